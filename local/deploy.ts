@@ -18,21 +18,24 @@ import { bundleWorker } from './esbuild.ts';
 const DATABASE = 'gitveil';
 
 const USAGE = `
-Usage: npm run deploy [-- --dry-run] [-- --secrets-file FILE]
+Usage: npm run deploy [-- [--dry-run [--outdir FOLDER]] [--secrets-file FILE]]
 
 Brings the database on Cloudflare up to date and uploads the Worker. docs/deploy.md explains every step.
 
   --dry-run             only builds the Worker and prints its size; needs no account
+  --outdir FOLDER       also writes what would be uploaded into FOLDER
   --secrets-file FILE   also sets the secrets in FILE, one NAME=value a line
 `;
 
 const { values } = readArguments(USAGE, {
   'dry-run': { type: 'boolean', default: false },
+  outdir: { type: 'string' },
   'secrets-file': { type: 'string' },
 });
-const secretsFile = values['secrets-file'];
+const { outdir, 'secrets-file': secretsFile } = values;
 const handedOn = [
   ...(values['dry-run'] ? ['--dry-run'] : []),
+  ...(outdir === undefined ? [] : ['--outdir', outdir]),
   ...(secretsFile === undefined ? [] : ['--secrets-file', secretsFile]),
 ];
 

@@ -5,7 +5,7 @@
  * A workerd with only the database does that, and ends. workerd opens all its sockets at once, so the one that runs the
  * service would accept requests before its tables exist.
  */
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -15,15 +15,7 @@ import type { Migration } from './migrations.ts';
 import { OWN_VARIABLES } from './run-service.ts';
 import { STAND_INS_PATH } from './stand-ins.ts';
 import { post } from './unix-request.ts';
-import {
-  FORMER_FOLDERS,
-  LIMITS_FOLDERS,
-  PUSHES_FOLDER,
-  STATE_FOLDERS,
-  databaseConfig,
-  modulesOf,
-  serviceConfig,
-} from './workerd-config.ts';
+import { LIMITS_FOLDERS, STATE_FOLDERS, databaseConfig, modulesOf, serviceConfig } from './workerd-config.ts';
 import { type WorkerdCommand, startWorkerd } from './workerd.ts';
 
 /** Everything that is needed to run the service, as plain data. */
@@ -55,8 +47,6 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
   try {
     const stateDir = resolve(options.stateDir ?? join(folder, 'state'));
     for (const name of STATE_FOLDERS) await mkdir(join(stateDir, name), { recursive: true });
-    for (const name of FORMER_FOLDERS) await rm(join(stateDir, name), { recursive: true, force: true });
-    await removeOldPushes(join(stateDir, PUSHES_FOLDER));
     const config = join(folder, 'service.capnp');
     const database = join(folder, 'database.capnp');
     await Promise.all([
@@ -72,27 +62,6 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
-  }
-}
-
-/** A push that nobody has continued for 25 hours is forgotten (src/durable/pending-push). */
-const PUSH_LIFE_MS = 48 * 60 * 60 * 1000;
-
-/**
- * Earlier versions gave each push an object, whose file tells when it came. The object that is used now is spared while
- * it is of use, and made anew otherwise.
- */
-async function removeOldPushes(folder: string): Promise<void> {
-  const changedAt = new Map<string, number>();
-  for (const file of await readdir(folder).catch(() => [])) {
-    const [object] = /^[0-9a-f]{64}(?=\.sqlite)/.exec(file) ?? [];
-    if (object === undefined) continue;
-    const { mtimeMs } = await stat(join(folder, file));
-    changedAt.set(object, Math.max(mtimeMs, changedAt.get(object) ?? 0));
-  }
-  for (const [object, at] of changedAt) {
-    if (Date.now() - at < PUSH_LIFE_MS) continue;
-    for (const end of ['-shm', '-wal', '']) await rm(join(folder, `${object}.sqlite${end}`), { force: true });
   }
 }
 

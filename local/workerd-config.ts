@@ -15,9 +15,6 @@ import { CACHE, CACHE_SERVICE, D1, KV, SHARED_MODULES, d1Binding, kvBinding } fr
 /** The subfolders of the state's folder. */
 export const STATE_FOLDERS = ['do', 'd1', 'kv'] as const;
 
-/** What earlier versions kept there, and tells who came when. */
-export const FORMER_FOLDERS = ['do/gitveil-RateWindow', 'cache'] as const;
-
 /** Replaces the internet for `fetch`. Sockets pass through it. */
 const NO_FETCH = `export default {
   fetch({ method, url }) {
@@ -29,9 +26,6 @@ const NO_FETCH = `export default {
 
 /** The files of the objects that count what clients do. */
 export const LIMITS_FOLDERS = ['do/gitveil-ClientWindows', 'do/gitveil-HostAccount'] as const;
-
-/** The files of the objects that know the pushes under way. */
-export const PUSHES_FOLDER = 'do/gitveil-PendingPush';
 
 /** The files that must be next to the configurations, with their content. */
 export function modulesOf({ script, helpers }: WorkerBuild): Readonly<Record<string, string>> {

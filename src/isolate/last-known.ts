@@ -17,7 +17,7 @@ import { within } from './within.ts';
 export interface Question<T> {
   /** Names the question and its arguments, as part of a path; a value of another shape needs another name. */
   readonly name: string;
-  /** How long an answer is not asked for again. */
+  /** How long an answer is not asked for again; 0: it is always asked for, and only kept for when the source fails. */
   readonly freshMs: number;
   /** The answer of an empty source. It is not stored, because otherwise anyone could fill KV with made-up names. */
   readonly nothing: T;
@@ -27,7 +27,7 @@ export interface Question<T> {
 }
 
 export interface LastKnownPlaces {
-  readonly cache: Pick<Cache, 'match' | 'put'>;
+  readonly cache: Pick<Cache, 'match' | 'put' | 'delete'>;
   /** Base address of the cache entries; never requested. */
   readonly cacheBase: string;
   readonly kv: KVNamespace;
@@ -55,6 +55,8 @@ const KV_LIFE_SECONDS = 30 * 24 * 60 * 60;
 
 export class LastKnown {
   readonly #places: LastKnownPlaces;
+  /** Answers that were asked for before something was forgotten are not kept. */
+  #version = 0;
 
   constructor(places: LastKnownPlaces) {
     this.#places = places;
@@ -64,15 +66,13 @@ export class LastKnown {
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
     const held = this.#places.memory.get(name);
+    const version = this.#version;
     const longestMs = Math.max(freshMs, RETRY_MS);
-    if (held !== null && isAhead(held.freshUntil, longestMs, Date.now())) return held.value as T | undefined;
-    const cached = await this.#cached(name, longestMs);
-    if (cached !== undefined) {
-      this.#places.memory.set(name, cached);
-      return cached.value as T;
-    }
+    const cached = freshMs === 0 ? undefined : await this.#fresh(name, held, longestMs);
+    if (cached !== undefined) return cached.value as T | undefined;
     try {
       const value = await within(patienceMs, question.ask());
+      if (version !== this.#version) return value;
       const answer = { value, freshUntil: Date.now() + freshMs };
       this.#places.memory.set(name, answer);
       this.#places.later(this.#keep(question, answer, held));
@@ -85,20 +85,25 @@ export class LastKnown {
     }
   }
 
-  /** Asks again, also for what has just failed. */
-  forget(name: string): void {
+  /** Asks again, also for what has just failed. Never rejects. */
+  async forget(name: string): Promise<void> {
+    this.#version += 1;
     this.#places.memory.delete(name);
+    await this.#places.cache.delete(this.#cacheKey(name)).catch(() => {});
   }
 
   #cacheKey(name: string): string {
     return `${this.#places.cacheBase}/${name}`;
   }
 
-  async #cached(name: string, longestMs: number): Promise<Held | undefined> {
+  async #fresh(name: string, held: Held | null, longestMs: number): Promise<Held | undefined> {
+    if (held !== null && isAhead(held.freshUntil, longestMs, Date.now())) return held;
     try {
       const response = await this.#places.cache.match(this.#cacheKey(name));
-      const held = await response?.json<Held>();
-      return held !== undefined && isAhead(held.freshUntil, longestMs, Date.now()) ? held : undefined;
+      const cached = await response?.json<Held>();
+      if (cached === undefined || !isAhead(cached.freshUntil, longestMs, Date.now())) return undefined;
+      this.#places.memory.set(name, cached);
+      return cached;
     } catch {
       return undefined;
     }
@@ -120,7 +125,7 @@ export class LastKnown {
   #keep<T>(question: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
     const isNews = before === null || JSON.stringify(before.value) !== JSON.stringify(answer.value);
     return Promise.allSettled([
-      this.#keepInCache(question, answer),
+      question.freshMs > 0 ? this.#keepInCache(question, answer) : undefined,
       isNews ? this.#keepInKv(question, answer.value) : undefined,
     ]);
   }

@@ -3,7 +3,7 @@
 /** GET /privacy */
 export const PRIVACY = `<h1 id="privacy">Privacy</h1>
 <p>This page says who can learn what about you, and what is <em>not</em> protected. In its source, each promise stands beside the
-tests that prove it. Other sentences describe the world.</p>
+tests that prove it.</p>
 <h2 id="who-learns-what">Who learns what</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead>
@@ -74,12 +74,12 @@ publish that commit under your name; the answer lists them.</p>
 after an update or a withdrawal.</p>
 <h2 id="your-own-name">Your own name</h2>
 <p>Before anything leaves, the service searches for the names and addresses in the headers of your commits and tags: in
-messages, title and description, file names, and the contents that the push adds. If it finds one, it refuses the
-push, and says where, and for whom it has searched. <code>-o publish-names</code> publishes it anyway; <code>-o preview</code> shows what
-would become public, and whether the push would be refused.</p>
-<p>The search ignores case. It finds an address as a whole, the login in <code>123+ada-lovelace@users.noreply.github.com</code>, and a
-name, also with the last word first (<code>Lovelace, Ada</code>). Of one word alone, name and login must have six letters. It does
-<strong>not</strong> find:</p>
+messages, title and description, file names, and the contents that the push adds. If it finds an address or
+a full name, it refuses the push, and says where, and for whom it has searched. <code>-o publish-names</code> publishes it anyway;
+<code>-o preview</code> shows what would become public, and whether the push would be refused. Of a login or a name of one word
+(<code>contributor</code>) it only <strong>warns</strong>.</p>
+<p>The search ignores case. It finds an address, the login in <code>123+lovelace@users.noreply.github.com</code>, and a name, also
+with the last word first (<code>Lovelace, Ada</code>); one word only from six letters on. It does <strong>not</strong> find:</p>
 <ul>
 <li>a shorter word, initials, a nickname, another login, the name of your computer or company;</li>
 <li>a part of your name; your name without its accents, over two lines, or with more than one character between
@@ -88,9 +88,9 @@ its words;</li>
 <li>other encodings than UTF-8, Windows-1252 (so Latin-1) and the commit's own, escaped letters (<code>\\u00fc</code>), <code>ada at example.org</code>;</li>
 <li>upstream's lines, also joined by a deletion; people who are not in your commits' headers.</li>
 </ul>
-<p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service asks the code host for
-its versions of all files that you change, and searches them whole. So the host learns that somebody is about to
-change them, also after a preview or a refused push. Of new objects it never asks. What it cannot read, the push says.</p>
+<p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service reads all
+files that you change at the code host, and searches them whole. So the host learns what you are about to change, also
+after a preview. Of new objects it never asks. What it cannot read, the push says.</p>
 <p><strong>Ids of your own commits</strong> are hashes over your name, address and second, so whoever sees one can test a guess; so is
 Gerrit's <code>Change-Id: I…</code>. Ids of the push in files, ids in messages of commits that upstream does not have, and
 Change-Ids in messages are refused. An id is found by its first seven digits or more, of the first eighty commits.</p>
@@ -105,14 +105,12 @@ Cloudflare that the operator lists (<a href="@/blob/HEAD/docs/deploy.md#8-server
 Cloudflare, the service runs near the code host for everybody (<a href="@/blob/HEAD/docs/deploy.md#7-where-the-service-runs">deploy.md</a>).</p>
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
-fork. No page, topic, feed, count or list
-tells of a pull request before the host shows it.</p>
+fork. No page, topic or feed tells of a pull
+request before the host shows it; statistics count it at once.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>
-<p>The host sees every id that you ask for. Git asks for what upstream has, unless you type an id: <code>git fetch origin &lt;id&gt;</code>,
-or <code>git show &lt;id&gt;</code> in a partial clone that lacks it. Do not type the id of a commit of your own: it is a hash over your
-name and the time.</p>
+<p>The host sees an id that you type (<code>git fetch origin &lt;id&gt;</code>; in a partial clone, <code>git show &lt;id&gt;</code>), so type none of your own.</p>
 <p>What is published names the service by the operator's <code>SERVICE_URL</code>, or without one as your Git calls it.</p>
 <h2 id="time-sizes-and-circuits">Time, sizes and circuits</h2>
 <p>Your address, the time and the sizes are what is left. Tor hides the address; nothing hides the other two by itself.</p>

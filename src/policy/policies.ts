@@ -81,7 +81,7 @@ export class Policies {
       },
     });
     // People who are refused for this reason are told to retry, and may do so immediately.
-    if (policy === undefined) this.#lastKnown.forget(name);
+    if (policy === undefined) await this.#lastKnown.forget(name);
     return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
   }
 

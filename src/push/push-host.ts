@@ -1,13 +1,13 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
-import type { TrackedPullRequest } from '../durable/guard/tracked-pull-requests.ts';
 import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
 import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
-import type { PullRequest } from '../durable/pull-request/pull-request.ts';
+import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import type { OpenedPullRequest } from '../stats/opened.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
 import type { UpstreamHost } from '../upstream/upstream-host.ts';
 import type { Refusal } from './reply/refusal.ts';
@@ -55,7 +55,7 @@ export interface PushHost extends UpstreamHost {
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
-  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
+  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater'>;
 }
 
 /** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
@@ -116,8 +116,8 @@ export interface Place {
    * @throws Refusal if there is none left.
    */
   settle(isAnother: boolean): Promise<void>;
-  /** The pull request is open. Never rejects. */
-  opened(pullRequest: TrackedPullRequest): Promise<void>;
+  /** The pull request is open: the guard and statistics are told. Answers who could not be told. Never rejects. */
+  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** No pull request was opened. Never rejects; the second time, nothing happens. */
   release(): Promise<void>;
 }

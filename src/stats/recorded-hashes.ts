@@ -1,8 +1,7 @@
 /**
  * The list of pr_hashes that a push has recorded, in D1. Because of it, a page for a made-up hash, or a push that names
- * one, wakes no object, which on one machine would leave a file. The objects' outboxes add to it some milliseconds
- * after the push. A pull request that is older than the list enters it with its next push or event. Schema:
- * migrations/.
+ * one, wakes no object, which on one machine would leave a file. A push adds to it before it is answered. A pull request
+ * that is older than the list enters it with its next push or event. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 import { within } from '../isolate/within.ts';
@@ -46,13 +45,7 @@ export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logg
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
-  const question = db
-    .prepare(
-      // Earlier versions had a list without repositories.
-      `SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1
-       UNION ALL SELECT 1 FROM recorded_hashes WHERE pr_hash = ?1`,
-    )
-    .bind(prHash);
+  const question = db.prepare('SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?').bind(prHash);
   return (await within(PATIENCE_MS, question.first())) !== null;
 }
 

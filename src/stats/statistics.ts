@@ -1,4 +1,8 @@
-/** The ledger's numbers for the public: a few seconds old at most, or the last known ones. */
+/**
+ * The ledger's numbers for the public. Nobody who has seen the end of a push gets an older number than its pull request
+ * (contract, 4.6), so only the count of a repository is kept for a while (4.15), and a push makes it be forgotten where it
+ * runs. If the ledger does not answer, the last known numbers are given.
+ */
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { LastKnown } from '../isolate/last-known.ts';
@@ -16,9 +20,8 @@ import { openLedger } from './open-ledger.ts';
 
 /** Contract, section 8. */
 const RECENT_PULL_REQUESTS = 10;
-export const STATISTICS_FRESH_MS = 5_000;
 /** Contract, 4.15. */
-export const COUNT_FRESH_MS = 5 * 60_000;
+const COUNT_FRESH_MS = 5 * 60_000;
 
 /** Every answer is undefined if the ledger does not answer and never has. */
 export class Statistics {
@@ -34,7 +37,7 @@ export class Statistics {
   totals(): Promise<Totals | undefined> {
     return this.#lastKnown.read({
       name: 'totals',
-      freshMs: STATISTICS_FRESH_MS,
+      freshMs: 0,
       nothing: { pullRequests: 0, lastCreatedAt: null },
       ask: () => this.#ledger().totals(),
     });
@@ -44,7 +47,7 @@ export class Statistics {
   recentPullRequests(): Promise<readonly RecordedPullRequest[] | undefined> {
     return this.#lastKnown.read({
       name: 'recent',
-      freshMs: STATISTICS_FRESH_MS,
+      freshMs: 0,
       nothing: [],
       ask: () => this.#ledger().recentPullRequests(RECENT_PULL_REQUESTS),
     });
@@ -53,13 +56,21 @@ export class Statistics {
   /** Of one repository. */
   pullRequestCount(repository: LedgerRepository): Promise<number | undefined> {
     return this.#lastKnown.read({
-      name: `count/${countedOwner(repository)}/${repository.repo}`.toLowerCase(),
+      name: countName(repository),
       freshMs: COUNT_FRESH_MS,
       nothing: 0,
       ask: () => this.#ledger().pullRequestCount(repository),
     });
   }
+
+  /** A pull request was opened there. Never rejects. */
+  async forgetCount(repository: LedgerRepository): Promise<void> {
+    await this.#lastKnown.forget(countName(repository));
+  }
 }
+
+const countName = (repository: LedgerRepository): string =>
+  `count/${countedOwner(repository)}/${repository.repo}`.toLowerCase();
 
 /** One for each configuration, of which an isolate has one: opening it costs more than an answer from memory. */
 const opened = new WeakMap<Config, LastKnown>();

@@ -191,12 +191,14 @@ describe('a fetch', () => {
   );
 });
 
-const have = (index: number): string => `0032have ${index.toString(16).padStart(40, '0')}\n`;
-
-/** Known commits that upstream does not have, until there are so many bytes. */
+/** Known commits that upstream does not have, until there are so many bytes; the thousandth is the first again. */
 function haves(bytes: number): Buffer {
-  const count = Math.floor((bytes - wantTip().length) / have(0).length);
-  return Buffer.from(Array.from({ length: count }, (_, index) => have(index)).join(''));
+  const thousand = Array.from({ length: 1000 }, (_, index) =>
+    pkt(`have ${index.toString(16).padStart(40, '0')}\n`),
+  );
+  const length = bytes - wantTip().length;
+  const line = (thousand[0] as Buffer).length;
+  return Buffer.alloc(length - (length % line), Buffer.concat(thousand));
 }
 
 describe('the body of a fetch', () => {

@@ -371,6 +371,10 @@ describe('a form', () => {
     const preview = await send('two\n', 'Zoe\n<Quist> zq@quist.example');
     expect(preview.html).toContain('The service searched for zq@quist.example and Zoe Quist.');
     expect(preview.fields['own_name']).toContain('Quist');
+    const word = await send('one\nfor every contributor\n', 'Contributor');
+    expect(word.problem).toBe('');
+    expect(word.html).toContain('A name or login of one word would become public.');
+    expect(word.html).toContain('a changed file: for every contributor');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
     const branch = `refs/heads/anon-${hashIn(answer)}`;

@@ -32,7 +32,7 @@ describe('with a hosted database', () => {
     const { upstream, person, clone } = contribution;
     await clone.commit();
     const { pull } = await expectAccepted(bed, contribution, await clone.push());
-    await expect.poll(urls).toEqual([pull.url]);
+    expect(await urls()).toEqual([pull.url]);
     const [row] = await rows<{ created_at: Date }>('select created_at from pull_requests');
     const createdAt = row?.created_at.toISOString();
     expect(await get('/api/stats')).toEqual({ total_prs: 1, last_updated: createdAt });

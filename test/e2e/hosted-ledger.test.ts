@@ -28,44 +28,6 @@ async function openEmpty(key: string): Promise<HostedLedger> {
 describeLedger('a hosted database, by its public key', () => openEmpty(PUBLIC_KEY));
 describeLedger('a hosted database, by its secret key', () => openEmpty(SECRET_KEY));
 
-describe('a hosted database from before there were several hosts', () => {
-  const OLD = join(import.meta.dirname, 'support/hosted-database-before-hosts.sql');
-  const UPGRADE = join(import.meta.dirname, '../../docs/hosted-database-hosts.sql');
-  let old: HostedDatabase;
-  beforeAll(async () => {
-    old = await HostedDatabase.start([OLD]);
-  });
-  afterAll(() => old.stop());
-
-  it('serves the first host as before, and others once it is brought up to date', async () => {
-    const ledger = new HostedLedger({ url: old.url, key: PUBLIC_KEY }, { fetch });
-    const first = pullRequestEntry(1, '2026-11-01T10:00:00.000Z');
-    const other = { ...first, host: 'cb', prUrl: 'https://berg.test/octo/hello/pulls/1' };
-    await ledger.recordPullRequest(first);
-    await expect(ledger.recordPullRequest(other)).rejects.toThrow();
-    expect(await ledger.recentPullRequests(10)).toEqual([{ id: expect.any(Number) as number, ...first }]);
-
-    await old.pg.exec(await readFile(UPGRADE, 'utf8'));
-    await ledger.recordPullRequest(other);
-    expect(await ledger.pullRequestCount(first)).toBe(1);
-    expect(await ledger.pullRequestCount(other)).toBe(1);
-    expect((await ledger.recentPullRequests(10)).map(({ host }) => host).toSorted()).toEqual(['cb', 'gh']);
-  });
-
-  it('keeps from the public key what its owner has taken from it', async () => {
-    const strict = await HostedDatabase.start([OLD]);
-    await strict.pg.exec(
-      'revoke execute on function public.record_pull_request(text, text, text, timestamptz) from anon',
-    );
-    await strict.pg.exec(await readFile(UPGRADE, 'utf8'));
-    const ledger = new HostedLedger({ url: strict.url, key: PUBLIC_KEY }, { fetch });
-    await expect(ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z'))).rejects.toThrow(
-      /permission denied/,
-    );
-    await strict.stop();
-  });
-});
-
 describe('the public key of the hosted database', () => {
   it('cannot list karma', async () => {
     const headers = { apikey: PUBLIC_KEY, Authorization: `Bearer ${PUBLIC_KEY}` };

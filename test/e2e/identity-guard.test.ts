@@ -3,6 +3,8 @@
  * public, before a byte leaves. The tripwire under each test says the same.
  */
 import { randomBytes } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
@@ -241,6 +243,33 @@ describe('a name or an address in files', () => {
 });
 
 describe('what nobody is refused for', () => {
+  it('is a name of one word: it is told before it is published, and in a preview', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'README.md': `Be kind.\n${noise(400)}\n` } });
+    const contribution = { upstream, clone: await bed.person().clone(upstream.url) };
+    const { clone } = contribution;
+    const readme = join(clone.path, 'README.md');
+    appendFileSync(readme, 'Every contributor is welcome.\n');
+    for (const who of ['user', 'author', 'committer'])
+      await clone.git('config', `${who}.name`, 'contributor');
+    await clone.git('commit', '--quiet', '--all', '-m', 'Thank every contributor');
+    expect(await clone.git('log', '-1', '--format=%an %cn')).toBe('contributor contributor');
+    const told = [
+      'A name or login of one word would become public. Look whether these lines name you:',
+      '  message of "Thank every contributor": Thank every contributor',
+      '  a changed file: Every contributor is welcome.',
+    ];
+    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+    expect(preview.filter((line) => told.includes(line))).toEqual(told);
+    expect(preview.join('\n')).not.toContain('would be refused');
+    bed.tripwire.tolerate('a word like any other', ({ secret }) => secret.text === 'contributor');
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    const lines = remoteLines(pushed);
+    expect(lines.filter((line) => told.includes(line))).toEqual(told);
+    expect(lines.indexOf(told[2] ?? '')).toBeLessThan(lines.indexOf('Your pull request is open.'));
+  });
+
   it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'img/old.png': 'old', 'a.txt': `${noise(400)}\n` } });

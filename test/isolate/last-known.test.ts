@@ -41,9 +41,15 @@ function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
 
 /** Another data centre: its cache is empty, and stays so. */
 const farAway = (): LastKnown =>
-  isolate({ cache: { match: () => Promise.resolve(undefined), put: () => Promise.resolve() } });
+  isolate({
+    cache: {
+      match: () => Promise.resolve(undefined),
+      put: () => Promise.resolve(),
+      delete: () => Promise.resolve(false),
+    },
+  });
 
-const dead = (): Promise<number> => Promise.reject(new Error('connection refused'));
+const dead = (): Promise<never> => Promise.reject(new Error('connection refused'));
 const silent = (): Promise<number> => new Promise(() => {});
 
 const settled = (): Promise<unknown> => Promise.all(work);
@@ -124,19 +130,54 @@ describe('while the ledger answers', () => {
   });
 
   it('answers also when no place takes anything', async () => {
-    const broken = { match: () => Promise.reject(new Error()), put: () => Promise.reject(new Error()) };
     const kv = { get: dead, put: dead } as unknown as KVNamespace;
-    expect(await isolate({ cache: broken, kv }).read(question())).toBe(7);
+    const known = isolate({ cache: { match: dead, put: dead, delete: dead }, kv });
+    const asking = question();
+    expect(await known.read(asking)).toBe(7);
+    await known.forget(asking.name);
+    expect(await known.read(asking)).toBe(7);
     await settled();
   });
 
   it('asks it again for what was forgotten', async () => {
-    const known = farAway();
+    const known = isolate();
     const asking = question();
     await known.read(asking);
-    known.forget(asking.name);
+    await settled();
+    await known.forget(asking.name);
     await known.read(asking);
+    await settled();
+    await isolate().read(asking);
     expect(asked).toBe(2);
+    await settled();
+  });
+
+  it('keeps no answer that was asked for before it was forgotten', async () => {
+    const known = isolate();
+    const asking = question();
+    const slow = Promise.withResolvers<number>();
+    answer = () => slow.promise;
+    const early = known.read(asking);
+    await expect.poll(() => asked).toBe(1);
+    await known.forget(asking.name);
+    slow.resolve(6);
+    expect(await early).toBe(6);
+    answer = () => Promise.resolve(7);
+    expect([await known.read(asking), await isolate().read(asking)]).toEqual([7, 7]);
+    await settled();
+  });
+
+  it('asks it each time if the answer is never fresh, and keeps the last one only for when it fails', async () => {
+    const known = isolate();
+    const asking = { ...question(), freshMs: 0 };
+    expect(await known.read(asking)).toBe(7);
+    answer = () => Promise.resolve(8);
+    expect(await known.read(asking)).toBe(8);
+    await settled();
+    answer = dead;
+    expect([await known.read(asking), await isolate().read(asking)]).toEqual([8, 8]);
+    answer = () => Promise.resolve(9);
+    expect([await known.read(asking), await isolate().read(asking)]).toEqual([9, 9]);
     await settled();
   });
 });

@@ -1,5 +1,5 @@
 /** The Worker in one workerd: its address, its variables, its state, its log, and a body that is not held up. */
-import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,39 +100,6 @@ describe('startService', () => {
       expect(await (await fetch(service.url)).json()).toEqual([visits, 'seen']);
       await service.dispose();
     }
-  });
-
-  it('removes what earlier versions kept of clients', async () => {
-    const stateDir = join(folder, 'former');
-    for (const name of ['do/gitveil-RateWindow', 'cache/blobs']) {
-      await mkdir(join(stateDir, name), { recursive: true });
-      await writeFile(join(stateDir, name, 'file'), '');
-    }
-    await start({ stateDir });
-    expect(await readdir(stateDir)).not.toContain('cache');
-    expect(await readdir(join(stateDir, 'do'))).not.toContain('gitveil-RateWindow');
-  });
-
-  it('removes what earlier versions kept of each push, once nobody continues it', async () => {
-    const stateDir = join(folder, 'pushes');
-    const pushes = join(stateDir, 'do/gitveil-PendingPush');
-    await mkdir(pushes, { recursive: true });
-    const write = async (name: string, hours: number): Promise<void> => {
-      await writeFile(join(pushes, name), '');
-      const at = new Date(Date.now() - hours * 3_600_000);
-      await utimes(join(pushes, name), at, at);
-    };
-    for (const end of ['', '-wal', '-shm']) await write(`${'a'.repeat(64)}.sqlite${end}`, 49);
-    // Its log has not been merged yet.
-    await write(`${'b'.repeat(64)}.sqlite`, 49);
-    await write(`${'b'.repeat(64)}.sqlite-wal`, 47);
-    await write('other', 49);
-    await start({ stateDir });
-    expect((await readdir(pushes)).filter((name) => /^(?:aa|bb|other)/.test(name)).toSorted()).toEqual([
-      `${'b'.repeat(64)}.sqlite`,
-      `${'b'.repeat(64)}.sqlite-wal`,
-      'other',
-    ]);
   });
 
   it('says which error the system gave for a port in use', async () => {

@@ -57,7 +57,10 @@ class FakeHost implements PolicyHost {
 const pending: Promise<unknown>[] = [];
 
 /** An isolate, in the same data centre as the others or in another one. */
-function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.default): Policies {
+function isolate(
+  host: PolicyHost,
+  cache: Pick<Cache, 'match' | 'put' | 'delete'> = caches.default,
+): Policies {
   return new Policies(
     host,
     { key: 'gh' },
@@ -72,7 +75,7 @@ function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.
   );
 }
 
-const elsewhere = { match: async () => undefined, put: async () => {} };
+const elsewhere = { match: async () => undefined, put: async () => {}, delete: async () => false };
 
 beforeEach(() => void vi.setSystemTime('2026-11-21T12:00:00Z'));
 afterEach(() => {

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { createLogger } from '../../src/log.ts';
-import { isRecorded, mayBeRecorded, prHashWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
+import { mayBeRecorded, prHashWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
 import { recordHash } from './support/record-hash.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
@@ -13,7 +13,7 @@ const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Mig
 beforeAll(() => applyD1Migrations(DB, TEST_MIGRATIONS));
 
 beforeEach(async () => {
-  for (const table of ['recorded_hashes', 'hashes_by_repository', 'works_by_repository']) {
+  for (const table of ['hashes_by_repository', 'works_by_repository']) {
     await DB.exec(`DELETE FROM ${table}`);
   }
 });
@@ -25,13 +25,6 @@ it('lists the pull requests of a repository, the newest first, as many as are wa
   expect(await recordedHashesOf(DB, 'Octo/Hello', 2)).toEqual(['a3', 'a2']);
   expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['a3', 'a2', 'a1']);
   expect(await recordedHashesOf(DB, 'octo/nothing', 9)).toEqual([]);
-});
-
-it('adds the repository to those that were listed without one', async () => {
-  await DB.prepare('INSERT INTO recorded_hashes (pr_hash) VALUES (?)').bind('old').run();
-  expect(await isRecorded(DB, 'old')).toBe(true);
-  await recordHash(DB, 'old', 'octo/hello', 1);
-  expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['old']);
 });
 
 it('is waited for three seconds, and may have anything then', async () => {

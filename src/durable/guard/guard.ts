@@ -100,9 +100,9 @@ export class Guard extends DurableObject<Env> {
   /**
    * Counts a push attempt, whether or not it is accepted.
    * @param address as a keyed hash. @param limits of one address. @param site as a keyed hash: all addresses that the
-   * client may hold. Earlier versions of the Worker do not say.
+   * client may hold.
    */
-  async admit(address: string, limits: readonly Limit[], site = address): Promise<Admittance> {
+  async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     const hasBegun = this.#detector.record({ address, site }, at) !== null;
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
@@ -122,11 +122,15 @@ export class Guard extends DurableObject<Env> {
     }
   }
 
-  /** A pull request is open. @param site of who has pushed it, as for `admit`. */
-  async opened(pullRequest: TrackedPullRequest, site: string): Promise<void> {
-    const now = Date.now();
-    this.#tracked.opened(pullRequest, site, now);
-    await this.#wakeAt(now + TRACKED_MS);
+  /**
+   * A pull request is open. @param site of who has pushed it, as for `admit`; null: nobody knows.
+   * @param openedAt milliseconds since 1970.
+   */
+  async opened(pullRequest: TrackedPullRequest, site: string | null, openedAt: number): Promise<void> {
+    // A clock that is ahead must not make the two hours longer.
+    const at = Math.min(openedAt, Date.now());
+    this.#tracked.opened(pullRequest, site, at);
+    await this.#wakeAt(at + TRACKED_MS);
   }
 
   /**

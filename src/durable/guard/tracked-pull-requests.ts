@@ -24,8 +24,6 @@ export class TrackedPullRequests {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    // Earlier versions tracked only what belonged to a burst.
-    for (const table of ['pull_requests', 'bursts']) sql.exec(`DROP TABLE IF EXISTS ${table}`);
     sql.exec(`CREATE TABLE IF NOT EXISTS tracked (
       url TEXT PRIMARY KEY, pr_hash TEXT NOT NULL, host TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL,
       number INTEGER NOT NULL, opened_at INTEGER NOT NULL, client INTEGER, is_settled INTEGER NOT NULL DEFAULT 0
@@ -41,7 +39,7 @@ export class TrackedPullRequests {
   opened(
     { url, prHash, host, owner, repo, number }: TrackedPullRequest,
     client: string | null,
-    now: number,
+    openedAt: number,
   ): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO tracked (url, pr_hash, host, owner, repo, number, opened_at, client)
@@ -52,7 +50,7 @@ export class TrackedPullRequests {
       owner,
       repo,
       number,
-      now,
+      openedAt,
       client === null ? null : this.#numberOf(client),
     );
   }

@@ -13,7 +13,6 @@
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { DueRows } from '../due-rows.ts';
-import { hasColumn } from '../tables.ts';
 
 /** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';
@@ -90,13 +89,10 @@ export class SqlComments {
     });
     this.#attempts = new DueRows(sql, { table: 'attempts', counter: 'failures' });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
-      id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL,
+      id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
       failures INTEGER NOT NULL DEFAULT 0, karma INTEGER
     )`);
-    // Earlier versions had no need of them.
-    if (!hasColumn(sql, 'comments', 'karma')) sql.exec('ALTER TABLE comments ADD COLUMN karma INTEGER');
-    if (!hasColumn(sql, 'comments', 'number')) sql.exec('ALTER TABLE comments ADD COLUMN number INTEGER');
     sql.exec('CREATE INDEX IF NOT EXISTS chores ON comments (due_at) WHERE chore IS NOT NULL');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
@@ -158,7 +154,7 @@ export class SqlComments {
     return chore;
   }
 
-  /** The newest ones. Of those that earlier versions posted, the thread is not known. */
+  /** The newest ones. */
   newest(): PostedOn[] {
     return this.#sql
       .exec<{ id: number; owner: string; repo: string; number: number }>(

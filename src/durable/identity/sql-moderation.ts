@@ -4,7 +4,6 @@
  * Cost: a report writes one row, and its end deletes that row; what it leads to writes one more.
  */
 import { type ModerationFacts, NO_FACTS, type Report, pruned } from './moderation.ts';
-import { hasTable, hasColumn } from '../tables.ts';
 
 interface ReportRow extends Record<string, SqlStorageValue> {
   reporter: string;
@@ -27,18 +26,10 @@ export class SqlModeration {
     sql.exec(`CREATE TABLE IF NOT EXISTS standing_reports (
       reporter TEXT PRIMARY KEY, site TEXT NOT NULL, at INTEGER NOT NULL
     ) WITHOUT ROWID`);
-    // As earlier versions kept them.
-    if (hasTable(sql, 'reports')) {
-      sql.exec('INSERT OR IGNORE INTO standing_reports SELECT reporter, reporter, at FROM reports');
-      sql.exec('DROP TABLE reports');
-    }
     sql.exec(`CREATE TABLE IF NOT EXISTS moderation (
       only INTEGER PRIMARY KEY CHECK (only = 1), cooldown_until INTEGER NOT NULL, is_blocked INTEGER NOT NULL,
-      pardoned_at INTEGER NOT NULL DEFAULT 0
+      pardoned_at INTEGER NOT NULL
     )`);
-    if (!hasColumn(sql, 'moderation', 'pardoned_at')) {
-      sql.exec('ALTER TABLE moderation ADD COLUMN pardoned_at INTEGER NOT NULL DEFAULT 0');
-    }
   }
 
   read(): ModerationFacts {

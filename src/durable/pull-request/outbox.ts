@@ -3,11 +3,19 @@
  * and may in rare cases arrive twice. The receiver must tolerate that.
  */
 import { dueAgainAt, isDue } from '../due-rows.ts';
+import { TRACKED_MS } from '../guard/tracked-pull-requests.ts';
 import { shortUrl } from './history.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long to try. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. */
-const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS, page: 365 * DAY_MS } as const;
+/**
+ * How long to try. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. A
+ * rollback closes nothing that is older than what the guard tracks.
+ */
+const LIFE_MS = {
+  notification: 7 * DAY_MS,
+  statistics: 365 * DAY_MS,
+  tracking: TRACKED_MS,
+} as const;
 /** The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the stored value. */
 export const MAX_NOTIFICATIONS = 200;
 
@@ -20,7 +28,7 @@ export interface OutboxEntry {
   /** Of the pull request that the statistics are to count; empty: the recorded one. Notifications need none. */
   readonly url: string;
   readonly at: number;
-  /** Of a page: what the pull request was opened with (src/stats/recorded-hashes.ts). */
+  /** Of statistics: what the pull request was opened with (src/stats/recorded-hashes.ts). */
   readonly work?: string;
   attempts: number;
   /** Not before; milliseconds since 1970. */
@@ -75,30 +83,24 @@ export class Outbox {
   /**
    * Hands over every entry that is due, oldest first. Answers when to come back, in milliseconds since 1970; null:
    * never.
-   * @param deliver gets one notification, or all else that is due, as that may be recorded at once.
-   * @param mayTell while it answers false, only the entries that nobody sees.
+   * @param mayNotify while it answers false, notifications wait.
    */
   async empty(
     now: number,
-    deliver: (entries: readonly OutboxEntry[]) => Promise<Delivery>,
-    mayTell = (): boolean => true,
+    deliver: (entry: OutboxEntry) => Promise<Delivery>,
+    mayNotify = (): boolean => true,
   ): Promise<number | null> {
-    const waiting = () => this.#kept.outbox.filter(({ kind }) => mayTell() || kind === 'page');
+    const waiting = () => this.#kept.outbox.filter(({ kind }) => mayNotify() || kind !== 'notification');
     let isSaved = true;
     for (;;) {
-      const due = waiting().filter(({ dueAt }) => isDue(dueAt, now));
-      const [first] = due;
-      if (first === undefined) break;
-      const isTold = first.kind === 'notification';
-      const entries = isTold ? [first] : due.filter(({ kind }) => kind !== 'notification');
-      const isTooOld = ({ kind, at }: OutboxEntry): boolean => now - at > LIFE_MS[kind];
-      const delivery = entries.every(isTooOld) ? DONE : await deliver(entries);
-      for (const entry of entries) {
-        if (delivery.kind === 'done') this.#remove(entry);
-        else this.#postpone(entry, delivery, now);
-      }
+      const entry = waiting().find(({ dueAt }) => isDue(dueAt, now));
+      if (entry === undefined) break;
+      const isTooOld = now - entry.at > LIFE_MS[entry.kind];
+      const delivery = isTooOld ? DONE : await deliver(entry);
+      if (delivery.kind === 'done') this.#remove(entry);
+      else this.#postpone(entry, delivery, now);
       // After a crash, a topic would tell it twice. Whatever else is not saved is tried again without harm.
-      isSaved = isTold && delivery.kind === 'done';
+      isSaved = entry.kind === 'notification' && delivery.kind === 'done';
       if (isSaved) this.#save();
     }
     if (!isSaved) this.#save();

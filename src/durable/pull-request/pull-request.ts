@@ -2,14 +2,13 @@
  * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
  * it.
  *
- * A push ends when the pull request is recorded here. The alarm sends the notification and the ledger entry, so that an
- * outage of the notification service or the database delays no push and loses nothing. Recording the same push again
- * publishes nothing again. Nothing is sent before the code host shows the pull request.
+ * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
+ * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing again.
+ * No notification is sent before the code host shows the pull request.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { hostWithKey, recordName } from '../../config/hosts.ts';
+import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
-import type { Config } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity } from '../../host/open.ts';
@@ -17,9 +16,8 @@ import { NotificationError, publicService, publish, pullRequestTopic } from '../
 import { logRefusal } from '../../notify/refusals.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
-import { pullRequestStatement } from '../../stats/d1-ledger.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
-import { hashStatements } from '../../stats/recorded-hashes.ts';
+import { guardOf } from '../../objects.ts';
+import { recordOpened } from '../../stats/opened.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
@@ -36,9 +34,10 @@ export interface RecordedPush {
   readonly dates: DatedCommits;
   /** What `claim` has given; null for a new pull request. */
   readonly lease: number | null;
-  /** What it opens the pull request with (src/stats/recorded-hashes.ts); absent: that is not to be recorded. */
-  readonly work?: string;
 }
+
+/** Who is told of an open pull request before its push ends: statistics, and the guard for a rollback. */
+export type Told = 'statistics' | 'tracking';
 
 export type ClaimedPullRequest =
   /** It is on another code host. */
@@ -138,10 +137,6 @@ export class PullRequest extends DurableObject<Env> {
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      // The hash enters the list of pages first, because people open their page at once; a new one enters again, as its fork
-      // may have been taken off the list of forks.
-      if (isNew) this.#outbox.add('page', 'opened', url, at, push.work);
-      if (isNew) this.#outbox.add('ledger', 'opened', url, at);
       if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
       this.#outbox.add('notification', event, '', at);
@@ -153,11 +148,20 @@ export class PullRequest extends DurableObject<Env> {
     return remarks;
   }
 
+  /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request, as for `record`. */
+  async tellLater(whom: readonly Told[], at: number, work?: string): Promise<void> {
+    const url = this.#record.read()?.url ?? '';
+    for (const kind of whom) this.#outbox.add(kind, 'opened', url, at, work);
+    this.#save();
+    await this.ctx.storage.setAlarm(at);
+  }
+
   /** Records a pull request whose push ended before it could do so. @param at milliseconds since 1970. */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
-    if (this.#record.read() !== null) return;
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
-    await this.record(pullRequest, { tip: '', dates, lease: null }, at);
+    const isRecorded = this.#record.read() !== null;
+    if (!isRecorded) await this.record(pullRequest, { tip: '', dates, lease: null }, at);
+    await this.tellLater(['statistics', 'tracking'], at);
   }
 
   /**
@@ -212,9 +216,8 @@ export class PullRequest extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
-    // The list of hashes is no news: without it, a push that names the pull request would be taken for a new one.
-    const mayTell = (): boolean => this.#sighting.isShown;
-    const retryAt = await this.#outbox.empty(now, (entries) => this.#deliver(entries), mayTell);
+    const mayNotify = (): boolean => this.#sighting.isShown;
+    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), mayNotify);
     if (this.#record.expireDates(now)) this.#save();
     const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
@@ -244,27 +247,30 @@ export class PullRequest extends DurableObject<Env> {
     );
   }
 
-  /** Whatever goes wrong, the entries stay in the outbox and are tried again. */
-  async #deliver(entries: readonly OutboxEntry[]): Promise<Delivery> {
+  /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
+  async #deliver(entry: OutboxEntry): Promise<Delivery> {
     const record = this.#record.read();
     const result = configOf(this.env);
     if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
-      const told = entries.find(({ kind }) => kind === 'notification');
-      if (told === undefined) {
-        await recordOpened(this.env, config, http, record, entries);
-      } else {
-        const { owner, repo, prHash } = record;
+      const { prHash, host, owner, repo, number, url } = record;
+      if (entry.kind === 'notification') {
         // Whoever opens a link to the code host is among its first visitors there.
         const page = config.serviceUrl + pullRequestPath(prHash);
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),
-          title: `${owner}/${repo}: pull request ${told.event}`,
-          message: `Your anonymous pull request ${IN_WORDS[told.event]}: ${page}`,
+          title: `${owner}/${repo}: pull request ${entry.event}`,
+          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${page}`,
           click: page,
         });
+      } else if (entry.kind === 'tracking') {
+        await guardOf(this.env).opened({ prHash, host, owner, repo, number, url }, null, entry.at);
+      } else {
+        const { at: openedAt, work } = entry;
+        const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt };
+        await recordOpened(this.env, config, http, { ...opened, ...(work !== undefined && { work }) });
       }
       return { kind: 'done' };
     } catch (error) {
@@ -274,31 +280,4 @@ export class PullRequest extends DurableObject<Env> {
       return { kind: 'failed', askedMs, all: refusal?.concernsTopic === true };
     }
   }
-}
-
-/** In the list of hashes and in the ledger: in one call, where both are in D1. */
-async function recordOpened(
-  env: Env,
-  config: Config,
-  http: HttpClient,
-  { prHash, host, owner, repo, url }: PullRequestRecord,
-  entries: readonly OutboxEntry[],
-): Promise<void> {
-  const repository = recordName({ key: host }, { owner, name: repo });
-  const isHosted = config.hostedDatabase !== null;
-  const opened = entries
-    .filter(({ kind }) => kind === 'ledger')
-    .map((entry) => {
-      const createdAt = new Date(entry.at).toISOString();
-      return { host, owner, repo, prUrl: entry.url || url, createdAt };
-    });
-  const statements = [
-    ...entries.flatMap(({ kind, at, work }) =>
-      kind === 'page' ? hashStatements(env.DB, prHash, repository, at, work) : [],
-    ),
-    ...(isHosted ? [] : opened.map((entry) => pullRequestStatement(env.DB, entry))),
-  ];
-  if (statements.length > 0) await env.DB.batch(statements);
-  if (!isHosted) return;
-  for (const entry of opened) await openLedger(env, config, http).recordPullRequest(entry);
 }

@@ -5,6 +5,8 @@
  * An address is searched for as a whole, and so is the login in one that the host has made. A name is searched for if it
  * has at least two words, separated by a blank or by a character that replaces it in file names, or one long word. A
  * short one, such as "Ada", is too common. Upper and lower case are equal.
+ *
+ * A login, or a name of one word, may mean something else where it stands: it is a minor text, which is only noted.
  */
 import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
@@ -19,8 +21,9 @@ const MAX_LENGTH = 100;
 const MIN_WORD_BYTES = 2;
 /** Letters and digits of a word that is searched for alone. */
 const MIN_LONE_LETTERS = 6;
-/** A character of these scripts is as significant as two letters. */
+/** A character of these scripts is as significant as two letters, and full names have no blank. */
 const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
+const MIN_SYLLABLES = 3;
 /** Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no `users`. */
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
 /** The bytes of one letter; null: there is no such letter. */
@@ -45,7 +48,7 @@ const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 const NOBODYS = new Set(
   ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
     .concat('dev container,github,gitlab,dependabot,web-flow,unknown,nobody,no name,anonymous'.split(','))
-    .concat('username,developer,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
+    .concat('username,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
 );
 
 export interface IdentityTexts {
@@ -97,7 +100,12 @@ export function identityTexts(
       for (const text of forms) {
         const key = JSON.stringify(text.letters);
         leftOfAll -= placesOf(text);
-        if (texts.has(key) && leftOfAll >= 0) continue;
+        const known = texts.get(key);
+        if (known !== undefined && leftOfAll >= 0) {
+          // The login `ada-lovelace` is a form of the name, too.
+          if (known.isMinor) texts.set(key, text);
+          continue;
+        }
         left -= placesOf(text);
         if (left < 0 || leftOfAll < 0) return found(false);
         texts.set(key, text);
@@ -116,6 +124,7 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   // As if its bytes were Windows-1252, whatever they are.
   const bytes = decode(name, 'windows-1252').split(/ +/);
   const raw = own === 'utf-8' ? [] : [nameOf(bytes, inWindows1252)];
+  const names = [...nameForms(nameText), ...raw];
   const address = decode(email, encoding ?? 'utf-8');
   const login = LOGIN.exec(address)?.[1] ?? '';
   return [
@@ -123,9 +132,18 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
       term: address,
       forms: reasonAgainstAddress(address) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
     },
-    { term: login, forms: reasonAgainst(login) ?? [nameOf([login])] },
-    { term: nameText, forms: reasonAgainst(nameText) ?? [...nameForms(nameText), ...raw] },
+    { term: login, forms: reasonAgainst(login) ?? [minor(nameOf([login]))] },
+    { term: nameText, forms: reasonAgainst(nameText) ?? (isFull(nameText) ? names : names.map(minor)) },
   ];
+}
+
+/** Whether a name has two words, as in `ada.lovelace`, or is in a script that writes full names as one. */
+function isFull(name: string): boolean {
+  return /[^\s,._][\s,._]+[^\s,._]/.test(name) || (name.match(SYLLABLES)?.length ?? 0) >= MIN_SYLLABLES;
+}
+
+function minor(text: SearchedText): SearchedText {
+  return { ...text, maxCopied: 0, isMinor: true };
 }
 
 /**
@@ -188,8 +206,8 @@ function reasonAgainst(name: string): string | null {
   if (isNobodys(name)) return 'nobody’s in particular';
   const words = name.split(/\s+/);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
-  const isFull = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;
-  const isEnough = isFull ? Buffer.byteLength(letters) >= MIN_NAME_BYTES : words.some(isLong);
+  const hasTwo = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;
+  const isEnough = hasTwo ? Buffer.byteLength(letters) >= MIN_NAME_BYTES : words.some(isLong);
   if (isEnough) return null;
   return words.length === 1 ? 'one short word' : 'too short';
 }

@@ -34,8 +34,8 @@ export interface Suspect {
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
 const MAX_SIGHTINGS = 3;
-/** So many places that look like a home folder are looked at: each costs a microsecond. */
-const MAX_HOME_LOOKS = 1_000;
+/** So many places that look like a home folder are looked at, and so many words: each costs a microsecond. */
+const MAX_LOOKS = 1_000;
 
 const NOTHING = new Uint8Array(0);
 
@@ -46,6 +46,8 @@ export class PackScan implements ContentListener, InstructionListener {
   hasGitlinks = false;
   /** Paths of home folders, as far as the name. */
   readonly homeFolders = new Set<string>();
+  /** Lines of files with a name or login of one word. */
+  readonly words = new Set<string>();
   /** Whether a file holds a NUL near its beginning, as Git tells binary files. */
   hasBinaries = false;
   /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
@@ -54,7 +56,8 @@ export class PackScan implements ContentListener, InstructionListener {
   readonly #delta = new DeltaReader(this);
   readonly #named: Suspect[] = [];
   readonly #others: Suspect[] = [];
-  #homeLooksLeft = MAX_HOME_LOOKS;
+  #homeLooksLeft = MAX_LOOKS;
+  #wordLooksLeft = MAX_LOOKS;
   #type = OBJ_BLOB;
   #offset = 0;
   #sightings: Sighting[] = [];
@@ -89,8 +92,8 @@ export class PackScan implements ContentListener, InstructionListener {
     if (this.#type === OBJ_BLOB && this.#seenBytes === 0) this.hasBinaries ||= bytes.includes(0);
     if (this.#isDelta) this.#delta.take(bytes);
     else this.inserted(bytes);
-    // Mostly nothing is under way that could be found, and shown, later.
-    this.#before = this.#names.search.hasBegun ? this.#before.slice(-SHOWN_BEFORE) : NOTHING;
+    // What is found next may have begun here. The piece itself is used again.
+    this.#before = this.#before.slice(-SHOWN_BEFORE);
   }
 
   /** Of a delta, or of a whole object. */
@@ -110,9 +113,10 @@ export class PackScan implements ContentListener, InstructionListener {
     // It repeats or moves text: copies may come together to a name. An ordinary change goes through its base once.
     if (offset < this.#copiedTo) this.#mayHaveMore = true;
     this.#copiedTo = offset + length;
-    if (this.#seenBytes > 0 && search.hasBegun) {
-      if (search.findEnd()) this.#found(NOTHING, 1);
-      else this.#mayHaveMore = true;
+    if (this.#seenBytes > 0) {
+      const mayGoOn = search.hasBegun;
+      const isNamed = search.findEnd() && this.#found(NOTHING, 1);
+      if (mayGoOn && !isNamed) this.#mayHaveMore = true;
     }
     [this.#seenBytes, this.#before] = [0, NOTHING];
     search.beginBehindCopy();
@@ -131,8 +135,11 @@ export class PackScan implements ContentListener, InstructionListener {
     return this.#type === OBJ_OFS_DELTA || this.#type === OBJ_REF_DELTA;
   }
 
-  /** @param at behind what has been found in `bytes`, with the letter that follows it. */
-  #found(bytes: Uint8Array, at: number): void {
+  /**
+   * @param at behind what has been found in `bytes`, with the letter that follows it.
+   * @returns whether it is a whole name or id.
+   */
+  #found(bytes: Uint8Array, at: number): boolean {
     const { search } = this.#names;
     let whole: number | undefined;
     for (const text of search.ended) {
@@ -141,18 +148,28 @@ export class PackScan implements ContentListener, InstructionListener {
       const kind = this.#names.kindOf(text);
       if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
       else if (kind === 'home') this.#noteHome(bytes, at);
+      else if (kind === 'word') this.#noteWord(bytes, at);
       // Behind a copy, its first letters may be missing.
       else if (this.#copiedTo >= 0 && end < letters.length) this.#mayHaveMore = true;
       else whole ??= text;
     }
-    if (whole === undefined || this.#sightings.length === MAX_SIGHTINGS) return;
-    this.#sightings.push({ text: whole, excerpt: this.#excerpt(bytes, at) });
+    if (whole !== undefined && this.#sightings.length < MAX_SIGHTINGS) {
+      this.#sightings.push({ text: whole, excerpt: this.#excerpt(bytes, at) });
+    }
+    return whole !== undefined;
   }
 
   #noteHome(bytes: Uint8Array, at: number): void {
     if (this.#homeLooksLeft-- <= 0) return;
     const line = Buffer.from(this.#excerpt(bytes, at)).toString();
     for (const path of homeFoldersIn(line)) this.homeFolders.add(path);
+  }
+
+  /** Not in folders and binary files, whose bytes nobody can read. */
+  #noteWord(bytes: Uint8Array, at: number): void {
+    if (this.#type === OBJ_TREE || this.#wordLooksLeft-- <= 0) return;
+    const excerpt = this.#excerpt(bytes, at);
+    if (!excerpt.includes(0)) this.words.add(Buffer.from(excerpt).toString());
   }
 
   #excerpt(bytes: Uint8Array, at: number): Uint8Array {

@@ -60,6 +60,8 @@ export interface PackFindings {
   readonly hasGitlinks: boolean;
   /** Paths of home folders in what is new, as far as the name. */
   readonly homeFolders: readonly string[];
+  /** Lines of files with a name or login of one word, also those that upstream has. */
+  readonly words: readonly string[];
   readonly hasBinaries: boolean;
   /** Paths of new files, and of changed ones that the pack has as a whole, as far as they are known; null: too large. */
   readonly files: readonly string[] | null;
@@ -90,8 +92,8 @@ export async function searchPack(
 ): Promise<PackFindings> {
   const scan = new PackScan(names);
   await walk(pack, scan.walker, 0);
-  const { suspects, hasGitlinks, hasBinaries, homeFolders } = scan;
-  const noted = { hasGitlinks, hasBinaries, homeFolders: [...homeFolders] };
+  const { suspects, hasGitlinks, hasBinaries, homeFolders, words } = scan;
+  const noted = { hasGitlinks, hasBinaries, homeFolders: [...homeFolders], words: [...words] };
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
   if (suspects.length === 0 && !isSmall) return { hits: [], isComplete: true, files: null, ...noted };
   const paths = new PackPaths(suspects.map(({ offset }) => offset));

@@ -31,8 +31,11 @@ const GITLINK: SearchedText = {
   maxCopied: 0,
 };
 
-/** `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `gitlink` and `home`. */
-export type TextKind = 'name' | 'others-name' | 'id' | 'gitlink' | 'home';
+/**
+ * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `word`, a name or
+ * login of one word, `gitlink` and `home`.
+ */
+export type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home';
 
 export class SearchedNames {
   readonly search: TextSearch;
@@ -63,7 +66,10 @@ export class SearchedNames {
     const ids = ownIdTexts(oids.slice(0, MAX_SEARCHED_IDS));
     this.search = new TextSearch([...texts, ...ids, GITLINK, ...HOME_TEXTS]);
     this.#kinds = [
-      ...owners.map((owner): TextKind => (owner < newest ? 'name' : 'others-name')),
+      ...owners.map((owner, text): TextKind => {
+        if (texts[text]?.isMinor) return 'word';
+        return owner < newest ? 'name' : 'others-name';
+      }),
       ...ids.map((): TextKind => 'id'),
       'gitlink',
       ...HOME_TEXTS.map((): TextKind => 'home'),
@@ -79,20 +85,24 @@ export class SearchedNames {
     return this.#kinds[text] as TextKind;
   }
 
-  /** The first name or address in the newest commit's header, else the first one. A text may hold hundreds of thousands. */
-  firstNameIn(content: Uint8Array): Span | null {
-    let first: Span | null = null;
+  /**
+   * The first name or address of the newest commit's header, else the first one; and the first word. A text may hold
+   * hundreds of thousands.
+   */
+  firstIn(content: Uint8Array): { readonly name: Span | null; readonly word: Span | null } {
+    let [own, other, word]: (Span | null)[] = [null, null, null];
     for (const span of this.search.spans(content)) {
       const kind = this.kindOf(span.text);
-      if (kind === 'name') return span;
-      if (kind === 'others-name') first ??= span;
+      if (kind === 'name') own ??= span;
+      if (kind === 'others-name') other ??= span;
+      if (kind === 'word') word ??= span;
     }
-    return first;
+    return { name: own ?? other ?? null, word: word ?? null };
   }
 
   /** Names, addresses and ids in a text or an object, in order. */
   spansIn(content: Uint8Array): Span[] {
     const spans = this.search.spansIn(content);
-    return spans.filter(({ text }) => !['gitlink', 'home'].includes(this.kindOf(text)));
+    return spans.filter(({ text }) => !['word', 'gitlink', 'home'].includes(this.kindOf(text)));
   }
 }

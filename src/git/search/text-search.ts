@@ -18,6 +18,8 @@ export interface SearchedText {
   readonly after: ByteClass | null;
   /** How many letters a delta may copy, at either end of the text, so that an insert still counts as the rest of it. */
   readonly maxCopied: number;
+  /** Of texts that end in the same place, it comes last; and it is not looked for in what a delta copies. */
+  readonly isMinor?: true;
 }
 
 /** Of names, and of original ids, in places. */
@@ -106,7 +108,7 @@ export class TextSearch {
       const copied = (2n << BigInt(text.maxCopied)) - 1n;
       starts |= first;
       behindCopy |= first * copied;
-      begun |= ((first << (letters - BigInt(text.maxCopied))) * copied) & ~end;
+      if (!text.isMinor) begun |= ((first << (letters - BigInt(text.maxCopied))) * copied) & ~end;
       ends |= end;
       endOf.push(end);
       first = end << 1n;
@@ -180,7 +182,7 @@ export class TextSearch {
     return this.find(LINE_END, 0, 1) > 0;
   }
 
-  /** The texts that have just been found, the longest first. */
+  /** The texts that have just been found: first those that are not minor, and of these the longest. */
   get ended(): readonly number[] {
     return this.#ended[this.#state] as readonly number[];
   }
@@ -259,9 +261,12 @@ export class TextSearch {
   }
 
   #endedIn(set: Places): readonly number[] {
-    const lettersOf = (text: number) => this.texts[text]!.letters.length;
+    const rankOf = (text: number): number => {
+      const { letters, isMinor } = this.texts[text]!;
+      return letters.length - (isMinor ? MAX_TEXT_BYTES : 0);
+    };
     const ended = this.#endOf.flatMap((end, text) => ((set & end) === 0n ? [] : text));
-    return ended.toSorted((a, b) => lettersOf(b) - lettersOf(a));
+    return ended.toSorted((a, b) => rankOf(b) - rankOf(a));
   }
 }
 

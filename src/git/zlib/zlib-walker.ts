@@ -299,7 +299,7 @@ export class ZlibWalker {
       at += length;
       left -= length;
       this.#checkNotLonger();
-      if (this.#sink !== null) this.#passOn(this.#sink);
+      if (this.#sink !== null && symbols.produced >= this.#keepBytes) this.#passOn(this.#sink);
     }
     return at * 8;
   }
@@ -339,12 +339,12 @@ export class ZlibWalker {
       pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#window, this.#keepBytes, room);
       isFull = symbols.produced >= this.#keepBytes;
       this.#checkNotLonger();
-      this.#passOn(sink);
+      if (isFull) this.#passOn(sink);
     }
     return pos;
   }
 
-  /** Passes on the new output in the window, and drops what no match can reach any more. */
+  /** When the window is full, and at the end: passes on the new output, and drops what no match can reach any more. */
   #passOn(sink: OutputSink): void {
     const symbols = this.#symbols;
     if (symbols.produced > this.#passedOn) sink(this.#window.subarray(this.#passedOn, symbols.produced));
@@ -365,6 +365,7 @@ export class ZlibWalker {
     this.#state = BLOCK_HEADER;
     if (this.#isLastBlock) {
       if (this.produced < this.#inflatedBytes) throw damagedData('shorter than its declared size');
+      if (this.#sink !== null) this.#passOn(this.#sink);
       this.#state = CHECKSUM;
     }
     return pos;

@@ -65,12 +65,11 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const pullRequest = opened ?? (await sendAndPropose(run, publication, branch, attempt));
     const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
-      record(run, publication, pullRequest, {
+      record(run, publication, pullRequest, attempt.work, {
         title: titleOf(push, anonymous),
         prHash,
         tip: anonymous.tip,
         dates: dates.added(),
-        ...(attempt.work !== null && { work: attempt.work }),
       }),
     ]);
     await run.reply.note(...submodules);
@@ -193,21 +192,26 @@ async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   { number, url }: PullRequest,
+  work: string | null,
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
   const { prHash, title, ...rest } = pushed;
   const known = { prHash, host: host.hostKey, owner, repo, number, url };
-  const recording = host
-    .pullRequest(prHash)
-    .record(
-      { ...known, ...(title !== null && { title }) },
-      { ...rest, lease: claim?.lease ?? null },
-      host.clock.now(),
-    );
+  const object = host.pullRequest(prHash);
+  const at = host.clock.now();
+  const opened = { ...known, openedAt: at, ...(work !== null && { work }) };
+  const [recorded, left] = await Promise.all([
+    object
+      .record({ ...known, ...(title !== null && { title }) }, { ...rest, lease: claim?.lease ?? null }, at)
+      .then((newRemarks) => ({ newRemarks }))
+      .catch((error: unknown) => ({ error })),
+    place?.opened(opened) ?? [],
+  ]);
   try {
-    const [newRemarks] = await Promise.all([recording, place?.opened(known)]);
-    return newRemarks;
+    if ('error' in recorded) throw recorded.error;
+    if (left.length > 0) await object.tellLater(left, at, work ?? undefined);
+    return recorded.newRemarks;
   } catch (error) {
     claims.keep();
     logger.error('a pull request could not be recorded', { error });

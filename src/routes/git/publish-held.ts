@@ -27,7 +27,7 @@ import { suspensionOf } from '../request/suspension.ts';
 import { pushSettings } from './git-push.ts';
 import { suspended } from './push-admission.ts';
 import { pushHost } from './push-host.ts';
-import { countOpened, takeOpening, takeShare } from './push-share.ts';
+import { takeOpening, takeShare, tellOpened } from './push-share.ts';
 import { readHeldBytes, readHeldPush } from './read-held.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -165,7 +165,7 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
       taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
     },
     settle: async () => {},
-    opened: (pullRequest) => countOpened(c, pullRequest, client),
+    opened: (pullRequest) => tellOpened(c, pullRequest, client),
     async release() {
       const back = taken;
       taken = null;

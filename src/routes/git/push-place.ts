@@ -25,7 +25,7 @@ import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { giveShareBack, type TakenShare } from '../request/account-share.ts';
 import type { Client } from '../request/client.ts';
-import { countOpened, outOfReach, takeOpening } from './push-share.ts';
+import { outOfReach, takeOpening, tellOpened } from './push-share.ts';
 
 interface FullClient {
   /** When there is a place again, if none is given back; milliseconds since 1970. */
@@ -164,7 +164,7 @@ export function openPlace(c: Context<AppEnv>, owner: Client, places: WantedPlace
       held = { ...held, clients: [...held.clients, ...answer.own] };
       noteTaken(answer);
     },
-    opened: (pullRequest) => countOpened(c, pullRequest, owner.siteHash('burst')),
+    opened: (pullRequest) => tellOpened(c, pullRequest, owner.siteHash('burst')),
     async release() {
       const back = held;
       held = nothing;

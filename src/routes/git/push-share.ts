@@ -4,16 +4,19 @@
  */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
-import type { TrackedPullRequest } from '../../durable/guard/tracked-pull-requests.ts';
 import type { WantedPlaces } from '../../durable/host-account/openings.ts';
 import { openBackOff } from '../../durable/host-access.ts';
+import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
+import { within } from '../../isolate/within.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { type OpenedPullRequest, recordOpened } from '../../stats/opened.ts';
+import { openStatistics } from '../../stats/statistics.ts';
 import {
   askAccount,
   askForShare,
@@ -24,6 +27,9 @@ import {
 } from '../request/account-share.ts';
 import { sentence } from '../request/refused.ts';
 import { overTarget, targetLimit } from '../request/target-limit.ts';
+
+/** How long an answer waits for the guard and statistics. */
+const TELLING_MS = 3_000;
 
 /** @throws Refusal if the host is to be left alone, or others come first. */
 export async function takeShare(c: Context<AppEnv>, wanted: Wanted): Promise<Share> {
@@ -58,17 +64,34 @@ export async function takeOpening(
   throw tooManyThere(sentence(overTarget(target, waitMs)), waitMs);
 }
 
-/** A pull request is open. @param client by which the guard counts. Never rejects. */
-export async function countOpened(
+/**
+ * A pull request is open: tells the guard and statistics before its push is answered. Answers who could not be told.
+ * @param client by which the guard counts. Never rejects.
+ */
+export async function tellOpened(
   c: Context<AppEnv>,
-  opened: TrackedPullRequest,
+  { number, ...opened }: OpenedPullRequest & { readonly number: number },
   client: string,
-): Promise<void> {
-  const tell = () => guardOf(c.env).opened(opened, client);
-  // Once more if it cannot be reached for a moment: the pull request is open, and its push must not fail.
-  await tell()
-    .catch(tell)
-    .catch((error: unknown) => c.var.logger.error('an open pull request could not be counted', { error }));
+): Promise<readonly Told[]> {
+  const { env } = c;
+  const { config, http, logger } = c.var;
+  const { prHash, host, owner, repo, url, openedAt } = opened;
+  const tell = async (whom: Told, telling: Promise<void>): Promise<readonly Told[]> => {
+    try {
+      await within(TELLING_MS, telling);
+      return [];
+    } catch (error) {
+      logger.warn('an open pull request will be told of later', { error });
+      return [whom];
+    }
+  };
+  const tracking = guardOf(env).opened({ prHash, host, owner, repo, number, url }, client, openedAt);
+  const left = await Promise.all([
+    tell('tracking', tracking),
+    tell('statistics', recordOpened(env, config, http, opened)),
+  ]);
+  await openStatistics(env, config, logger, http).forgetCount(opened);
+  return left.flat();
 }
 
 /** The host wants to be left alone, as far as this isolate knows. */

@@ -17,7 +17,7 @@ import { botProblems, suspensionOf } from '../request/suspension.ts';
 /** Where the repositories are. */
 const V1 = '/v1/';
 
-/** The numbers on the page are just as old. */
+/** Of the text, which has no numbers. */
 const KEPT_SECONDS = 5;
 
 export const frontPage = new Hono<AppEnv>();
@@ -57,9 +57,9 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     remoteBase: `${origin}${V1}`,
     isHostEmbedded: c.env.EMBEDDED_HOST !== undefined,
   };
-  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
-    return c.text(frontText(page, origin), 200, headers);
+    const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
+    return c.text(frontText(page, origin), 200, { ...kept, Vary: 'Accept' });
   }
   if (path !== null) return c.redirect(`${V1}${path}`, 302);
   // Does not show what requires the service's key.
@@ -81,7 +81,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
       now: systemClock.now(),
     }),
     isInvalid ? 400 : 200,
-    headers,
+    { 'Cache-Control': 'no-store', Vary: 'Accept' },
   );
 }
 

@@ -11,10 +11,10 @@ import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
 import type { ListedPullRequest } from '../../pages/remote-page.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
-import { STATISTICS_FRESH_MS } from '../../stats/statistics.ts';
 
 /** Each is an object that is asked. */
 const MAX_LISTED = 10;
+const FRESH_MS = 5_000;
 
 /** @param mayAsk whether this client may cause a question. Null if they cannot be listed. Never rejects. */
 export async function listedPullRequests(
@@ -30,7 +30,7 @@ export async function listedPullRequests(
   const lastKnown = new LastKnown(places);
   const listed = await lastKnown.read<readonly ListedPullRequest[]>({
     name,
-    freshMs: STATISTICS_FRESH_MS,
+    freshMs: FRESH_MS,
     nothing: [],
     ask: async () => {
       if (await mayAsk()) return ask(c, repository);
@@ -38,7 +38,7 @@ export async function listedPullRequests(
     },
   });
   // One client's limit is not everybody's.
-  if (listed === undefined) lastKnown.forget(name);
+  if (listed === undefined) await lastKnown.forget(name);
   return listed ?? null;
 }
 

@@ -1,17 +1,17 @@
 /**
  * GET /api/stats and /api/recent-prs (contract, 4.11 and 4.12).
  *
- * Both may be a few seconds old, here and in every cache on the way. Cost: nothing within five seconds of the last
- * request in the isolate. After that, one row of D1 for the total, and ten rows through an index for the list.
+ * Both know a pull request when its push is answered, so no cache keeps them. Cost: one row of D1 for the total, and ten
+ * rows through an index for the list.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
-import { type Statistics, STATISTICS_FRESH_MS, openStatistics } from '../../stats/statistics.ts';
+import { type Statistics, openStatistics } from '../../stats/statistics.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 
-const MAX_AGE = `max-age=${STATISTICS_FRESH_MS / 1000}`;
+const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
 const statsAnswer = z
   .object({
@@ -56,7 +56,7 @@ stats.get(
   described(showTotals, {
     operationId: 'stats',
     summary: 'How many pull requests there are',
-    description: 'Those that the code hosts show, of all repositories together.',
+    description: 'Those that were opened through this service, of all repositories together.',
     tag: 'Statistics',
     isKeyed: true,
     responses: { 200: answer('The total.', asJson(statsAnswer)), 503: UNAVAILABLE_ANSWER },
@@ -67,11 +67,11 @@ async function showTotals(c: Context<AppEnv>): Promise<Response> {
   const totals = await statisticsOf(c).totals();
   if (totals === undefined) return unavailable(c);
   const { pullRequests, lastCreatedAt } = totals;
-  c.header('Cache-Control', cacheControl(c));
-  return c.json<StatsAnswer>({
+  const answered = {
     total_prs: pullRequests,
     ...(lastCreatedAt !== null && { last_updated: lastCreatedAt }),
-  });
+  };
+  return c.json<StatsAnswer>(answered, 200, NOT_KEPT);
 }
 
 stats.get(
@@ -79,7 +79,7 @@ stats.get(
   described(showRecent, {
     operationId: 'recentPullRequests',
     summary: 'The newest pull requests',
-    description: 'Each with its repository and its address, as the code host shows it.',
+    description: 'Each with its repository and its address at the code host.',
     tag: 'Statistics',
     isKeyed: true,
     responses: { 200: answer('Up to ten, newest first.', asJson(recentPrsAnswer)), 503: UNAVAILABLE_ANSWER },
@@ -90,29 +90,20 @@ async function showRecent(c: Context<AppEnv>): Promise<Response> {
   const statistics = statisticsOf(c);
   const [recent, totals] = await Promise.all([statistics.recentPullRequests(), statistics.totals()]);
   if (recent === undefined || totals === undefined) return unavailable(c);
-  c.header('Cache-Control', cacheControl(c));
-  return c.json<RecentPrsAnswer>({
-    prs: recent.map(({ id, owner, repo, prUrl, createdAt }) => ({
-      id,
-      owner,
-      repo,
-      pr_url: prUrl,
-      created_at: createdAt,
-    })),
-    total: totals.pullRequests,
-  });
+  const prs = recent.map(({ id, owner, repo, prUrl, createdAt }) => ({
+    id,
+    owner,
+    repo,
+    pr_url: prUrl,
+    created_at: createdAt,
+  }));
+  return c.json<RecentPrsAnswer>({ prs, total: totals.pullRequests }, 200, NOT_KEPT);
 }
 
 function statisticsOf(c: Context<AppEnv>): Statistics {
   return openStatistics(c.env, c.var.config, c.var.logger, c.var.http);
 }
 
-/** A shared cache must not give out what requires the service's key. */
-function cacheControl(c: Context<AppEnv>): string {
-  return `${c.var.config.serviceApiKey === null ? 'public' : 'private'}, ${MAX_AGE}`;
-}
-
 function unavailable(c: Context<AppEnv>): Response | Promise<Response> {
-  const headers = { 'Cache-Control': 'no-store', 'Retry-After': `${STATISTICS_FRESH_MS / 1000}` };
-  return answerRefused(c, refused(503, UNAVAILABLE, headers));
+  return answerRefused(c, refused(503, UNAVAILABLE, { ...NOT_KEPT, 'Retry-After': '5' }));
 }

@@ -105,7 +105,7 @@ async function alarm(times: number): Promise<void> {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
+  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS, address);
 }
 
 function pullRequest(number: number): TrackedPullRequest {
@@ -159,9 +159,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS, 'a')).panicMode).toBe(true);
     await restartObjects();
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS, 'a')).panicMode).toBe(true);
     expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await restartObjects();
@@ -225,7 +225,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
+      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS, 'a');
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -235,18 +235,18 @@ describe('a burst', () => {
 describe('a rollback', () => {
   it('closes everything of the last two hours, whether or not there was a burst', async () => {
     await configured();
-    await guard().opened(pullRequest(1), 'a');
+    await guard().opened(pullRequest(1), 'a', Date.now());
     pass(HOUR_MS);
-    await guard().opened(pullRequest(2), 'a');
+    await guard().opened(pullRequest(2), 'a', Date.now());
     pass(MINUTE_MS);
     await push(20);
-    await guard().opened(pullRequest(3), 'b');
+    await guard().opened(pullRequest(3), 'b', Date.now());
     expect(await trackedNumbers()).toEqual([1, 2, 3]);
   });
 
   it('reaches back two hours, also across a restart', async () => {
     await configured();
-    await guard().opened(pullRequest(6), 'a');
+    await guard().opened(pullRequest(6), 'a', Date.now());
     await restartObjects();
     pass(2 * HOUR_MS - 1);
     expect(await trackedNumbers()).toEqual([6]);
@@ -258,7 +258,7 @@ describe('a rollback', () => {
 
   it('is carried out although its caller hung up and the guard restarted', async () => {
     await configured();
-    await guard().opened(pullRequest(10), 'a');
+    await guard().opened(pullRequest(10), 'a', Date.now());
     const id = (await guard().beginRollback(PASSWORD, false)) ?? '';
     await restartObjects();
     await configured();
@@ -272,7 +272,7 @@ describe('a rollback', () => {
 
   it('does not wait for a notification service that takes nothing', async () => {
     await configured();
-    await guard().opened(pullRequest(11), 'a');
+    await guard().opened(pullRequest(11), 'a', Date.now());
     for (let attempt = 6; attempt < 26; attempt++)
       await guard().rateLimitExceeded(CLIENT, { attempts: attempt, most: 5 });
     closes = () => true;
@@ -299,7 +299,7 @@ describe('a rollback', () => {
       [14, 'client-1'],
       [15, 'client-3'],
     ] as const) {
-      await guard().opened(pullRequest(number), client);
+      await guard().opened(pullRequest(number), client, Date.now());
     }
     expect(await trackedNumbers(true)).toEqual([12, 14]);
     expect(await trackedNumbers()).toEqual([12, 13, 14, 15]);
@@ -318,14 +318,14 @@ describe('a rollback', () => {
       [17, 'client-3'],
       [18, 'client-2'],
     ] as const) {
-      await guard().opened(pullRequest(number), client);
+      await guard().opened(pullRequest(number), client, Date.now());
     }
     expect(await trackedNumbers(true)).toEqual([]);
   });
 
   it('still meets what it could not close, and each only once', async () => {
     await configured();
-    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number), 'a')));
+    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number), 'a', Date.now())));
     closes = (number) => number === 7;
     expect(await rollBack()).toEqual({ closed: [7], failed: [8] });
     expect(await rollBack()).toEqual({ closed: [], failed: [8] });
@@ -387,7 +387,7 @@ describe('the token of a button', () => {
     await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     const [, rollback] = tokensOf(published[0] as Notification);
-    await guard().opened(pullRequest(1), 'a');
+    await guard().opened(pullRequest(1), 'a', Date.now());
     for (const isClosed of [false, true]) {
       closes = () => isClosed;
       const id = await guard().beginRollback(byToken(rollback), false);

@@ -91,29 +91,6 @@ describe('a report', () => {
     expect(new Set(await rowsWrittenBy(crowd))).toEqual(new Set([0]));
   });
 
-  it('of an earlier version of the tables still counts', async () => {
-    const now = Date.now();
-    await runInDurableObject(someone.stub, (_, { storage }) => {
-      storage.sql.exec(
-        'CREATE TABLE pseudonym (only INTEGER PRIMARY KEY CHECK (only = 1), hash TEXT NOT NULL)',
-      );
-      storage.sql.exec('INSERT INTO pseudonym VALUES (1, ?)', someone.hash);
-      storage.sql.exec('CREATE TABLE reports (reporter TEXT PRIMARY KEY, at INTEGER NOT NULL)');
-      for (const name of ['a', 'b']) storage.sql.exec('INSERT INTO reports VALUES (?, ?)', name, now);
-      storage.sql.exec(`CREATE TABLE moderation (
-        only INTEGER PRIMARY KEY CHECK (only = 1), cooldown_until INTEGER NOT NULL, is_blocked INTEGER NOT NULL
-      )`);
-      storage.sql.exec('INSERT INTO moderation VALUES (1, 0, 0)');
-      storage.sql.exec(`CREATE TABLE comments (
-        id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, chore TEXT,
-        ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0
-      )`);
-    });
-    await restartObjects();
-    expect(await someone.report('a')).toMatchObject({ accepted: false, standing: { reports: 2 } });
-    expect(await someone.report('c')).toMatchObject({ accepted: true, standing: { state: 'flagged' } });
-  });
-
   it('from before the list of look-ups is found by them when its author comes back', async () => {
     await someone.say();
     await someone.reportedBy(6);

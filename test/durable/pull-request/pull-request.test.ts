@@ -8,6 +8,8 @@ import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
+import { guardOf } from '../../../src/objects.ts';
+import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -46,6 +48,12 @@ function objectOf({ prHash }: PullRequestRecord) {
   return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
 }
 
+/** A push has opened it, and could tell neither statistics nor the guard. */
+async function openUntold(pullRequest: PullRequestRecord, at = later()): Promise<void> {
+  await objectOf(pullRequest).record(pullRequest, push('a'), at);
+  await objectOf(pullRequest).tellLater(['statistics', 'tracking'], at);
+}
+
 /** A push after which the branch stands at `tip`. */
 function push(tip: string): RecordedPush {
   const dates = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
@@ -60,6 +68,16 @@ function comment(id: number): HostEvent {
 async function ledgerUrls(): Promise<string[]> {
   const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all<{ pr_url: string }>();
   return results.map((row) => row.pr_url);
+}
+
+/** What a rollback would close. */
+async function trackedUrls(): Promise<string[]> {
+  return runInDurableObject(guardOf(bindings), (_, { storage }) =>
+    storage.sql
+      .exec<{ url: string }>('SELECT url FROM tracked')
+      .toArray()
+      .map(({ url }) => url),
+  );
 }
 
 async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
@@ -102,9 +120,9 @@ afterEach(() => {
 });
 
 describe('the outbox of a pull request', () => {
-  it('publishes to the topic and writes into the ledger when one is opened', async () => {
+  it('publishes to the topic when one is opened, and tells what its push could not tell', async () => {
     const opened = newPullRequest();
-    await objectOf(opened).record(opened, push('a'), later());
+    await openUntold(opened);
     await runDurableObjectAlarm(objectOf(opened));
     expect(published).toEqual([
       {
@@ -115,12 +133,14 @@ describe('the outbox of a pull request', () => {
       },
     ]);
     expect(await ledgerUrls()).toContain(opened.url);
+    expect(await isRecorded(bindings.DB, opened.prHash)).toBe(true);
+    expect(await trackedUrls()).toContain(opened.url);
     expect(await nextAlarm(opened)).toBeNull();
   });
 
   it('publishes an update without a second entry in the ledger', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toHaveLength(2);
@@ -130,7 +150,7 @@ describe('the outbox of a pull request', () => {
   it('keeps a notification that was not taken, and delivers it once when the service is back', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toEqual([]);
     expect(await ledgerUrls()).toContain(pullRequest.url);
@@ -168,7 +188,7 @@ describe('the outbox of a pull request', () => {
 
   it('still writes into a ledger that was dead for weeks', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await openUntold(pullRequest);
     vi.setSystemTime(Date.now() + 60 * DAY_MS);
     await bindings.DB.exec('ALTER TABLE pull_requests RENAME TO out_of_reach');
     await runDurableObjectAlarm(objectOf(pullRequest));
@@ -176,12 +196,14 @@ describe('the outbox of a pull request', () => {
     await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO pull_requests');
     await runAlarm(pullRequest);
     expect(await ledgerUrls()).toContain(pullRequest.url);
+    // No rollback would close it any more.
+    expect(await trackedUrls()).not.toContain(pullRequest.url);
   });
 
   it('leaves the topic alone for as long as the service asks, also when there is news or a restart', async () => {
     const pullRequest = newPullRequest();
     tooMany = 1;
-    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await openUntold(pullRequest, Date.now());
     await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     // The first was refused, so the second was not tried; the ledger is another matter.
@@ -202,7 +224,7 @@ describe('the outbox of a pull request', () => {
   it('keeps the newest notifications, and all else, while the service is down and many comment', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     const comments = [...Array(MAX_NOTIFICATIONS + 5).keys()].map(comment);
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };

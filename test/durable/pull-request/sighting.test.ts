@@ -1,4 +1,7 @@
-/** A pull request that the code host has opened, and does not show yet: nothing is sent, and it is looked for again. */
+/**
+ * A pull request that the code host has opened, and does not show yet: no notification is sent, and it is looked for
+ * again. Statistics know it nevertheless.
+ */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -67,6 +70,7 @@ async function opened(): Promise<PullRequestRecord> {
   await prepare(record);
   // Alarms are run by the tests; by itself none goes off within a test.
   await objectOf(record).record(record, PUSH, Date.now() + HOUR_MS);
+  await objectOf(record).tellLater(['statistics'], Date.now() + HOUR_MS);
   return record;
 }
 
@@ -93,18 +97,18 @@ it('is looked for until the host shows it, also after a restart, and then told',
   await prepare(record);
   await runAlarm(record);
   expect(looks).toEqual(Array(3).fill(`/repos/octo/hello/pulls/${record.number}`));
-  expect([await isShown(record), await isCounted(record), published]).toEqual([false, false, 0]);
+  expect([await isShown(record), await isCounted(record), published]).toEqual([false, true, 0]);
   shows = shownPull;
   await runAlarm(record);
   expect([await isShown(record), await isCounted(record), published]).toEqual([true, true, 1]);
   expect(looks).toHaveLength(4);
 });
 
-it('is in the list of hashes before that, so that a push can name it', async () => {
+it('is counted before that, and in the list of hashes, so that a push can name it', async () => {
   const record = await opened();
   await runAlarm(record);
   expect(await isRecorded(bindings.DB, record.prHash)).toBe(true);
-  expect([await isShown(record), await isCounted(record), published]).toEqual([false, false, 0]);
+  expect([await isShown(record), await isCounted(record), published]).toEqual([false, true, 0]);
 });
 
 it('is not told although it is opened while an earlier one is', async () => {

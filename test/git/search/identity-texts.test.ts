@@ -58,6 +58,23 @@ describe('a name', () => {
       expect(isIn(text, identity('Anne-Marie Lee'))).toBe(true);
   });
 
+  it.each([
+    ['Ada Lovelace', false],
+    ['Lovelace,Ada', false],
+    ['ada.lovelace', false],
+    ['ada_lovelace', false],
+    ['山田太郎', false],
+    ['Lovelace', true],
+    ['contributor', true],
+    ['developer', true],
+    ['Anne-Marie', true],
+    ['_contributor_', true],
+    ['Müller', true],
+  ])('is minor if it has one word: %s, %s', (name, isMinor) => {
+    const { texts } = identityTexts([identity(name, 'nothing')], new Set());
+    expect([...new Set(texts.map((text) => text.isMinor === true))]).toEqual([isMinor]);
+  });
+
   it('of one word is found if the word is long, and no part of another', () => {
     const who = identity('Augusta');
     for (const text of ['by Augusta.', 'AUGUSTA', '/home/augusta/x', 'augusta@elsewhere.example'])
@@ -139,6 +156,14 @@ describe('the login in an address of the host', () => {
     for (const text of ['ask @ada-lovelace', 'git.example/Ada-Lovelace/x'])
       expect(isIn(text, who)).toBe(true);
     expect(isIn('ask @ada-lovelaces', who)).toBe(false);
+  });
+
+  it('is minor, unless it is a form of the name', () => {
+    for (const [name, minors] of [['-', 1] as const, ['Ada Lovelace', 0] as const]) {
+      const who = identity(name, '1+ada-lovelace@users.noreply.github.com');
+      const { texts } = identityTexts([who], new Set());
+      expect(texts.filter(({ isMinor }) => isMinor)).toHaveLength(minors);
+    }
   });
 
   it('is not searched for if it is short, or if somebody has chosen the address', () => {

@@ -2,6 +2,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { insertsOf } from '../../../src/git/pack/delta.ts';
+import { OBJ_BLOB, OBJ_OFS_DELTA } from '../../../src/git/pack/entry-header.ts';
+import { PackScan } from '../../../src/git/search/pack-scan.ts';
+import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { randomPieces } from '../../support/byte-chunks.ts';
 import { inserting, lookAt, scanned } from '../../support/inserting.ts';
 import { copyInstruction, deltaSize, makeDelta } from '../../support/pack-builder.ts';
@@ -113,4 +116,51 @@ it('a delta is judged alike in any pieces', () => {
     }),
     runs(200),
   );
+});
+
+describe('a name or login of one word', () => {
+  const identities = ['Ada Lovelace <ada.l@example.org>', 'Lovelace <->', 'x-ada-lovelace <->'];
+  const headers = identities.map((author) => ({
+    content: Buffer.from(`author ${author} 1 +0000\ncommitter bot <bot@x.example> 1 +0000\n\n`),
+    encoding: null,
+  }));
+  const withWords = new SearchedNames({ headers, originalIds: [], nobodys: ['bot', 'bot@x.example'] });
+
+  it.each([
+    ['|by Lovelace.|', ['by Lovelace.']],
+    ['|by Lovelace|', ['by Lovelace']],
+    ['Lovelace|', ['Lovelace']],
+    ['|Lovel|', []],
+    ['|Canadalovelace|', []],
+    ['|\0 Lovelace|', []],
+  ])('is only noted, and not looked for in copies: %j', (text, expected) => {
+    const scan = new PackScan(namesOf('Lovelace <->'));
+    scan.begin(OBJ_OFS_DELTA, 0, 0);
+    scan.content(inserting(text));
+    scan.end();
+    expect(scan.suspects).toEqual([]);
+    expect([...scan.words]).toEqual(expected);
+  });
+
+  it('keeps no full name from being found', () => {
+    for (const text of ['by x-ada-lovelace', '|by Ada Lovelace|', '|ada lovelace|'])
+      expect(lookAt(withWords, text), text).toBe('found');
+    const insert = fc.stringMatching(/^(?:Ada|ada|Lovelace|Love|x-|-| |, |\||z){0,12}$/);
+    fc.assert(
+      fc.property(insert, (text) => {
+        expect(lookAt(withWords, text)).toBe(lookAt(names, text));
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('is noted so often, and no more', () => {
+    const scan = new PackScan(withWords);
+    for (let file = 0; file < 2; file++) {
+      scan.begin(OBJ_BLOB, 0, 0);
+      for (let line = 0; line < 2_000; line++) scan.content(Buffer.from(`${file} ${line} by Lovelace\n`));
+      scan.end();
+    }
+    expect(scan.words.size).toBe(1_000);
+  });
 });

@@ -93,6 +93,13 @@ describe('TextSearch', () => {
     expect(search.spansIn(Buffer.from('.abc'))).toEqual([{ start: 2, end: 4, text: 1 }]);
   });
 
+  it('says what it found: minor texts last', () => {
+    const search = new TextSearch([{ ...literal('x', 'abc'), isMinor: true }, literal('a', 'bc')]);
+    search.find(Buffer.from('xabc'), 0, 4);
+    expect(search.ended).toEqual([1, 0]);
+    expect(search.spansIn(Buffer.from('xabc'))).toEqual([{ start: 2, end: 4, text: 1 }]);
+  });
+
   it('finds texts at both ends of an object, without what stands around them', () => {
     const search = new TextSearch([literal(' \n', 'ab', ' \n')]);
     expect(search.spansIn(Buffer.from('ab, ab ab'))).toEqual([

@@ -111,7 +111,7 @@ async function opened(...numbers: number[]): Promise<string[]> {
       number,
       url: urls[index] as string,
     };
-    await guard().opened(record, 'a');
+    await guard().opened(record, 'a', Date.now());
     const push = {
       tip: 'a'.repeat(40),
       dates: { committedAt: 1, commitHashes: new Uint8Array() },

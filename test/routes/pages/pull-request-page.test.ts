@@ -55,6 +55,7 @@ beforeAll(async () => {
     { tip: 'a', dates, lease: null },
     at,
   );
+  await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
 
@@ -68,9 +69,9 @@ it('wakes no object for a hash that no push has recorded', async () => {
 });
 
 it('is there while the list of pages is out of reach, or the service asks for its key', async () => {
-  await bindings.DB.exec('ALTER TABLE recorded_hashes RENAME TO out_of_reach');
+  await bindings.DB.exec('ALTER TABLE hashes_by_repository RENAME TO out_of_reach');
   expect((await ask(URL, { SERVICE_API_KEY: 'key' })).status).toBe(200);
-  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO recorded_hashes');
+  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO hashes_by_repository');
 });
 
 it('asks for the pr-key for a withdrawal, for an update where that needs it, and never shows it', async () => {

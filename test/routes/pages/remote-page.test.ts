@@ -67,11 +67,13 @@ beforeAll(async () => {
   );
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName('0123456789ab'));
   const url = 'https://host.test/octo/hello/pull/7';
+  const at = Date.now() + 3_600_000;
   await object.record(
     { prHash: '0123456789ab', host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
     { tip: 'a', dates: { committedAt: 1, commitHashes: new Uint8Array() }, lease: null },
-    Date.now() + 3_600_000,
+    at,
   );
+  await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
 afterEach(() => {

@@ -64,7 +64,7 @@ describe('statistics', () => {
     const response = await get('/api/stats');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
-    expect(response.headers.get('cache-control')).toBe('public, max-age=5');
+    expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toEqual({ total_prs: 0 });
     expect(await (await get('/api/recent-prs')).json()).toEqual({ prs: [], total: 0 });
   });
@@ -78,7 +78,7 @@ describe('statistics', () => {
       last_updated: '2026-11-12T10:00:00.000Z',
     });
     const recent = await get('/api/recent-prs');
-    expect(recent.headers.get('cache-control')).toBe('public, max-age=5');
+    expect(recent.headers.get('cache-control')).toBe('no-store');
     const { prs, total } = await recent.json<{ prs: unknown[]; total: number }>();
     expect(total).toBe(12);
     expect(prs).toHaveLength(10);
@@ -92,14 +92,21 @@ describe('statistics', () => {
     expect(prs[9]).toMatchObject({ id: 3 });
   });
 
-  it('are not for shared caches when a key opens them', async () => {
-    const response = await get('/api/stats', { SERVICE_API_KEY: 'key' });
-    expect(response.headers.get('cache-control')).toBe('private, max-age=5');
+  it('know what was recorded since they were asked for, and since the ledger was dead', async () => {
+    for (const variables of [{}, { DB: DEAD_DB }]) {
+      const { total_prs: before } = await (await get('/api/stats', variables)).json<{ total_prs: number }>();
+      await get('/api/recent-prs', variables);
+      const total = before + 1;
+      await record(total, `2026-11-${total}T10:00:00.000Z`);
+      expect(await (await get('/api/stats')).json()).toMatchObject({ total_prs: total });
+      const { prs } = await (await get('/api/recent-prs')).json<{ prs: { id: number }[] }>();
+      expect(prs[0]?.id).toBe(total);
+    }
   });
 
   it('stay what they were while the ledger is dead', async () => {
     const stats = await get('/api/stats', { DB: DEAD_DB });
-    expect(await stats.json()).toMatchObject({ total_prs: 12 });
+    expect(await stats.json()).toMatchObject({ total_prs: 14 });
     const recent = await get('/api/recent-prs', { DB: DEAD_DB });
     expect((await recent.json<{ prs: unknown[] }>()).prs).toHaveLength(10);
   });

@@ -2,6 +2,7 @@
  * What a push would reveal of the person: found in its messages, its texts and its files, and told in a few lines. Only
  * the person is shown these.
  */
+import { utf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { changeIdsIn } from '../../../git/search/change-ids.ts';
 import type { ContentHit } from '../../../git/search/pack-search.ts';
@@ -13,8 +14,11 @@ import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 /** No more are shown. */
 export const MAX_FINDINGS = 10;
 
+const WORDS = 'A name or login of one word would become public. Look whether these lines name you:';
+
 export class Findings {
   readonly #names: SearchedNames;
+  readonly #words: string[] = [];
   readonly #found = new Map<Leak, string[]>([
     [NAMES, []],
     [OTHERS_NAMES, []],
@@ -30,9 +34,18 @@ export class Findings {
   /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
   addText(where: () => string, text: Uint8Array): void {
     for (const at of changeIdsIn(text)) this.#add(CHANGE_IDS, () => line(where(), lineAround(text, at + 1)));
-    const name = this.#names.firstNameIn(text);
+    const { name, word } = this.#names.firstIn(text);
     if (name !== null)
       this.#add(this.#leakOf(name.text), () => line(where(), lineAround(text, name.end - 1)));
+    if (word !== null) this.#addWord(() => line(where(), lineAround(text, word.end - 1)));
+  }
+
+  /** @param lines of files. @param paths of new files. */
+  addWords(lines: readonly string[], paths: readonly string[]): void {
+    for (const words of lines) this.#addWord(() => line('a changed file', words));
+    for (const path of paths) {
+      if (this.#names.firstIn(utf8(path)).word !== null) this.#addWord(() => line('name of a file', path));
+    }
   }
 
   addMessages(messages: Iterable<Uint8Array>, merges: MergeSentences): void {
@@ -70,6 +83,15 @@ export class Findings {
   /** Where. */
   get lines(): readonly string[] {
     return [...this.#found.values()].flat().slice(0, MAX_FINDINGS);
+  }
+
+  /** Where names and logins of one word stand, under a heading. They are no leak, as they may mean something else. */
+  get words(): readonly string[] {
+    return this.#words.length === 0 ? [] : [WORDS, ...this.#words];
+  }
+
+  #addWord(describe: () => string): void {
+    if (this.#words.length < MAX_FINDINGS) this.#words.push(describe());
   }
 
   #leakOf(text: number): Leak {

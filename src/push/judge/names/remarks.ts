@@ -12,10 +12,12 @@ const LEFTOVERS =
 const OPAQUE =
   /\.(?:png|jpe?g|gif|webp|avif|heic|tiff?|psd|pdf|docx?|xlsx?|pptx?|od[tspg]|zip|jar|gz|tgz|bz2|xz|7z|zst|rar|mp[34]|mov)$/i;
 
+type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'hasBinaries'>;
+
 /** @param texts that become public besides files, by what they are called. */
 export function remarksOn(
   texts: Iterable<readonly [where: string, text: string]>,
-  found: PackFindings,
+  found: Remarkable,
 ): string[] {
   const homes = new Set<string>();
   for (const line of homesIn(texts, found)) if (homes.add(line).size === MAX_FOUND) break;
@@ -32,7 +34,7 @@ export function remarksOn(
 
 function* homesIn(
   texts: Iterable<readonly [where: string, text: string]>,
-  { homeFolders }: PackFindings,
+  { homeFolders }: Remarkable,
 ): Generator<string> {
   for (const path of homeFolders) yield `a changed file: ${path}`;
   for (const [where, text] of texts) for (const path of homeFoldersIn(text)) yield `${where}: ${path}`;

@@ -100,8 +100,9 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   };
   const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
+  findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, strangers, found);
-  const remarks = remarksOn(textsOf(search), found);
+  const remarks = [...findings.words, ...remarksOn(textsOf(search), found)];
   return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
 }
 
@@ -117,7 +118,7 @@ interface Besides {
 function conclude(
   { settings, options, work, pack }: NameSearch,
   names: SearchedNames,
-  { leaks, lines }: Findings,
+  { leaks, lines, words }: Findings,
   { gaps, remarks, hasAsked, hasGitlinks }: Besides,
 ): NamesSearched {
   const searched = searchedLine(names.identities);
@@ -125,7 +126,8 @@ function conclude(
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
-    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
+    const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
+    const report = [...nothing, searched, ...gaps, ...remarks];
     return { warnings, report, refusal: null, hasGitlinks };
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;

@@ -33,6 +33,36 @@ describe('texts', () => {
   });
 });
 
+describe('a name or login of one word', () => {
+  it('is told of apart from the names, and is no leak', () => {
+    const findings = findingsFor('Contributor <7+lovelace@users.noreply.github.com>');
+    findings.addText(() => 'title', Buffer.from('Thank every contributor'));
+    findings.addMessages(
+      [Buffer.from('One\n\nnothing\nLovelace was here\n'), Buffer.from('Two\n')],
+      NO_MERGES,
+    );
+    findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
+    expect(findings.words).toEqual([
+      expect.stringMatching(/^A name or login of one word/),
+      '  title: Thank every contributor',
+      '  message of "One": Lovelace was here',
+      '  a changed file: For contributors:',
+      '  a changed file: Any contributor may',
+      '  name of a file: docs/contributor.md',
+    ]);
+    expect([findings.leaks, findings.lines]).toEqual([[], []]);
+  });
+
+  it('is shown up to ten times', () => {
+    const findings = findingsFor('Contributor <->');
+    findings.addWords(
+      Array.from({ length: 99 }, () => 'contributor'),
+      [],
+    );
+    expect(findings.words).toHaveLength(11);
+  });
+});
+
 describe('files', () => {
   it('are told of by their paths, and ids apart from names', () => {
     const names = namesOf('Ada Lovelace <ada@x.example>', [oidNumber(7)]);

@@ -101,6 +101,40 @@ describe('what another author than the newest commit’s is called by', () => {
   });
 });
 
+describe('a push that holds a name or login of one word', () => {
+  const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
+  const told = [
+    'A name or login of one word would become public. Look whether these lines name you:',
+    '  title: For a contributor',
+    '  message of "By lovelace": By lovelace',
+    expect.stringMatching(/^  a changed file: Any Contributor may/),
+  ];
+  const files = [blob('Welcome!\nAny Contributor may ask\n')];
+  const pushed = { authors, files, message: 'By lovelace\n' };
+  const options = { title: 'For a contributor' };
+
+  it('is only warned of', async () => {
+    const { warnings, refusal } = await search({ ...pushed, options });
+    expect(warnings).toEqual(told);
+    expect(refusal).toBeNull();
+  });
+
+  it('says so in a preview, which would not be refused', async () => {
+    const { report, refusal } = await search({ ...pushed, options: { ...options, preview: true } });
+    expect(report).toEqual([expect.stringMatching(/^The service searched for .*contributor/), ...told]);
+    expect(refusal).toBeNull();
+  });
+
+  it('is refused for a full name or an address all the same, and says both', async () => {
+    const message = 'By lovelace, that is Ada Lovelace\n';
+    const refused = await search({ authors: [...authors, ADA], message }).catch((error: unknown) => error);
+    expect((refused as Refusal).reason).toBe(REFUSED);
+    expect((refused as Refusal).lines).toContain(told[0]);
+    const address = { authors, message: 'By 7+lovelace@users.noreply.github.com\n' };
+    await expect(search(address)).rejects.toThrow(REFUSED);
+  });
+});
+
 describe('a refusal', () => {
   it('says where, what was searched for, that nothing was sent, and two ways on', async () => {
     const authors = ['Max <max@x.example>', ADA];

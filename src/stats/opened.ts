@@ -1,0 +1,38 @@
+/**
+ * What statistics know of a pull request from the moment when it is open: its entry in the ledger, and its pr_hash in the
+ * list of pages. Recording either again changes nothing.
+ */
+import { recordName } from '../config/hosts.ts';
+import type { Config } from '../config.ts';
+import type { Env } from '../env.ts';
+import type { Http } from '../outgoing/http-client.ts';
+import { pullRequestStatement } from './d1-ledger.ts';
+import type { LedgerRepository } from './ledger.ts';
+import { openLedger } from './open-ledger.ts';
+import { hashStatements } from './recorded-hashes.ts';
+
+export interface OpenedPullRequest extends LedgerRepository {
+  readonly prHash: string;
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly openedAt: number;
+  /** What it was opened with (recorded-hashes.ts); absent: that is not to be recorded. */
+  readonly work?: string;
+}
+
+/** In one call, where both are in D1. Rejects with the error of the database. */
+export async function recordOpened(
+  env: Pick<Env, 'DB'>,
+  config: Pick<Config, 'hostedDatabase'>,
+  http: Http,
+  { prHash, host, owner, repo, url, openedAt, work }: OpenedPullRequest,
+): Promise<void> {
+  const repository = recordName({ key: host }, { owner, name: repo });
+  const entry = { host, owner, repo, prUrl: url, createdAt: new Date(openedAt).toISOString() };
+  const page = hashStatements(env.DB, prHash, repository, openedAt, work);
+  if (config.hostedDatabase === null) {
+    await env.DB.batch([...page, pullRequestStatement(env.DB, entry)]);
+  } else {
+    await Promise.all([env.DB.batch(page), openLedger(env, config, http).recordPullRequest(entry)]);
+  }
+}
