@@ -17,26 +17,28 @@ export function variables(): Record<string, string> {
 /** Whether all that is printed must be JSON. */
 export const isJsonLog = process.env['LOG_FORMAT'] === 'json';
 
-/** Prints a message of these programs on standard error. */
+/** Writes a message of the service's own programs to the log. */
 export function say(message: string, level: 'warn' | 'error' = 'error'): void {
-  if (isJsonLog) passOn(message, level);
-  else passOn(`gitveil: ${level === 'warn' ? 'warning: ' : ''}${message}`, level);
+  passOn(isJsonLog ? message : `gitveil: ${level === 'warn' ? 'warning: ' : ''}${message}`, level);
 }
 
-/** Prints what another program has said, on standard error. It may have several lines. */
+/**
+ * Writes text to the log, which is standard output (contract, section 1). It may have several lines. In JSON it becomes
+ * one line as those of src/log.ts. @param level also one that only workerd has.
+ */
 export function passOn(message: string, level: string): void {
-  process.stderr.write(`${isJsonLog ? jsonLine(message, level) : message}\n`);
-}
-
-/** A line of the service's log (src/log.ts). @param level also one that only workerd has. */
-export function jsonLine(message: string, level: string): string {
-  const known = ['info', 'warn'].includes(level) ? level : 'error';
-  return JSON.stringify({
+  const line = {
     timestamp: new Date().toISOString(),
-    level: known,
+    level: ['info', 'warn'].includes(level) ? level : 'error',
     message,
     privacy: 'anonymized',
-  });
+  };
+  process.stdout.write(`${isJsonLog ? JSON.stringify(line) : message}\n`);
+}
+
+/** Why a command fails. Its standard output is for what it was asked for. */
+export function complain(message: string): void {
+  process.stderr.write(`gitveil: ${message}\n`);
 }
 
 export function couldNotStart(error: unknown): string {

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseConfig } from '../src/config.ts';
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
 import { readArguments } from './arguments.ts';
-import { say, variables } from './environment.ts';
+import { complain, variables } from './environment.ts';
 
 const USAGE = `
 Usage: npm run forks [-- [--host KEY] [--older-than DAYS] [--delete]]
@@ -177,12 +177,13 @@ const result = parseConfig(variables());
 const hosts = result.kind === 'valid' ? result.config.hosts : [];
 const host = hosts.find(({ key }) => key === values.host);
 const days = Number(values['older-than']);
-if (result.kind === 'invalid') for (const { message } of result.problems) say(message);
-else if (host === undefined) say(`HOSTS names no host with the key ${JSON.stringify(values.host)}`);
-else if (host.token === null) say(`${tokenVariable(host.key)} is not set: nobody's forks can be listed`);
-else if (!/^\d{1,5}$/.test(values['older-than'])) say('--older-than must be a number of days, such as 30');
+if (result.kind === 'invalid') for (const { message } of result.problems) complain(message);
+else if (host === undefined) complain(`HOSTS names no host with the key ${JSON.stringify(values.host)}`);
+else if (host.token === null) complain(`${tokenVariable(host.key)} is not set: nobody's forks can be listed`);
+else if (!/^\d{1,5}$/.test(values['older-than']))
+  complain('--older-than must be a number of days, such as 30');
 else {
   await run(host, days * DAY_MS, values.delete).catch((error: unknown) =>
-    say(error instanceof Error ? error.message : String(error)),
+    complain(error instanceof Error ? error.message : String(error)),
   );
 }

@@ -81,8 +81,8 @@ function scheduledRuns(socket: string, tickMs: number): Service['runScheduled'] 
 }
 
 /**
- * The service logs only with `console.log`. Everything else comes from workerd, and belongs on standard error. workerd
- * has already handled what it marks with NOSENTRY; those lines are only for its developers.
+ * The service logs only with `console.log`. Everything else comes from workerd, which has already handled what it marks
+ * with NOSENTRY; those lines are only for its developers.
  */
 function writeEntry({ writeLog, onFetch }: RunOptions, { level, message }: LogEntry): void {
   if (message.startsWith(REFUSED_FETCH)) onFetch?.(message.slice(REFUSED_FETCH.length));

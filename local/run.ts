@@ -10,15 +10,7 @@ import { format } from 'node:util';
 import { type Config, parseConfig } from '../src/config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { EMBEDDED_TICK_MS, hostVariables, isHostEmbedded, startEmbeddedHost } from './embedded-host.ts';
-import {
-  END_SIGNALS,
-  couldNotStart,
-  isEndSignal,
-  isJsonLog,
-  jsonLine,
-  say,
-  variables,
-} from './environment.ts';
+import { END_SIGNALS, couldNotStart, isEndSignal, isJsonLog, passOn, say, variables } from './environment.ts';
 import { whyNotListening } from './ports.ts';
 import type { PreparedService } from './prepare-service.ts';
 import { type Service, runService } from './run-service.ts';
@@ -59,7 +51,7 @@ async function start(): Promise<void> {
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hosts, config.stateDir);
   // A program that reads JSON lines must not find other text.
-  process.stdout.write(isJsonLog ? `${jsonLine(`gitveil is running at ${service.url}`, 'info')}\n` : text);
+  passOn(isJsonLog ? `gitveil is running at ${service.url}` : text, 'info');
 }
 
 async function startSandbox(
@@ -126,8 +118,8 @@ async function stop(exitCode: number, message?: string): Promise<void> {
   process.exit(exitCode);
 }
 
-// The embedded code host and Node.js itself print more than one line of an error.
-if (isJsonLog) console.error = (...words) => say(format(...words));
+// So the embedded code host and Node.js print their errors.
+console.error = (...words) => say(format(...words));
 process.on(
   'uncaughtException',
   (error) => void stop(1, `ended unexpectedly: ${error.stack ?? error.message}`),

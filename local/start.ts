@@ -62,6 +62,10 @@ async function start(): Promise<void> {
   const message = nameProblem(config, hasProxy);
   const problems = message === null ? names : [...names, { message }];
   if (problems.length > 0) fail(problems);
+  // The configuration warns of one that is missing.
+  if (env['DB_URL'] === undefined && env['DB_KEY'] === undefined) {
+    say(`DB_URL and DB_KEY are not set: statistics and karma are kept in ${config.stateDir}`, 'warn');
+  }
   const isLocal = isLoopback(config.host);
   if (!isHostEmbedded(config)) {
     if (isLocal && !hasProxy) say(UNKNOWN_CLIENTS, 'warn');

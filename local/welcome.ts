@@ -30,8 +30,7 @@ comment on it, review, merge or close it as the maintainer. With Git, the mainta
 
 for example a .gitveil.yml, which says what the repository accepts (docs/maintainers.md). The first page of the
 code host has a button that makes the service forget its limits, such as five pull requests an hour.
-State is kept in ${stateDir}. Press Ctrl-C to stop.
-`;
+State is kept in ${stateDir}. Press Ctrl-C to stop.`;
 }
 
 function maintainerRemote(hostUrl: string): string {
@@ -56,6 +55,5 @@ In a clone of <owner>/<repo>:
 
   git push ${serviceUrl}/v1/${key}/<owner>/<repo> my-branch
 
-State is kept in ${stateDir}. Press Ctrl-C to stop.
-`;
+State is kept in ${stateDir}. Press Ctrl-C to stop.`;
 }

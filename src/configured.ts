@@ -15,7 +15,8 @@ export function configOf(env: Env): ConfigResult {
   if (result.kind === 'invalid') {
     const logger = loggerOf({ logFormat: 'json' });
     for (const { variable } of result.problems) logger.error('configuration is invalid', { variable });
-  } else {
+  } else if (env.ONE_MACHINE === undefined) {
+    // There, local/start.ts has said it in whole sentences.
     const logger = loggerOf(result.config);
     for (const { variable } of result.warnings) logger.warn('configuration is incomplete', { variable });
   }

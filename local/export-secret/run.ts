@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { deserialize } from 'node:v8';
 import { parseConfig } from '../../src/config.ts';
 import { readArguments } from '../arguments.ts';
-import { say, variables } from '../environment.ts';
+import { complain, variables } from '../environment.ts';
 
 /** workerd keeps a file for each object of a class, and the object's values in a table of its own. */
 const FOLDER = 'service/do/gitveil-ServiceSecret';
@@ -52,7 +52,8 @@ const result = parseConfig(variables());
 const stateDir = result.kind === 'valid' ? result.config.stateDir : null;
 const secret = stateDir === null ? null : madeSecret(stateDir);
 if (result.kind === 'invalid') {
-  for (const { message } of result.problems) say(message);
-} else if (secret === null) say(`the service has made no secret in STATE_DIR ${JSON.stringify(stateDir)}`);
+  for (const { message } of result.problems) complain(message);
+} else if (secret === null)
+  complain(`the service has made no secret in STATE_DIR ${JSON.stringify(stateDir)}`);
 if (secret === null) process.exitCode = 1;
 else process.stdout.write(`${secret}\n`);

@@ -34,8 +34,11 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** How long to wait for the next bytes; time in which nobody reads does not count. */
   readonly timeoutMs: number;
-  /** `any`: for a body with long pauses, such as the report of a push. Default: `steady`, see pace.ts. */
-  readonly pace?: 'steady' | 'any';
+  /**
+   * `any`: for a body with long pauses, such as the report of a push. `whole`: the time is for all waits together.
+   * Default: `steady`, see pace.ts.
+   */
+  readonly pace?: 'steady' | 'any' | 'whole';
 }
 
 export interface LimitedSource extends ChunkSource {
@@ -93,6 +96,7 @@ function patientSource(
   let lastBytes = 0;
   let hasEnded = false;
   let isFast = false;
+  let leftMs = timeoutMs;
   /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
   let failure: BodyError | null = null;
 
@@ -107,13 +111,15 @@ function patientSource(
     const longBytes = Math.min(Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS), view.byteLength);
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
     // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.
-    const waitMs = timeoutMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
+    const waitMs = leftMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
     const tooLate = () => new BodyError('timeout');
     const { value } = await within(waitMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);
     });
     const bytes = value?.byteLength ?? 0;
-    const isTooSlow = bytes > 0 && steadyPace?.keepsUp(Date.now() - startedAt, bytes) === false;
+    const waitedMs = Date.now() - startedAt;
+    if (pace === 'whole') leftMs -= waitedMs;
+    const isTooSlow = bytes > 0 && steadyPace?.keepsUp(waitedMs, bytes) === false;
     if (isTooSlow) throw new BodyError('timeout');
     return { bytes, moved: value?.buffer };
   }

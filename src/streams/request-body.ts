@@ -20,7 +20,8 @@ export function gitBody({ headers, body }: Request, limits: BodyLimits): Limited
   return limited(inflated, limits.maxBytes);
 }
 
-export interface TextLimits extends BodyLimits {
+/** The time is for the whole body: READ_TIMEOUT, as the contract has it (section 1). */
+export interface TextLimits extends Omit<BodyLimits, 'pace'> {
   /** Rejects what is not UTF-8, with TypeError. Default: replaces it. */
   readonly isStrict?: true;
   /** Called before a chunk of this size is kept; the reading ends with what it rejects with. */
@@ -35,7 +36,7 @@ export interface TextLimits extends BodyLimits {
 export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, makeRoom } = limits;
   const decoder = new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: false });
-  const chunks = chunksOf(body, limits);
+  const chunks = chunksOf(body, { ...limits, pace: 'whole' });
   let text = '';
   try {
     for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {

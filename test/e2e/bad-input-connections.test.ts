@@ -197,6 +197,29 @@ describe.each(FRAMINGS)('a body that comes slowly (%s)', (framing) => {
   });
 });
 
+describe.each(FRAMINGS)('a comment or a form that comes slowly (%s)', (framing) => {
+  it.each([
+    ['issues/1/comments/anonymous', 'application/json'],
+    ['issues/anonymous', 'application/json'],
+    ['reply', 'application/x-www-form-urlencoded'],
+  ])('is ended when the time for all of it is over, however steadily it comes: %s', async (end, type) => {
+    const { pathname } = new URL(sound.upstream.url);
+    const startedAt = Date.now();
+    const connection = await RawConnection.open(bed.service.url);
+    const headers = { 'Content-Type': type, ...framed(framing, 400) };
+    connection.sendHead(`${pathname}/${end}`, sound.person, headers);
+    const answering = answerTo({ connection, startedAt });
+    for (let piece = 0; piece < 15; piece++) {
+      if (framing === 'announced') connection.send('a');
+      else connection.sendChunk(Buffer.from('a'));
+      await new Promise((resolve) => setTimeout(resolve, READ_TIMEOUT_MS / 10));
+    }
+    const { answer, afterMs } = await answering;
+    expect(answer.status).toBe(408);
+    expect(afterMs).toBeGreaterThanOrEqual(READ_TIMEOUT_MS - 100);
+  });
+});
+
 describe.each(FRAMINGS)('a client that vanishes (%s)', (framing) => {
   it.each(FRACTIONS)('after %f of a small push leaves nothing', async (fraction) => {
     const body = soundBody();

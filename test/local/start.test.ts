@@ -42,19 +42,20 @@ describe('npm start with a bad variable', () => {
   ])('exits with 1 and names variable, value and what is allowed: %s=%s', async (name, value, allowed) => {
     const program = start({ [name]: value });
     expect(await program.ended).toBe(1);
-    expect(program.output.stdout).toBe('');
-    expect(program.output.stderr).toMatch(/^gitveil: [^\n]+\n$/);
-    expect(program.output.stderr).toContain(`${name} is "${value}": it must be ${allowed}`);
+    expect(program.output.stderr).toBe('');
+    expect(program.output.stdout).toMatch(/^gitveil: [^\n]+\n$/);
+    expect(program.output.stdout).toContain(`${name} is "${value}": it must be ${allowed}`);
   });
 });
 
-/** Fails unless every line on standard error and standard output is a line of a JSON log. Those of standard error come first. */
+/** Fails unless every line is a line of a JSON log, and on standard output. */
 function jsonLines({ output }: Program): object[] {
-  const lines = `${output.stderr}${output.stdout}`.split('\n').filter((line) => line !== '');
+  expect(output.stderr).toBe('');
+  const lines = output.stdout.split('\n').filter((line) => line !== '');
   return lines.map((line) => {
     const parsed = JSON.parse(line) as object;
     expect(parsed, line).toMatchObject({ privacy: 'anonymized', message: expect.any(String) as string });
-    expect(Object.keys(parsed).slice(0, 2), line).toEqual(['timestamp', 'level']);
+    expect(Object.keys(parsed).slice(0, 4), line).toEqual(['timestamp', 'level', 'message', 'privacy']);
     return parsed;
   });
 }
@@ -87,8 +88,10 @@ describe('npm start with LOG_FORMAT=json', () => {
   ])('prints only JSON when it cannot start: %j', async (env, words) => {
     const program = start({ LOG_FORMAT, PORT: String(await freePorts()), ...env });
     expect(await program.ended).toBe(1);
-    const [line] = jsonLines(program);
-    expect(line).toMatchObject({ level: 'error', message: expect.stringContaining(words) as string });
+    expect(jsonLines(program).at(-1)).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining(words) as string,
+    });
   });
 });
 
@@ -96,13 +99,13 @@ describe('npm start with a misspelt variable', () => {
   it('exits with 1 and names both, also beside a bad one', async () => {
     const program = start({ HSTING_TOKEN: 'secret', PANIC_PASWORD: 'secret', PORT: '70000' });
     expect(await program.ended).toBe(1);
-    const lines = program.output.stderr.split('\n');
+    const lines = program.output.stdout.split('\n');
     expect(lines).toContain(
       'gitveil: HSTING_TOKEN is set, but there is no such variable: did you mean HOSTING_TOKEN? Rename it, or unset it',
     );
-    expect(program.output.stderr).toContain('PANIC_PASWORD is set, but there is no such variable: did you');
-    expect(program.output.stderr).toContain('PORT is "70000"');
-    expect(program.output.stderr).not.toContain('secret');
+    expect(program.output.stdout).toContain('PANIC_PASWORD is set, but there is no such variable: did you');
+    expect(program.output.stdout).toContain('PORT is "70000"');
+    expect(program.output.stdout).not.toContain('secret');
   });
 });
 
@@ -116,7 +119,7 @@ describe('npm start where others reach the service, without SERVICE_URL', () => 
   ])('exits with 1 and says what to set: %j', async (env, reason) => {
     const program = start(env);
     expect(await program.ended).toBe(1);
-    expect(program.output.stderr).toContain(
+    expect(program.output.stdout).toContain(
       `gitveil: ${reason}, but SERVICE_URL is not set: set it to the address that they use, such as https://`,
     );
   });
@@ -126,7 +129,7 @@ describe('npm start with several things to say', () => {
   it('says warnings also if it cannot start', async () => {
     const program = start({ HSTING_TOKEN: 'secret', DB_URL: 'https://db.example.org' });
     expect(await program.ended).toBe(1);
-    expect(program.output.stderr).toMatch(
+    expect(program.output.stdout).toMatch(
       /^gitveil: warning: DB_URL is set, but DB_KEY is not: .*\ngitveil: HSTING_TOKEN is set, /,
     );
   });
@@ -142,7 +145,7 @@ describe('npm start with several things to say', () => {
       const program = start({ PORT: String(port), ...env });
       await program.ended;
       const warning = 'gitveil: warning: the code host is embedded, because HOSTING_TOKEN is not set: ';
-      expect(program.output.stderr.includes(warning)).toBe(isWarned);
+      expect(program.output.stdout.includes(warning)).toBe(isWarned);
     } finally {
       server.close();
     }
@@ -156,7 +159,7 @@ describe('npm start on a port in use', () => {
     try {
       const program = start({ PORT: String(port) });
       expect(await program.ended).toBe(1);
-      expect(program.output.stderr).toBe(
+      expect(program.output.stdout).toContain(
         `gitveil: PORT is "${port}": that port is in use; stop what listens there, or set PORT to a free one\n`,
       );
     } finally {
@@ -173,21 +176,28 @@ describe('npm start on an address of another machine', () => {
       SERVICE_URL: 'http://localhost:8080',
     });
     expect(await program.ended).toBe(1);
-    expect(program.output.stderr).toMatch(
+    expect(program.output.stdout).toMatch(
       /^gitveil: HOST is "192\.0\.2\.1": this machine cannot listen there; [^\n]+\n$/m,
     );
   });
 });
 
-describe('npm start with half of the hosted database', () => {
-  it('warns, and names the other variable', async () => {
+describe('npm start without the hosted database, or with half of it', () => {
+  it.each([
+    [{}, /^gitveil: warning: DB_URL and DB_KEY are not set: statistics and karma are kept in /],
+    [
+      { DB_URL: 'https://db.example.org' },
+      /^gitveil: warning: DB_URL is set, but DB_KEY is not: statistics /,
+    ],
+  ])('says once where statistics are kept: %j', async (env, warning) => {
     const port = await freePorts();
     const server = createServer().listen(port, '127.0.0.1');
     try {
       // On a port in use: the warning comes first of all, and a whole start takes longer.
-      const program = start({ PORT: String(port), DB_URL: 'https://db.example.org' });
+      const program = start({ PORT: String(port), ...env });
       await program.ended;
-      expect(program.output.stderr).toMatch(/^gitveil: warning: DB_URL is set, but DB_KEY is not: /);
+      expect(program.output.stdout).toMatch(warning);
+      expect(program.output.stdout.match(/DB_KEY/g)).toHaveLength(1);
     } finally {
       server.close();
     }
@@ -216,7 +226,8 @@ describe('npm start', () => {
     const family = descendantsOf(program.child.pid as number);
     process.kill(family.find((pid) => commandLineOf(pid).includes('workerd serve')) as number, 'SIGKILL');
     expect(await program.ended).toBe(1);
-    expect(program.output.stderr).toBe('gitveil: workerd has ended unexpectedly: SIGKILL\n');
+    expect(program.output.stdout).toMatch(/\ngitveil: workerd has ended unexpectedly: SIGKILL\n$/);
+    expect(program.output.stderr).toBe('');
     expect(family.filter(isRunning)).toEqual([]);
   });
 
@@ -248,10 +259,12 @@ describe('npm start', () => {
     expect(await metrics.text()).toContain(
       'gitveil_host_problem{host="127.0.0.1:2",problem="unreachable"} 1',
     );
-    expect(jsonLines(program)[0]).toMatchObject({
-      level: 'warn',
-      message: expect.stringMatching(/^CLIENT_IP_HEADER is not set: behind a proxy /) as string,
-    });
+    expect(jsonLines(program)).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        message: expect.stringMatching(/^CLIENT_IP_HEADER is not set: behind a proxy /) as string,
+      }),
+    );
     await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
   });
 });

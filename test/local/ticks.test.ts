@@ -36,7 +36,7 @@ it('runs at the start where that is wanted', () => {
 });
 
 it('says what failed, and goes on', async () => {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const run = vi.fn(() => Promise.reject(new Error('no luck')));
   end = everyTick(TICK_MS, run, { startsNow: false });
   await vi.advanceTimersByTimeAsync(2 * TICK_MS);
@@ -45,7 +45,7 @@ it('says what failed, and goes on', async () => {
 });
 
 it('is silent about a run that the end breaks off', async () => {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const broken = Promise.withResolvers<void>();
   end = everyTick(TICK_MS, () => broken.promise, { startsNow: false });
   await vi.advanceTimersByTimeAsync(TICK_MS);

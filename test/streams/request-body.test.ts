@@ -1,9 +1,14 @@
 /** The body of a request as text: within its limit, as UTF-8 or not at all, and read to its end when it is refused. */
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { BodyError } from '../../src/streams/body.ts';
 import { bodyText } from '../../src/streams/request-body.ts';
 
 const LIMITS = { maxBytes: 1024, timeoutMs: 10_000 };
 const strict = { ...LIMITS, isStrict: true } as const;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const post = (body: BodyInit) => new Request('https://gitveil.test', { method: 'POST', body });
 
@@ -35,6 +40,23 @@ it('reads one that is too long to its end, so that the client reads the answer',
   })();
   await expect(bodyText(post(readable), LIMITS)).rejects.toMatchObject({ code: 'too-large' });
   await written;
+});
+
+it('bounds the time of the whole body, however steadily it comes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  writer.closed.catch(() => {});
+  const startedAt = Date.now();
+  const outcome = bodyText(post(readable), LIMITS).catch((error: BodyError) => [
+    error.code,
+    Date.now() - startedAt,
+  ]);
+  for (let second = 0; second < 12; second++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    await writer.write(Uint8Array.of(0x61)).catch(() => {});
+  }
+  expect(await outcome).toEqual(['timeout', LIMITS.timeoutMs]);
 });
 
 const makeRoom = () => Promise.reject(new Error('no room'));

@@ -96,7 +96,7 @@ async function readForm(
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs };
   const unread = async (refusal: Refused): Promise<Refused> => {
     // A browser that cannot send the rest never shows the answer.
-    await discardBody(chunksOf(c.req.raw.body, limits));
+    await discardBody(chunksOf(c.req.raw.body, { ...limits, pace: 'whole' }));
     return refusal;
   };
   if (isCrossSite(c.req.raw)) return unread(CROSS_SITE);
