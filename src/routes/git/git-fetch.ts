@@ -35,6 +35,7 @@ import {
   wrongType,
 } from './git-http.ts';
 import { historyHost } from './push-host.ts';
+import { relayedBody } from '../request/long-body.ts';
 import { withinLimit } from '../request/rate-limit.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 
@@ -195,7 +196,8 @@ function passOn(
     c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
     return missing(c, target, headers);
   }
-  return new Response(body, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
+  const passed = body && relayedBody(c, body);
+  return new Response(passed, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
 }
 
 /** What the host has answered to the service's own question about a request. */

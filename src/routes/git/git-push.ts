@@ -41,6 +41,7 @@ import { pullRequestFooter } from '../../markdown/footer.ts';
 import { MAINTAINERS_PATH } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
+import { longBody } from '../request/long-body.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
@@ -74,7 +75,8 @@ async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<R
 async function advertised(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   try {
     const advertisement = await discoverForPush(host, target, c.var.logger);
-    return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
+    const headers = { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE };
+    return new Response(longBody(c, advertisement), { headers });
   } catch (error) {
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
+import { longBody } from '../request/long-body.ts';
 import { type Page, pageHeaders, renderPage } from '../../pages/layout.ts';
 
 /** The type that the client prefers; `usual` if it accepts anything. */
@@ -15,6 +16,11 @@ export function answerPage(
   page: Page,
   status: ContentfulStatusCode = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response | Promise<Response> {
-  return c.html(renderPage(page, c.var.config), status, { ...pageHeaders(page), ...headers });
+): Response {
+  const body = longBody(c, String(renderPage(page, c.var.config)));
+  return c.body(body, status, {
+    'Content-Type': 'text/html; charset=UTF-8',
+    ...pageHeaders(page),
+    ...headers,
+  });
 }
