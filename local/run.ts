@@ -15,6 +15,7 @@ import { whyNotListening } from './ports.ts';
 import type { PreparedService } from './prepare-service.ts';
 import { type Service, runService } from './run-service.ts';
 import { everyTick, USUAL_TICK_MS } from './ticks.ts';
+import { takeStateDir } from './state-lock.ts';
 import { sandboxWelcome, welcome } from './welcome.ts';
 import { type Ending, WorkerdFailure } from './workerd.ts';
 
@@ -35,6 +36,9 @@ async function start(): Promise<void> {
   const result = parseConfig(env);
   if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
   const { config } = result;
+  // local/start.ts has taken it, and warned if it has no locks. A lock does not outlive execve(2).
+  const taken = takeStateDir(config.stateDir, config.port, () => {});
+  if (taken !== null) throw new Error(taken);
   const sandbox = isHostEmbedded(config) ? await startSandbox(config, () => forgetLimits(startAnew)) : null;
   const serviceEnv = { ...env, ...(sandbox && hostVariables(sandbox, env)) };
   const tickMs = sandbox ? EMBEDDED_TICK_MS : USUAL_TICK_MS;

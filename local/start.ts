@@ -23,6 +23,7 @@ import { tryPort, whyNotListening } from './ports.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
 import { nameProblem } from './service-name.ts';
 import { stateDirProblem } from './state-dir.ts';
+import { takeStateDir } from './state-lock.ts';
 
 /** A service that listens on this machine only, for a real host, has a proxy in front. */
 const UNKNOWN_CLIENTS =
@@ -34,6 +35,8 @@ const UNKNOWN_CLIENTS =
 const EMBEDDED_FOR_ALL =
   'the code host is embedded, because HOSTING_TOKEN is not set: it is only for trying gitveil; set the token of the ' +
   'bot account before others use the service';
+
+const EXPLAINED_IN = 'docs/configuration.md';
 
 const USAGE = `
 Usage: npm start
@@ -55,22 +58,22 @@ async function start(): Promise<void> {
   const env = variables();
   const result = parseConfig(env);
   const names = misspelt(process.env, result.kind === 'valid' ? result.config.hosts : []);
-  if (result.kind === 'invalid') return fail([...result.problems, ...names]);
+  if (result.kind === 'invalid') return failToConfigure([...result.problems, ...names]);
   const { config, warnings } = result;
-  for (const { message } of warnings) say(message, 'warn');
+  for (const { message } of warnings) warnOfVariable(message);
   const hasProxy = env['CLIENT_IP_HEADER'] !== undefined;
   const message = nameProblem(config, hasProxy);
   const problems = message === null ? names : [...names, { message }];
-  if (problems.length > 0) fail(problems);
+  if (problems.length > 0) failToConfigure(problems);
   // The configuration warns of one that is missing.
   if (env['DB_URL'] === undefined && env['DB_KEY'] === undefined) {
-    say(`DB_URL and DB_KEY are not set: statistics and karma are kept in ${config.stateDir}`, 'warn');
+    warnOfVariable(`DB_URL and DB_KEY are not set: statistics and karma are kept in ${config.stateDir}`);
   }
   const isLocal = isLoopback(config.host);
   if (!isHostEmbedded(config)) {
-    if (isLocal && !hasProxy) say(UNKNOWN_CLIENTS, 'warn');
+    if (isLocal && !hasProxy) warnOfVariable(UNKNOWN_CLIENTS);
   } else if (!isLocal || config.isServiceUrlGiven) {
-    say(EMBEDDED_FOR_ALL, 'warn');
+    warnOfVariable(EMBEDDED_FOR_ALL);
   }
   await checkPort(config);
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);
@@ -88,7 +91,6 @@ async function start(): Promise<void> {
   }
 }
 
-/** First of all: two programs must never work on the same state. */
 async function checkPort({ host, port }: Config): Promise<void> {
   try {
     await tryPort(host, port);
@@ -97,9 +99,19 @@ async function checkPort({ host, port }: Config): Promise<void> {
   }
 }
 
-function checkStateDir({ stateDir }: Config, subfolders: readonly string[]): void {
-  const problem = stateDirProblem(stateDir, subfolders);
+function checkStateDir({ stateDir, port }: Config, subfolders: readonly string[]): void {
+  const problem =
+    stateDirProblem(stateDir, subfolders) ?? takeStateDir(stateDir, port, (message) => say(message, 'warn'));
   if (problem !== null) fail([{ message: problem }]);
+}
+
+/** @param message names the variable. */
+function warnOfVariable(message: string): void {
+  say(`${message} (${EXPLAINED_IN})`, 'warn');
+}
+
+function failToConfigure(problems: readonly { readonly message: string }[]): never {
+  fail([...problems, { message: `${EXPLAINED_IN} explains every variable` }]);
 }
 
 function fail(problems: readonly { readonly message: string }[]): never {

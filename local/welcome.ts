@@ -28,8 +28,9 @@ comment on it, review, merge or close it as the maintainer. With Git, the mainta
 
   ${maintainerRemote(hostUrl)}
 
-for example a .gitveil.yml, which says what the repository accepts (docs/maintainers.md). The first page of the
-code host has a button that makes the service forget its limits, such as five pull requests an hour.
+for example a .gitveil.yml, which says what the repository accepts (docs/maintainers.md). A change of it counts
+within five minutes. The first page of the code host has a button that makes the service forget its limits, such
+as five pull requests an hour.
 State is kept in ${stateDir}. Press Ctrl-C to stop.`;
 }
 

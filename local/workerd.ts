@@ -67,9 +67,10 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     env: { ...process.env, TZ: 'UTC', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
+  const dismissGuard = guardOf(child);
   const ended = new Promise<Ending>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code, signal }));
+    child.once('error', (error) => void dismissGuard().then(() => reject(error)));
+    child.once('close', (code, signal) => void dismissGuard().then(() => resolve({ code, signal })));
   });
   // The error contains the reason why it could not start.
   const early: LogEntry[] = [];
@@ -90,6 +91,25 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
       child.kill('SIGKILL');
       await ended;
     },
+  };
+}
+
+/**
+ * Ends workerd if this process dies, also by `kill -9`: else it would go on alone, and hold the port and the state. The
+ * guard waits for the end of its input, which comes when nobody can write there any more.
+ * @returns what ends the guard, and resolves once it is gone: after execve(2), nobody would collect it.
+ */
+function guardOf({ pid }: ChildProcess): () => Promise<void> {
+  const wait = 'trap "" INT TERM HUP; read -r _; kill -9 "$1"';
+  const guard = spawn('/bin/sh', ['-c', wait, 'sh', String(pid)], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const gone = new Promise<void>((resolve) => {
+    for (const end of ['error', 'exit']) guard.once(end, () => resolve());
+  });
+  guard.unref();
+  return () => {
+    guard.ref();
+    guard.kill('SIGKILL');
+    return gone;
   };
 }
 

@@ -46,7 +46,11 @@ export class GitHttp {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): void {
     try {
       const wanted = this.#authorize(request, url);
-      this.#run(wanted, request, response, url);
+      const isFetch = wanted.service === 'git-upload-pack' && request.method === 'POST';
+      if (!isFetch) return this.#run(wanted, request, response, url);
+      void this.#bringPullHead(wanted.repository, request).finally(() => {
+        this.#run(wanted, request, response, url);
+      });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       // The rest of a push is read and dropped: a client that is still writing would miss the answer.
@@ -73,6 +77,17 @@ export class GitHttp {
     const repository = this.#visibleRepository(viewer, owner, name, action, url);
     if (service === 'git-receive-pack') authorizePush(viewer, repository);
     return { repository, service, pathInfo: `/${fullName(repository)}.git/${action}` };
+  }
+
+  /** Whoever lists the ref of a pull request names it in the first bytes (gitprotocol-v2, "ls-refs"). */
+  async #bringPullHead(repository: Repository, request: IncomingMessage): Promise<void> {
+    await once(request, 'readable');
+    const beginning = request.read() as Buffer | null;
+    if (beginning === null) return;
+    request.unshift(beginning);
+    const number = /ref-prefix refs\/pull\/(\d+)\/head\n/.exec(beginning.toString('latin1'))?.[1];
+    const issue = repository.issues[Number(number) - 1];
+    if (issue !== undefined) await this.#host.fetchPullHead(repository, issue);
   }
 
   #viewer(request: IncomingMessage): User | null {

@@ -7,6 +7,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { initBareRepository, readRef } from './bare-repository.ts';
+import { mustRunGit } from './git-command.ts';
 import type { Comment, Issue, Pull, Repository, Review, ReviewRemark, User } from './records.ts';
 import type { PlacedComment, Store } from './store.ts';
 
@@ -204,6 +205,18 @@ export class Host {
       ),
     );
     return turn;
+  }
+
+  /**
+   * Brings `refs/pull/<number>/head` of a repository to the head of that pull request, where GitHub has it. Here it is made
+   * when somebody wants it, as most are wanted by nobody.
+   */
+  async fetchPullHead(repository: Repository, { number, pull }: Issue): Promise<void> {
+    const head = pull === null ? undefined : this.store.repositoryById(pull.headRepositoryId);
+    if (pull === null || head === undefined) return;
+    const refspec = `+${pull.headSha}:refs/pull/${number}/head`;
+    const args = ['fetch', '--quiet', '--no-auto-maintenance', this.pathOf(head), refspec];
+    await mustRunGit(this.pathOf(repository), args);
   }
 
   /** Does something after a while, unless the host is closed by then. */

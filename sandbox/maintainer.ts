@@ -80,14 +80,7 @@ export class Maintainer {
     const head = this.#host.store.repositoryById(pull.headRepositoryId) ?? repository;
     const baseRef = `refs/heads/${pull.baseRef}`;
     const base = readRef(path, baseRef) ?? '';
-    const pullRef = `refs/pull/${issue.number}/head`;
-    await mustRunGit(path, [
-      'fetch',
-      '--quiet',
-      '--no-auto-maintenance',
-      this.#host.pathOf(head),
-      `+refs/heads/${pull.headRef}:${pullRef}`,
-    ]);
+    await this.#host.fetchPullHead(repository, issue);
     const merged = await runGit(path, ['merge-tree', '--write-tree', base, pull.headSha]);
     if (merged.code !== 0)
       throw new Impossible(`#${name.number} cannot be merged: ${merged.stdout.toString()}`);
@@ -104,6 +97,30 @@ export class Maintainer {
     this.#host.setIssueState(repository, issue, 'closed', as);
     Object.assign(pull, { mergedAt: issue.closedAt, mergedBy: as, mergeCommitSha });
     return mergeCommitSha;
+  }
+
+  /**
+   * Puts a commit of their own on top of a pull request's branch, as "Allow edits by maintainers" lets them; answers its id.
+   * @param onto default: where the branch is.
+   */
+  async commitTo(name: IssueName, message: string, files: Readonly<Record<string, string>>, onto?: string) {
+    const { issue } = this.#find(name);
+    const head =
+      issue.pull === null ? undefined : this.#host.store.repositoryById(issue.pull.headRepositoryId);
+    if (issue.pull === null || head === undefined) throw new Impossible(`#${name.number} has no branch`);
+    const branch = `refs/heads/${issue.pull.headRef}`;
+    const path = this.#host.pathOf(head);
+    const who = this.#identity(name.owner);
+    const input = [
+      `commit ${branch}`,
+      `committer ${who['GIT_AUTHOR_NAME']} <${who['GIT_AUTHOR_EMAIL']}> ${who['GIT_AUTHOR_DATE']?.slice(1)}`,
+      data(message),
+      `from ${onto ?? `${branch}^0`}`,
+      ...Object.entries(files).flatMap(([file, text]) => [`M 100644 inline ${file}`, data(text)]),
+    ];
+    await mustRunGit(path, ['fast-import', '--quiet', '--force'], { input: `${input.join('\n')}\n` });
+    this.#host.refsPushed(head);
+    return readRef(path, branch) ?? '';
   }
 
   /** Gives an issue or pull request these of the repository's labels, and no others. */

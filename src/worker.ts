@@ -52,6 +52,8 @@ app.use(async (c, next) => {
     const problems = result.problems.map(({ variable, rule }) => `${variable} ${rule}`);
     return answerRefused(c, refused(500, `the service is not configured: ${problems.join('; ')}`));
   }
+  // What follows reads the address, whose host is the client's word (RFC 9112, 3.2).
+  if (!URL.canParse(c.req.url)) return answerRefused(c, refused(400, 'the Host header is not valid'));
   c.set('config', result.config);
   c.set('logger', loggerOf(result.config));
   c.set('http', new ChargedHttp(c));

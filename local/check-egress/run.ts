@@ -128,11 +128,11 @@ function print({ echo, clientAddress }: EgressReport): void {
   console.log(`It answered ${echo.status}:\n\n${echo.text.trim()}\n`);
   const found = findings(echo.text, clientAddress);
   if (found.length === 0) {
-    console.log('No header in it tells of a client. Look for yourself: it must hold nothing of you.');
+    console.log('No header in it identifies a client. Check for yourself that nothing in it is yours.');
     return;
   }
   console.error(
-    `This tells of a client: ${found.join(', ')}. A proxy before the echo address may add headers, too.`,
+    `This identifies a client: ${found.join(', ')}. A proxy before the echo address may add headers, too.`,
   );
   process.exitCode = 1;
 }

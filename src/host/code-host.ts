@@ -57,6 +57,8 @@ export interface PullRequest {
   readonly isOpen: boolean;
   /** The branch to merge into. */
   readonly base: string;
+  /** The branch to be merged. */
+  readonly branch: string;
   /** The repository of its branch; null if that is gone. */
   readonly fork: RepositoryName | null;
 }
@@ -113,6 +115,9 @@ export interface RepositoryHost {
 
   /** Repeatable; `missing` or `refused` if there is no such branch. */
   deleteBranch(fork: RepositoryName, branch: string): Promise<void>;
+
+  /** One by its number; null if the host shows none with it. Repeatable. */
+  pullRequest(repository: RepositoryName, number: number): Promise<PullRequest | null>;
 
   /**
    * The pull request of a branch: the open one, else the newest; null if there never was one. The host may know nothing

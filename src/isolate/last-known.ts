@@ -10,6 +10,7 @@
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
 import { isAhead } from '../limits/sliding-window.ts';
+import type { SealedStore } from '../secret/sealed-kv.ts';
 import type { Recent } from './recent.ts';
 import { within } from './within.ts';
 
@@ -30,7 +31,7 @@ export interface LastKnownPlaces {
   readonly cache: Pick<Cache, 'match' | 'put' | 'delete'>;
   /** Base address of the cache entries; never requested. */
   readonly cacheBase: string;
-  readonly kv: KVNamespace;
+  readonly kv: SealedStore;
   readonly memory: Recent<Held>;
   /** Runs work that the answer does not wait for. */
   readonly later: (work: Promise<unknown>) => void;
@@ -51,7 +52,7 @@ const RETRY_MS = 5_000;
 /**
  * Entries expire, so that KV does not keep forever what someone asked for once. Asking again writes the entry again.
  */
-const KV_LIFE_SECONDS = 30 * 24 * 60 * 60;
+const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 export class LastKnown {
   readonly #places: LastKnownPlaces;
@@ -111,8 +112,8 @@ export class LastKnown {
 
   async #kept(name: string): Promise<unknown> {
     try {
-      const text = await within(KV_PATIENCE_MS, this.#places.kv.get(name));
-      return text === null ? undefined : JSON.parse(text);
+      const bytes = await within(KV_PATIENCE_MS, this.#places.kv.get(name));
+      return bytes === null ? undefined : JSON.parse(new TextDecoder().decode(bytes));
     } catch {
       return undefined;
     }
@@ -139,6 +140,6 @@ export class LastKnown {
     const kept = await this.#kept(name);
     const text = JSON.stringify(value);
     if (text === JSON.stringify(kept === undefined ? nothing : kept)) return;
-    await this.#places.kv.put(name, text, { expirationTtl: KV_LIFE_SECONDS });
+    await this.#places.kv.put(name, new TextEncoder().encode(text), KV_LIFE_MS);
   }
 }

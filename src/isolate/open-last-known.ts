@@ -5,15 +5,18 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import type { Held, LastKnownPlaces } from './last-known.ts';
 import { Recent } from './recent.ts';
+import { serviceSecret } from '../secret/open-secret.ts';
+import { SealedKv } from '../secret/sealed-kv.ts';
 
 const memory = new Recent<Held>({ most: 3_000 });
 
 /** @param onFailure hears why a source did not answer. */
 export function lastKnownPlaces(
-  { LAST_KNOWN }: Pick<Env, 'LAST_KNOWN'>,
-  { serviceUrl }: { readonly serviceUrl: string },
+  env: Pick<Env, 'LAST_KNOWN' | 'SERVICE_SECRET' | 'LOCATION_HINT'>,
+  { serviceUrl, identitySecret }: { readonly serviceUrl: string; readonly identitySecret: string | null },
   onFailure: (error: unknown) => void,
 ): LastKnownPlaces {
   const cacheBase = `${serviceUrl}/.last-known`;
-  return { cache: caches.default, cacheBase, kv: LAST_KNOWN, memory, later: waitUntil, onFailure };
+  const kv = new SealedKv(env.LAST_KNOWN, () => serviceSecret(env, identitySecret));
+  return { cache: caches.default, cacheBase, kv, memory, later: waitUntil, onFailure };
 }

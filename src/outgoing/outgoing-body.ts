@@ -28,12 +28,15 @@ export function bodyLength(method: string, body: RequestBody | null): number | '
 }
 
 /**
- * Sends bytes piece by piece, because the platform copies what it writes.
+ * Sends bytes piece by piece, because the platform copies what it writes. Once a response has come, their owner may
+ * give their memory back, and the rest is not sent.
  * @returns whether the connection has taken it all.
  */
 export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
-  for (let at = 0; at < bytes.byteLength; at += READ_BYTES) {
-    if (!(await connection.write(bytes.subarray(at, at + READ_BYTES)))) return false;
+  const { byteLength } = bytes;
+  for (let at = 0; at < byteLength; at += READ_BYTES) {
+    const isGivenBack = bytes.byteLength === 0;
+    if (isGivenBack || !(await connection.write(bytes.subarray(at, at + READ_BYTES)))) return false;
   }
   return true;
 }

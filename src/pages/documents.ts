@@ -168,8 +168,8 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 that source, not that it runs: a changed service can say the same.</li>
 <li><strong>What leaves the service</strong>: an operator can see it (<a href="@/blob/HEAD/docs/deploy.md#6-what-the-code-host-sees">deploy.md</a>). You cannot.</li>
 </ul>
-<p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your
-own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
+<p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. A
+service that only you use hides nobody. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
 <h2 id="what-to-do">What to do</h2>
 <ul>
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's
@@ -207,6 +207,8 @@ and answer with an anonymous comment.</li>
 <li><strong>An update may come from somebody else</strong>, unless the operator prevents that: whoever knows the name of the branch can
 replace its commits. So review what you merge, not what you have reviewed before. Only the author has the key that
 withdraws the pull request or changes its title and description.</li>
+<li><strong>You may push to its branch</strong>, where your host lets maintainers do that. An update does not delete your commits unasked:
+the author gets them, and then they come with the update, under the bot's name as everything, or says <code>-o overwrite</code>.</li>
 <li><strong>A comment ends with a pseudonym</strong>, such as <code>anon-1a2b3c4d</code>. One pseudonym is one author on that issue or pull
 request only: the same person has another one elsewhere.</li>
 </ul>

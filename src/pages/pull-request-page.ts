@@ -193,8 +193,8 @@ function commands(page: PullRequestPage): Html {
     ${
       page.pullRequest.state === 'open'
         ? html`<p class="soft small after-commands">
-            A withdrawal closes the pull request and removes its branch from the fork. It takes nothing of
-            what Git sends.
+            A withdrawal closes the pull request and removes its branch from the fork. It discards whatever
+            Git sends.
           </p>`
         : ''
     }

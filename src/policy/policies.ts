@@ -115,7 +115,7 @@ function policyOf(file: FileAnswer): Policy {
 }
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN' | 'HOST_ACCOUNTS' | 'GUARD'>,
+  env: Pick<Env, 'LAST_KNOWN' | 'SERVICE_SECRET' | 'LOCATION_HINT' | 'HOST_ACCOUNTS' | 'GUARD'>,
   config: Config,
   host: HostConfig,
   logger: Logger,

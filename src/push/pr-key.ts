@@ -13,11 +13,11 @@ import { Refusal } from './reply/refusal.ts';
 /** What needs it; `update` only where the operator says so. */
 export type KeyUse = 'withdrawal' | 'texts' | 'update';
 
-const SHOWN = 'the push that opened it has shown it';
+const SHOWN = 'The push that opened it showed the key.';
 const NEEDED: Readonly<Record<KeyUse, string>> = {
-  withdrawal: `Withdrawing a pull request takes its key: add -o pr-key=<key>. In its answer, ${SHOWN}.`,
-  texts: `Changing title or description takes the pull request's key: add -o pr-key=<key>, or leave these options out. In its answer, ${SHOWN}.`,
-  update: `Here, updating a pull request takes its key: add -o pr-key=<key>, or push without pr-hash to open a new one. In its answer, ${SHOWN}.`,
+  withdrawal: `Withdrawing a pull request takes its key: add -o pr-key=<key>. ${SHOWN}`,
+  texts: `Changing title or description takes the pull request's key: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
+  update: `Here, updating a pull request takes its key: add -o pr-key=<key>, or push without pr-hash to open a new one. ${SHOWN}`,
 };
 
 type Given = Pick<PushOptions, 'prHash' | 'prKey'>;

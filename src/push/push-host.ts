@@ -29,6 +29,8 @@ export interface PushHost extends UpstreamHost {
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'isHeld' | 'end'>;
+  /** Whether the pull request with this pr_hash is open, as far as the service has heard; true: nobody knows. Never rejects. */
+  isOpen(prHash: string): Promise<boolean>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
@@ -55,7 +57,9 @@ export interface PushHost extends UpstreamHost {
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
-  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater'>;
+  pullRequest(
+    prHash: string,
+  ): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater' | 'view'>;
 }
 
 /** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
@@ -75,6 +79,12 @@ export interface Admission {
    * @param mayWait it is held if the code host wants to be left alone.
    */
   enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
+  /**
+   * The limit of pull requests, for a push that fails for another reason. Null: the client has a place, or nobody knows.
+   * Counts a push that is refused. Never rejects.
+   * @param pushHash as for `enter`.
+   */
+  refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /**
    * For a pull request that the push opens. Takes nothing yet.
    * @param pushHash one that is repeated shares its place. @throws Refusal

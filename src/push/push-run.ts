@@ -2,7 +2,7 @@
 import type { Lease } from '../durable/held-pushes/held-pushes.ts';
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
-import type { DatedCommits } from '../durable/pull-request/record.ts';
+import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushHost, PushSettings } from './push-host.ts';
@@ -50,8 +50,8 @@ export class PushRun {
 
 export interface ClaimedUpdate {
   readonly lease: number;
-  /** Whether the service knows the pull request. */
-  readonly isRecorded: boolean;
+  /** Null: no push has recorded the pull request. */
+  readonly recorded: RecordedPullRequest | null;
   readonly dates: readonly DatedCommits[];
 }
 

@@ -32,7 +32,7 @@ import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
 import { deletedBranch, planCommands, type Received, receivePack } from './receive/receive.ts';
 import { type BannerFacts, bannerLines, farewellLines, heldLines, type Withdrawn } from './reply/banner.ts';
-import { countPush, previewed, Refusal, toRefusal } from './reply/refusal.ts';
+import { countPush, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -47,6 +47,9 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 type Done = Exclude<Outcome, { kind: 'refused' }>;
+
+/** Panic, and the limits themselves. */
+const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
 /** The end of an answer. */
 export interface Conclusion extends ReportStatus {
@@ -65,6 +68,11 @@ export class PushSession {
   /** What `conclude` is to do; it rejects if the push is refused. */
   #task: () => Promise<Done> = async () => ({ kind: 'nothing-taken' });
   #statuses: (reason: string | null) => readonly CommandStatus[] = () => [];
+  #refNames: readonly string[] = [];
+  /** Null: they could not be read. */
+  #options: PushOptions | null = null;
+  /** Of a push that can only open a pull request, and so needs a place. */
+  #pushHash: (() => Promise<string>) | undefined;
   /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
   #kind: 'push' | 'withdrawal' | null = null;
 
@@ -88,10 +96,13 @@ export class PushSession {
 
   /** Does the work, and answers how it ended. Never rejects. */
   async conclude(): Promise<Conclusion> {
-    const outcome = await this.#task().catch((error: unknown): Outcome => {
+    const attempted = await this.#task().catch((error: unknown): Outcome => {
       this.#run.claims.failed(leavesWork(error));
       return { kind: 'refused', refusal: toRefusal(error, this.#run.settings.client) };
     });
+    const full = await this.#refusedByLimit(attempted);
+    if (full !== null) this.#statuses = this.#refuseAll;
+    const outcome: Outcome = full === null ? attempted : { kind: 'refused', refusal: full };
     this.#tell(outcome);
     // Whoever pushes next does not wait for this answer.
     const { claims } = this.#run;
@@ -122,25 +133,26 @@ export class PushSession {
     await this.end(true);
   }
 
-  /** Cheap refusals come first: what the request says, the client's own limits, panic. */
+  /** Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6). */
   async #begin(request: PushRequest | FaultyRequest, reader: ByteReader): Promise<() => Promise<Done>> {
     const { host, reply, settings } = this.#run;
-    this.#statuses = (reason) => refNamesOf(request).map((refName) => ({ refName, reason }));
-    if (request.kind === 'faulty') throw request.fault;
+    this.#refNames = refNamesOf(request);
+    this.#statuses = this.#refuseAll;
+    if (request.kind === 'faulty') {
+      await this.#enter(false);
+      throw request.fault;
+    }
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
     const options = parsed.kind === 'valid' ? parsed.options : null;
     const { taken, refused } = planCommands(commandList);
     const deletedRef = deletedBranch(commandList);
     const isWithdrawal = deletedRef !== null || options?.withdraw === true;
-    // Of a push that can only open a pull request, and so needs a place.
-    const pushHash =
-      taken === null || options === null || options.preview || options.prHash !== null
-        ? undefined
-        : () => pushHashOf(this.#run, { taken, options });
-    const isPatient = options !== null && mayWait(this.#run, options);
-    const refusal = await host.admission.enter(isWithdrawal, pushHash, isPatient);
-    if (refusal !== null) throw refusal;
+    this.#options = options;
+    if (taken !== null && options !== null && !options.preview && options.prHash === null) {
+      this.#pushHash = () => pushHashOf(this.#run, { taken, options });
+    }
+    await this.#enter(isWithdrawal);
     if (isWithdrawal && options !== null && options.prHash !== null) {
       this.#kind = 'withdrawal';
       const { prHash, warnings } = options;
@@ -169,6 +181,31 @@ export class PushSession {
     };
     return () => this.#judgeAndPublish({ taken, commandList, options: parsed.options, pack });
   }
+
+  /** @throws Refusal */
+  async #enter(isWithdrawal: boolean): Promise<void> {
+    // One that fails anyhow need not hear that the code host wants to be left alone.
+    const isPatient = this.#options === null || mayWait(this.#run, this.#options);
+    const refusal = await this.#run.host.admission.enter(isWithdrawal, this.#pushHash, isPatient);
+    if (refusal !== null) throw refusal;
+  }
+
+  /**
+   * A client without a place is told so, whatever else is wrong with its push, unless that updates an open pull request.
+   * Null: something else holds.
+   */
+  async #refusedByLimit(outcome: Outcome): Promise<Refusal | null> {
+    const { host } = this.#run;
+    const isRefused = outcome.kind === 'refused' && !TOLD_FIRST.has(outcome.refusal.code);
+    if (!isRefused && outcome.kind !== 'nothing-taken') return null;
+    if (this.#kind === 'withdrawal' || this.#options?.preview) return null;
+    const prHash = this.#options?.prHash ?? null;
+    if (prHash !== null && (await host.isOpen(prHash))) return null;
+    return host.admission.refuseFull(this.#pushHash);
+  }
+
+  readonly #refuseAll = (reason: string | null): readonly CommandStatus[] =>
+    this.#refNames.map((refName) => ({ refName, reason }));
 
   async #judgeAndPublish(received: Received): Promise<Done> {
     const { host, claims, reply } = this.#run;

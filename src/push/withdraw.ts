@@ -65,7 +65,7 @@ async function find(run: PushRun, prHash: string) {
     publicRepository(run),
     steps.run('lookup', () => host.botLogin()),
   ]);
-  return { repository, pullRequest: await findPullRequest(run, repository, botLogin, prHash) };
+  return { repository, pullRequest: await findPullRequest(run, repository, botLogin, prHash, null) };
 }
 
 async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: string): Promise<void> {

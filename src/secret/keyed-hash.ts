@@ -13,10 +13,22 @@ import { createHmac } from 'node:crypto';
  * `push`: a repository and an original tip. `place`: a pull request that is to be opened. `form`: a form that the
  * service made, and what that form decides. `held`: a push that is held. `release`: the leave to publish it. `review`: until when the
  * operator may see what is held. `target`: a repository or a thread, for what is posted there. `pr-key`: a pr_hash.
+ * `kv` and `kv-value`: the name of an entry of KV, and the key of its value.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'share';
 export type HashUse =
-  ClientUse | 'push' | 'place' | 'form' | 'held' | 'release' | 'review' | 'target' | 'work' | 'pr-key';
+  | ClientUse
+  | 'push'
+  | 'place'
+  | 'form'
+  | 'held'
+  | 'release'
+  | 'review'
+  | 'target'
+  | 'work'
+  | 'pr-key'
+  | 'kv'
+  | 'kv-value';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

@@ -8,6 +8,7 @@
 import type { Oid } from '../git/objects/oid.ts';
 import { OID_BYTES, OID_HEX_LENGTH } from '../git/objects/oid.ts';
 import { Recent } from '../isolate/recent.ts';
+import type { SealedStore } from '../secret/sealed-kv.ts';
 
 /** The commits that were listed from some tips. */
 export interface HistoryListing {
@@ -23,7 +24,7 @@ export interface HistoryListing {
 
 /** In memory, with the tips: about 10 MB of ids, over all listings. */
 const MAX_CACHED_COMMITS = 100_000;
-const KV_LIFE_SECONDS = 7 * 24 * 60 * 60;
+const KV_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** since, and the numbers of tips, listed commits and boundary commits. */
 const HEADER_BYTES = 20;
 const TIP_INDEX_BYTES = 2;
@@ -34,10 +35,10 @@ const memory = new Recent<HistoryListing>({
 });
 
 export class HistoryCache {
-  readonly #store: KVNamespace;
+  readonly #store: SealedStore;
   readonly #waitUntil: (work: Promise<unknown>) => void;
 
-  constructor(store: KVNamespace, waitUntil: (work: Promise<unknown>) => void) {
+  constructor(store: SealedStore, waitUntil: (work: Promise<unknown>) => void) {
     this.#store = store;
     this.#waitUntil = waitUntil;
   }
@@ -45,7 +46,7 @@ export class HistoryCache {
   async get(key: string): Promise<HistoryListing | null> {
     const remembered = memory.get(key);
     if (remembered !== null) return remembered;
-    const stored = await this.#store.get(key, 'arrayBuffer').catch(() => null);
+    const stored = await this.#store.get(key).catch(() => null);
     if (stored === null) return null;
     const listing = decodeListing(stored);
     memory.set(key, listing);
@@ -54,13 +55,13 @@ export class HistoryCache {
 
   put(key: string, listing: HistoryListing): void {
     memory.set(key, listing);
-    const stored = this.#store.put(key, encodeListing(listing), { expirationTtl: KV_LIFE_SECONDS });
+    const stored = this.#store.put(key, encodeListing(listing), KV_LIFE_MS);
     this.#waitUntil(stored.catch(() => {}));
   }
 }
 
 /** The header, the ids of tips, listed and boundary commits, and for each listed commit the place of its tip. */
-export function encodeListing({ since, tips, newestFirst, listed, boundary }: HistoryListing): ArrayBuffer {
+export function encodeListing({ since, tips, newestFirst, listed, boundary }: HistoryListing): Uint8Array {
   const oids = [...tips, ...newestFirst, ...boundary];
   const indexStart = HEADER_BYTES + oids.length * OID_BYTES;
   const bytes = new Uint8Array(indexStart + newestFirst.length * TIP_INDEX_BYTES);
@@ -73,16 +74,18 @@ export function encodeListing({ since, tips, newestFirst, listed, boundary }: Hi
   for (const [place, oid] of newestFirst.entries()) {
     view.setUint16(indexStart + place * TIP_INDEX_BYTES, listed.get(oid) as number);
   }
-  return bytes.buffer;
+  return bytes;
 }
 
-export function decodeListing(stored: ArrayBuffer): HistoryListing {
-  const view = new DataView(stored);
+export function decodeListing(stored: Uint8Array): HistoryListing {
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
   const tipCount = view.getUint32(8);
   const listedCount = view.getUint32(12);
   const oidCount = tipCount + listedCount + view.getUint32(16);
   const indexStart = HEADER_BYTES + oidCount * OID_BYTES;
-  const hex = Buffer.from(stored, HEADER_BYTES, oidCount * OID_BYTES).toString('hex');
+  const hex = Buffer.from(stored.buffer, stored.byteOffset + HEADER_BYTES, oidCount * OID_BYTES).toString(
+    'hex',
+  );
   const oids: Oid[] = [];
   for (let at = 0; at < hex.length; at += OID_HEX_LENGTH) oids.push(hex.slice(at, at + OID_HEX_LENGTH));
   const newestFirst = oids.slice(tipCount, tipCount + listedCount);

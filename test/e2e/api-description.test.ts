@@ -13,7 +13,12 @@ const PASSWORD = 'open-sesame';
 const keyed = { headers: { 'X-Service-Key': KEY } };
 
 const bed = useTestBed({
-  env: { SERVICE_API_KEY: KEY, PANIC_PASSWORD: PASSWORD, NOTIFY_ADMIN_TOPIC: 'operator' },
+  env: {
+    SERVICE_API_KEY: KEY,
+    PANIC_PASSWORD: PASSWORD,
+    NOTIFY_ADMIN_TOPIC: 'operator',
+    OPERATOR_CONTACT: 'mailto:operator@example.org',
+  },
 });
 let api: DescribedApi;
 let upstream: Upstream;
@@ -33,6 +38,8 @@ const ELSEWHERE = [
   /^GET \/api\/\S+ 503$/,
   // A service without an operator: test/routes/pardons.test.ts.
   /^POST \/v1\/moderation\/appeal 503$/,
+  // One who names no contact: test/routes/service/operator-contact.test.ts.
+  /security\.txt 404$/,
 ];
 
 beforeAll(async () => {
@@ -55,6 +62,7 @@ describe('what the service tells of itself', () => {
     await api.expect(200, 'GET /api/status', '/api/status');
     await api.expect(200, 'GET /openapi.json', '/openapi.json');
     await api.expect(200, 'GET /docs', '/docs');
+    await api.expect(200, 'GET /.well-known/security.txt', '/.well-known/security.txt');
     await api.expect(200, 'GET /', '/', { headers: { Accept: 'text/html' } });
     await api.expect(200, 'GET /', '/');
     await api.expect(302, 'GET /', '/?repo=octo/hello', { headers: { Accept: 'text/html' } });

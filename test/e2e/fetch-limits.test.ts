@@ -1,4 +1,5 @@
 /** Long requests of fetches: up to 50 MB they go on as they come, and take little memory; beyond, they are 413 at once. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -97,6 +98,44 @@ describe('a request of nearly 50 MB', () => {
     const sent = Array.from({ length: 3 }, () => ask(long, GZIP));
     for (const answer of await Promise.all(sent)) expectPack(answer);
   });
+});
+
+it('a long request takes no memory any more while its answer is read slowly', async () => {
+  const large = await bed.createUpstream();
+  await large.git('config', 'core.compression', '0');
+  await large.grow({ files: { 'large.bin': randomBytes(20 * MiB) } });
+  const line = pkt(`want ${await large.tip()}\n`);
+  const head = Buffer.concat([pkt('command=fetch\n'), Buffer.from('0001')]);
+  const body = gzipSync(Buffer.concat([head, many(line, 50 * MiB - OTHER_BYTES), pkt('done\n'), pkt(null)]), {
+    level: 1,
+  });
+  const connections: RawConnection[] = [];
+  const grown = await growthDuring(async () => {
+    for (let count = 0; count < 5; count++) {
+      const connection = await RawConnection.open(bed.service.url);
+      connections.push(connection);
+      const length = { 'Content-Length': String(body.length) };
+      connection.sendHead(`/v1/gh/${large.fullName}/git-upload-pack`, person, {
+        ...TYPE,
+        ...V2,
+        ...GZIP,
+        ...length,
+      });
+      connection.send(body);
+      await connection.received(10_000);
+      connection.stopReading();
+    }
+  });
+  for (const connection of connections) connection.vanish();
+  expect(grown).toBeLessThan(96);
+});
+
+it('a long request gets the answer of a host that does not read it', async () => {
+  const body = fetchOf(many(pkt(`want ${tip}\n`), 40 * MiB));
+  bed.sandbox.faults.inject({ path: /git-upload-pack$/, answer: { status: 503, body: 'busy\n' } });
+  const answer = await ask(gzipSync(body, { level: 1 }), GZIP);
+  expect([answer.status, answer.body.toString()]).toEqual([503, 'busy\n']);
+  expectPack(await ask(fetchOf(), {}));
 });
 
 describe('a request of more than 50 MB', () => {

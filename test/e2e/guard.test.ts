@@ -6,7 +6,16 @@ import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
+import {
+  packOf,
+  pkt,
+  type PushAnswer,
+  pushBody,
+  readPushAnswer,
+  RECEIVE_PACK,
+  send,
+  sendPush,
+} from './support/wire.ts';
 
 const bed = useTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -281,4 +290,53 @@ describe('the request that Git sends ahead of a large push', () => {
     await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(await operator.alerts()).toHaveLength(before);
   });
+});
+
+function expectLimited({ progress, errors, report }: PushAnswer, what: string): void {
+  expect(progress.filter(Boolean).slice(0, 2), what).toEqual([
+    'Rate limit exceeded: max 5 PRs per hour per IP.',
+    'Please try again later.',
+  ]);
+  expect(errors, what).toEqual(['push rejected: rate limit exceeded']);
+  for (const line of report.slice(1)) expect(line).toMatch(/^ng \S+ push rejected: rate limit exceeded$/);
+}
+
+describe('a client over the limit', () => {
+  it('is told so whatever else is wrong with its push, also by a service that has just started', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream, person } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await openMany(contribution, 4);
+    bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
+    const newId = await clone.idOf('HEAD');
+    const toBranch = { newId, ref: 'refs/heads/more' };
+    const nothing = Buffer.alloc(0);
+    const bodies: Record<string, Uint8Array> = {
+      empty: nothing,
+      malformed: Buffer.concat([pkt('no command'), pkt(null), pkt(null)]),
+      'no pkt-lines': Buffer.from('what is this?'),
+      'no pack': pushBody({ commands: [toBranch], pack: nothing }),
+      'no valid option': pushBody({ commands: [toBranch], options: ['pr-hash=x'], pack: nothing }),
+      'the hash of nothing': pushBody({ commands: [toBranch], options: ['pr-hash=00112233'], pack: nothing }),
+      'a tag': pushBody({ commands: [{ newId, ref: 'refs/tags/v1' }], pack: nothing }),
+    };
+    const posted = async (url: string, body: Uint8Array) => readPushAnswer(await sendPush(url, person, body));
+    for (const isNew of [false, true]) {
+      for (const [what, body] of Object.entries(bodies)) {
+        if (isNew) await bed.restart();
+        expectLimited(await posted(upstream.url, body), what);
+      }
+    }
+    const missing = bed.remoteUrl('octo', 'missing');
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    await bed.restart();
+    expectLimited(await posted(missing, pushBody({ commands: [toBranch], pack })), 'a missing repository');
+    const broken = { commands: [toBranch], options: [`pr-hash=${banner.prHash}`], pack: nothing };
+    expect((await posted(upstream.url, pushBody(broken))).errors).toEqual([
+      'push rejected: the pack is invalid',
+    ]);
+    expect((await sendPush(upstream.url, person, pkt(null))).body).toHaveLength(0);
+    expect(await alertsWith(person.address)).not.toEqual([]);
+  }, 120_000);
 });

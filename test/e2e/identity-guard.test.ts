@@ -255,7 +255,7 @@ describe('what nobody is refused for', () => {
     await clone.git('commit', '--quiet', '--all', '-m', 'Thank every contributor');
     expect(await clone.git('log', '-1', '--format=%an %cn')).toBe('contributor contributor');
     const told = [
-      'A name or login of one word would become public. Look whether these lines name you:',
+      'A name or login of one word would become public. Check whether these lines name you:',
       '  message of "Thank every contributor": Thank every contributor',
       '  a changed file: Every contributor is welcome.',
     ];
@@ -281,13 +281,13 @@ describe('what nobody is refused for', () => {
       files: { ...files, Makefile: 'all:\n\tcc -I/home/ada/include\n' },
     });
     const told = [
-      'Paths of home folders become public. Look whether they name you:',
+      'Paths of home folders become public. Check whether they name you:',
       '  a changed file: /home/ada',
       '  a message: C:\\Users\\ada',
       'Files of an editor or a system become public:',
       '  .DS_Store',
       '  .idea/workspace.xml',
-      'Nobody has looked inside these files for names:',
+      'The service cannot search inside these files for names:',
       '  img/new.png',
     ];
     const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));

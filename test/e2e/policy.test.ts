@@ -49,7 +49,8 @@ describe('a repository that wants to know where pull requests come from', () => 
     const rest = /\n\*\[What maintainers should know\]\(https?:\S+\/maintainers\)\*$/;
     expect(await body()).toContain(`Words\n\n---\n${line}`);
     expect(await body()).toMatch(rest);
-    const options = ['-o', `pr-hash=${banner.prHash}`, '-o', 'description=Other words'];
+    const { prHash, prKey } = banner;
+    const options = ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`, '-o', 'description=Other words'];
     await clone.commit();
     expect((await clone.push(...options, 'origin', 'HEAD:topic')).code).toBe(0);
     expect(await body()).toContain(`Other words\n\n---\n${line}`);

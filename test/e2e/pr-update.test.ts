@@ -70,7 +70,7 @@ describe('two updates at once', () => {
     const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const answer = { status: 500 };
-    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls$/, times: ALWAYS, answer });
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\/\d+$/, times: ALWAYS, answer });
     expect((await update()).code).toBe(1);
     bed.sandbox.faults.clear();
     const { pull } = await expectAccepted(bed, { upstream, clone }, await update());

@@ -75,6 +75,22 @@ describe('a service without SERVICE_URL', () => {
   });
 });
 
+describe('a host that is none', () => {
+  const bed = useTestBed();
+
+  it.each(['a b', 'veil.test:99999', '[', 'a%zz'])(
+    '%j is refused, and the log is not alarmed',
+    async (host) => {
+      for (const json of [undefined, { title: 'T', body: 'Words' }]) {
+        const path = json === undefined ? '/' : '/v1/gh/octo/hello/issues/anonymous';
+        const answer = await askAs(host, bed.service.url + path, json);
+        expect([answer.status, answer.body]).toEqual([400, '{"error":"the Host header is not valid"}']);
+      }
+      expect(bed.logLines).toEqual([]);
+    },
+  );
+});
+
 describe('a service with an onion address', () => {
   const bed = useTestBed({
     env: { SERVICE_URL: 'https://veil.example', ONION_URL: `http://${ONION}` },

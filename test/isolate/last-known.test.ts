@@ -4,9 +4,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { LastKnown, type LastKnownPlaces, type Question } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
+import { SealedKv, type SealedStore } from '../../src/secret/sealed-kv.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
+const STORE = new SealedKv(LAST_KNOWN, async () => 'a secret');
 
 let work: Promise<unknown>[];
 let failures: unknown[];
@@ -31,7 +33,7 @@ function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
   return new LastKnown({
     cache: caches.default,
     cacheBase: 'https://gitveil.test/.last-known',
-    kv: LAST_KNOWN,
+    kv: STORE,
     memory: new Recent({ most: 10 }),
     later: (promise) => void work.push(promise),
     onFailure: (error) => void failures.push(error),
@@ -105,7 +107,7 @@ describe('while the ledger answers', () => {
   });
 
   it('writes to KV when the value has changed, and never that there is nothing', async () => {
-    const put = vi.spyOn(LAST_KNOWN, 'put');
+    const put = vi.spyOn(STORE, 'put');
     const asking = question();
     for (const value of [0, 7, 7, 8, 0]) {
       answer = () => Promise.resolve(value);
@@ -113,7 +115,8 @@ describe('while the ledger answers', () => {
       await settled();
       pass(5_000);
     }
-    expect(put.mock.calls.map(([, text]) => text)).toEqual(['7', '8', '0']);
+    const written = put.mock.calls.map(([, value]) => new TextDecoder().decode(value));
+    expect(written).toEqual(['7', '8', '0']);
   });
 
   it('leaves KV alone while nothing changes', async () => {
@@ -130,7 +133,7 @@ describe('while the ledger answers', () => {
   });
 
   it('answers also when no place takes anything', async () => {
-    const kv = { get: dead, put: dead } as unknown as KVNamespace;
+    const kv = { get: dead, put: dead } as unknown as SealedStore;
     const known = isolate({ cache: { match: dead, put: dead, delete: dead }, kv });
     const asking = question();
     expect(await known.read(asking)).toBe(7);
@@ -218,7 +221,7 @@ describe('while the ledger is dead', () => {
     vi.useRealTimers();
     const waits = timingOutOnly(3_000, 9_000);
     const asking = question();
-    await LAST_KNOWN.put(asking.name, '5');
+    await STORE.put(asking.name, new TextEncoder().encode('5'), 60_000);
     answer = silent;
     expect(await isolate().read(asking)).toBe(5);
     expect(waits[0]).toBe(3_000);
@@ -232,7 +235,7 @@ describe('while the ledger is dead', () => {
     vi.useRealTimers();
     timingOutOnly(2_000);
     answer = dead;
-    const kv = { get: silent } as unknown as KVNamespace;
+    const kv = { get: silent } as unknown as SealedStore;
     expect(await isolate({ kv }).read(question())).toBeUndefined();
   });
 });

@@ -74,7 +74,7 @@ describe('on this machine', () => {
     ['Via: 1.1 proxy', 'Via'],
   ])('fails where it tells of a client: %s', async (line, name) => {
     const { code, stderr } = await checkEgress(await echo(line), '--local');
-    expect(stderr).toContain(`This tells of a client: ${name}.`);
+    expect(stderr).toContain(`This identifies a client: ${name}.`);
     expect(code).toBe(1);
   });
 

@@ -76,15 +76,15 @@ it('holds less than 220 MiB when idle, and prints commands that open a pull requ
   await untilPrinted(program, WELCOME_END);
   const family = [pid, ...descendantsOf(pid)];
   await expect.poll(() => residentMiB(family)).toBeLessThan(220);
-  // npm, the program and workerd: what has built it all is gone.
-  expect(family).toHaveLength(3);
+  // npm, the program, workerd and its guard: what has built it all is gone.
+  expect(family).toHaveLength(4);
 
   const repositoryPage = await runPrintedCommands(program.output.stdout, makeDesk());
   const page = await readPullRequestPage(repositoryPage);
   expect(page).toContain('Greet from nobody');
   expect(page).not.toContain('Ada');
 
-  expect(readdirSync(join(checkout, '.state'))).toEqual(['sandbox', 'service']);
+  expect(readdirSync(join(checkout, '.state'))).toEqual(['lock', 'lock-holder', 'sandbox', 'service']);
   expect(program.output.stderr).toBe('');
 });
 

@@ -11,6 +11,7 @@ const VIEW: PullRequestView = {
   repo: 'hello',
   number: 7,
   url: 'https://host.test/octo/hello/pull/7',
+  fork: null,
   state: 'open',
   isShown: true,
   events: [

@@ -199,6 +199,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         repo: text,
         number: 1,
         url: `https://host.test/${text}`,
+        fork: null,
         state: 'open',
         isShown: true,
         events: [{ id: 1, kind: 'commented', url: `https://host.test/${text}`, at: 0 }],

@@ -11,6 +11,7 @@ const HOSTILE: PullRequestView = {
   repo: '$(reboot)\u001b[2J\u202Eolleh',
   number: 7,
   url: 'javascript:alert(1)',
+  fork: null,
   state: 'closed',
   isShown: true,
   events: [{ id: 1, kind: 'commented', url: 'data:text/html,<script>', at: 1_800_000_000 }],

@@ -9,7 +9,7 @@ import type { PushHost } from '../../src/push/push-host.ts';
 const INTENT = { prHash: 'aaaaaaaaaaaa', committedAt: 1 };
 const PR_HASH = '0123456789ab';
 const BEGUN: BegunPush = { kind: 'begun', lease: 1, intent: INTENT, isRepeated: false };
-const CLAIMED: ClaimedPullRequest = { kind: 'claimed', lease: 2, isRecorded: true, dates: [] };
+const CLAIMED: ClaimedPullRequest = { kind: 'claimed', lease: 2, recorded: null, dates: [] };
 
 const PUSH_HASH = 'f'.repeat(64);
 const logger = createLogger('text', () => {});

@@ -58,6 +58,7 @@ const pullRequest = fc.record({
   url: fc.webUrl(),
   isOpen: fc.boolean(),
   base: unicode,
+  branch: unicode,
   fork: fc.option(repositoryName),
 });
 const optionText = (count: number) => fc.option(textOf(unicode.map(utf8), count));
@@ -81,7 +82,7 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
     }),
     base: ref,
     isBaseNamed: fc.boolean(),
-    named: fc.option(fc.record({ prHash: name, pullRequest })),
+    named: fc.option(fc.record({ prHash: name, pullRequest, tip: fc.option(oid) })),
     title: optionText(commits.length),
     description: optionText(commits.length),
     isDraft: fc.boolean(),

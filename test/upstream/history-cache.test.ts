@@ -9,10 +9,13 @@ import {
   HistoryCache,
   type HistoryListing,
 } from '../../src/upstream/history-cache.ts';
+import { SealedKv, type SealedStore } from '../../src/secret/sealed-kv.ts';
 import { oidNumber } from '../support/objects.ts';
 import { runs } from '../support/runs.ts';
 
 const { HISTORY } = env as unknown as Env;
+const STORE = new SealedKv(HISTORY, async () => 'a secret');
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** The odd ones are reached from the second tip only. */
 function listing(count: number, boundary: readonly string[] = [], since = -Infinity): HistoryListing {
@@ -25,18 +28,18 @@ function listing(count: number, boundary: readonly string[] = [], since = -Infin
 /** A namespace that counts, and fails on demand. */
 function countingStore(fails = false) {
   const calls = { get: 0, put: 0 };
-  const store = {
-    get: async (...args: Parameters<KVNamespace['get']>) => {
+  const store: SealedStore = {
+    get: async (name) => {
       calls.get += 1;
       if (fails) throw new Error('KV is down');
-      return HISTORY.get(...args);
+      return STORE.get(name);
     },
-    put: async (...args: Parameters<KVNamespace['put']>) => {
+    put: async (...entry) => {
       calls.put += 1;
       if (fails) throw new Error('KV is down');
-      return HISTORY.put(...args);
+      return STORE.put(...entry);
     },
-  } as unknown as KVNamespace;
+  };
   const works: Promise<unknown>[] = [];
   const cache = new HistoryCache(store, (work) => works.push(work));
   return { cache, calls, settled: () => Promise.all(works) };
@@ -81,7 +84,7 @@ describe('a history cache', () => {
   });
 
   it('answers from the store what another isolate has listed, and asks it once', async () => {
-    await HISTORY.put('history/b/90', encodeListing(listing(7)));
+    await STORE.put('history/b/90', encodeListing(listing(7)), WEEK_MS);
     const { cache, calls } = countingStore();
     expect(await cache.get('history/b/90')).toEqual(listing(7));
     expect(await cache.get('history/b/90')).toEqual(listing(7));
@@ -92,7 +95,7 @@ describe('a history cache', () => {
     const { cache, settled } = countingStore();
     cache.put('history/c/90', listing(2));
     await settled();
-    const stored = await HISTORY.get('history/c/90', 'arrayBuffer');
+    const stored = await STORE.get('history/c/90');
     expect(stored && decodeListing(stored)).toEqual(listing(2));
   });
 

@@ -4,6 +4,7 @@ import { CommitTable } from '../../src/git/objects/commit-table.ts';
 import type { GitTransport } from '../../src/host/git/git-transport.ts';
 import type { HistoryAnswer } from '../../src/host/git/upload-pack-answers.ts';
 import { HistoryCache } from '../../src/upstream/history-cache.ts';
+import type { SealedStore } from '../../src/secret/sealed-kv.ts';
 import { HistoryLister } from '../../src/upstream/history-lister.ts';
 import { oidNumber } from '../support/objects.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
@@ -11,7 +12,7 @@ import { PatientClock } from '../host/support/scripted-host.ts';
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MINUTE = 60_000;
 const NEVER = new Promise<never>(() => {});
-const EMPTY_STORE = { get: async () => null, put: async () => {} } as unknown as KVNamespace;
+const EMPTY_STORE: SealedStore = { get: async () => null, put: async () => {} };
 
 let clock: PatientClock;
 let asked: number;

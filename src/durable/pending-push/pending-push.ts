@@ -148,8 +148,7 @@ export class PendingPush extends DurableObject<Env> {
     // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
     const lease = this.#leaseOf(hash).take(now);
     if (lease === null) return;
-    const isOver =
-      !isIntent(stored) || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now));
+    const isOver = !isIntent(stored) || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored));
     await this.end(hash, lease, isOver);
   }
 
@@ -168,10 +167,12 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /** False if it has to be tried again. */
-  async #isClearedUp(
-    { host: hostKey = MAIN_HOST, target, prHash }: StoredIntent,
-    now: number,
-  ): Promise<boolean> {
+  async #isClearedUp({
+    host: hostKey = MAIN_HOST,
+    target,
+    prHash,
+    committedAt,
+  }: StoredIntent): Promise<boolean> {
     const result = configOf(this.env);
     if (result.kind === 'invalid') return false;
     const host = hostWithKey(result.config, hostKey);
@@ -182,9 +183,9 @@ export class PendingPush extends DurableObject<Env> {
       const orphan = await findOrphan(repositories, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
-      const { number, url } = orphan.pullRequest;
+      const { number, url, fork } = orphan.pullRequest;
       const object = pullRequestOf(this.env, prHash);
-      await object.adopt({ prHash, host: hostKey, owner, repo, number, url }, now);
+      await object.adopt({ prHash, host: hostKey, owner, repo, number, url, fork }, committedAt * 1000);
       return true;
     } catch {
       // The host or the object cannot be reached.

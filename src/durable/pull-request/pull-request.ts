@@ -23,7 +23,12 @@ import { Lease } from '../lease.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
 import { type Kept, openKept, saveKept } from './kept.ts';
 import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
-import { type DatedCommits, type PullRequestRecord, RecordStore } from './record.ts';
+import {
+  type DatedCommits,
+  type PullRequestRecord,
+  type RecordedPullRequest,
+  RecordStore,
+} from './record.ts';
 import { Sighting } from './sighting.ts';
 
 /** The result of a push. */
@@ -47,8 +52,8 @@ export type ClaimedPullRequest =
   | {
       readonly kind: 'claimed';
       readonly lease: number;
-      /** False: no push has recorded it. */
-      readonly isRecorded: boolean;
+      /** Null: no push has recorded it. */
+      readonly recorded: RecordedPullRequest | null;
       readonly dates: readonly DatedCommits[];
     };
 
@@ -109,12 +114,11 @@ export class PullRequest extends DurableObject<Env> {
    * @param host the key of the code host that is pushed to. @param at milliseconds since 1970.
    */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
-    const record = this.#record.read();
-    const isRecorded = record !== null;
-    if (isRecorded && record.host !== host) return { kind: 'elsewhere' };
+    const recorded = this.#record.read();
+    if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
-    return { kind: 'claimed', lease, isRecorded, dates: this.#record.dates(at) };
+    return { kind: 'claimed', lease, recorded, dates: this.#record.dates(at) };
   }
 
   async release(lease: number): Promise<void> {
@@ -156,7 +160,7 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** Records a pull request whose push ended before it could do so. @param at milliseconds since 1970. */
+  /** Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since 1970. */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;

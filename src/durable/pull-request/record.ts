@@ -3,6 +3,8 @@
  *
  * Nothing is written for a pr_hash that no push has recorded, because anyone can ask for any pr_hash.
  */
+import type { RepositoryName } from '../../repository-name.ts';
+
 /** How long the dates of rewritten commits are kept after the last push. */
 export const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
 /**
@@ -23,6 +25,8 @@ export interface PullRequestRecord {
   readonly repo: string;
   readonly number: number;
   readonly url: string;
+  /** The repository of its branch; null: it is gone. */
+  readonly fork: RepositoryName | null;
   /** What it was opened with, or was given since by a push; absent if it was opened before titles were kept. */
   readonly title?: string;
 }
@@ -35,6 +39,9 @@ export interface KeptRecord {
   /** When the dates of its commits expire, in milliseconds since 1970; null if there are none. */
   datesUntil: number | null;
 }
+
+/** With the commit that its branch was left at by the push that recorded it; empty: nobody knows. */
+export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
 
 /** The commits that one push rewrote. */
 export interface DatedCommits {
@@ -57,17 +64,26 @@ export class RecordStore {
   }
 
   /** Null if no push has recorded it. */
-  read(): (PullRequestRecord & { readonly tip: string }) | null {
+  read(): RecordedPullRequest | null {
     const { record, tip } = this.#kept;
     return record === null ? null : { ...record, tip };
   }
 
   /** The caller saves it. */
   write(
-    { prHash, host, owner, repo, number, url, title = this.#kept.record?.title }: PullRequestRecord,
+    { prHash, host, owner, repo, number, url, fork, title = this.#kept.record?.title }: PullRequestRecord,
     tip: string,
   ): void {
-    this.#kept.record = { prHash, host, owner, repo, number, url, ...(title !== undefined && { title }) };
+    this.#kept.record = {
+      prHash,
+      host,
+      owner,
+      repo,
+      number,
+      url,
+      fork,
+      ...(title !== undefined && { title }),
+    };
     this.#kept.tip = tip;
   }
 

@@ -92,7 +92,7 @@ export class FetchLines {
   }
 
   /** All that goes on. */
-  async body(): Promise<Uint8Array> {
+  async body(): Promise<Uint8Array<ArrayBuffer>> {
     await this.#write();
     return this.#buffer.subarray(0, this.#length);
   }

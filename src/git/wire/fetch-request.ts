@@ -34,13 +34,11 @@ export interface UpstreamIds {
   hasAll(oids: OidTable): Promise<boolean>;
 }
 
-export interface FetchRequest {
-  /**
-   * `relay`: `body` is the request as it is passed on. `answer`: it need not reach the host, and `body` is the answer.
-   */
-  readonly kind: 'relay' | 'answer';
-  readonly body: Uint8Array;
-}
+export type FetchRequest =
+  /** The request as it is passed on, in memory of its own. */
+  | { readonly kind: 'relay'; readonly body: Uint8Array<ArrayBuffer> }
+  /** It need not reach the host. */
+  | { readonly kind: 'answer'; readonly body: Uint8Array };
 
 /** A filter that names an object, perhaps the client's own, is dropped. The client then gets more. */
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;

@@ -103,9 +103,14 @@ export async function readPushRequest(
   }
   const { fault, refNames, capabilities } = section;
   // Without report-status, the client could not be told anything.
-  const isReported = capabilities.has('report-status');
-  const assumed = new Set(REPORT_CAPABILITIES);
-  return { kind: 'faulty', fault, refNames, capabilities: isReported ? capabilities : assumed };
+  return capabilities.has('report-status')
+    ? { kind: 'faulty', fault, refNames, capabilities }
+    : { ...unreadRequest(fault), refNames };
+}
+
+/** One of which nothing was read. */
+export function unreadRequest(fault: unknown): FaultyRequest {
+  return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
 }
 
 /** The payload of a data packet without its line feed; null at a flush. */

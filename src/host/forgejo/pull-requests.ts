@@ -12,6 +12,7 @@ import { expectList, expectNumber, expectRepository, expectStatus, expectText } 
 import { Opening } from '../rest/opening.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus } from '../rest/request-failure.ts';
+import { unlessGone } from '../rest/unless-gone.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { type AnsweredPull, isFrom } from './answers.ts';
 import { call, PAGE_SIZE } from './calls.ts';
@@ -22,6 +23,20 @@ const MAX_SUBMODULES = 10;
 const PULL = '/repos/{owner}/{repo}/pulls/{index}';
 /** The default of `WORK_IN_PROGRESS_PREFIXES` in a server's app.ini; their case does not matter. */
 const DRAFT_TITLE = /^(?:WIP:|\[WIP\])/i;
+
+export async function pullRequest(
+  { octokit, retried }: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  index: number,
+): Promise<PullRequest | null> {
+  return retried(() =>
+    unlessGone(async () => {
+      const { data } = await call<AnsweredPull>(octokit, `GET ${PULL}`, { owner, repo, index });
+      if (data.number !== index) throw new TypeError('the host answers with another pull request');
+      return toPullRequest(data, data.head.label);
+    }),
+  );
+}
 
 export async function openPullRequest(
   calls: RestCalls,
@@ -49,7 +64,7 @@ export async function openPullRequest(
       if (!isFrom(head.fork.owner, head.branch, answer.data)) {
         throw new TypeError('another pull request was opened');
       }
-      return toPullRequest(answer.data);
+      return toPullRequest(answer.data, answer.data.head.label);
     },
     // A branch is known as soon as its push was answered.
     isHeadUnknown: () => false,

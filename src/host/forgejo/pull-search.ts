@@ -58,23 +58,24 @@ export async function findPullRequest(
     for await (const page of pagesOf<AnsweredPull>(octokit, 'GET /repos/{owner}/{repo}/pulls', query)) {
       const found = page.filter((pull) => isFrom(fork.owner, branch, pull));
       const open = found.find(({ state }) => state === 'open');
-      if (open !== undefined) return toPullRequest(open);
+      if (open !== undefined) return toPullRequest(open, branch);
       best ??= found[0] ?? null;
       for (const { number, head } of page) {
         newest = Math.max(newest, number);
         if (head.label.length <= MAX_BRANCH_LENGTH) branches.add(head.label);
       }
-      if (page.some(({ number }) => number <= readTo)) return orUnknown(best, earlier?.isWhole ?? true);
+      if (page.some(({ number }) => number <= readTo))
+        return orUnknown(best, branch, earlier?.isWhole ?? true);
       isWhole = (pages += 1) < MAX_PAGES;
       if (!isWhole) break;
     }
     if (pages > 1) lastRead.set(key, { branches, newest, isWhole }, clock.now());
-    return orUnknown(best, isWhole);
+    return orUnknown(best, branch, isWhole);
   });
 }
 
 /** @throws TypeError if the one that is looked for may be on a page that was not read. */
-function orUnknown(best: AnsweredPull | null, isWhole: boolean): PullRequest | null {
+function orUnknown(best: AnsweredPull | null, branch: string, isWhole: boolean): PullRequest | null {
   if (best === null && !isWhole) throw new TypeError('too many pull requests to look through');
-  return best === null ? null : toPullRequest(best);
+  return best === null ? null : toPullRequest(best, branch);
 }

@@ -38,6 +38,7 @@ import {
   closePullRequest,
   editPullRequest,
   openPullRequest,
+  pullRequest,
 } from './pull-requests.ts';
 import { findPullRequest } from './pull-search.ts';
 
@@ -108,6 +109,10 @@ export class ForgejoRepositories implements RepositoryHost {
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
     return this.#withGit((tools) => deleteBranch(tools, fork, branch));
+  }
+
+  async pullRequest(repository: RepositoryName, number: number): Promise<PullRequest | null> {
+    return pullRequest(this.#calls, repository, number);
   }
 
   async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {

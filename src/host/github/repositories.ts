@@ -36,6 +36,7 @@ import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
 import { underCurrentName } from '../rest/renamed.ts';
+import { unlessGone } from '../rest/unless-gone.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
 /** The most that GitHub gives at once. */
@@ -114,6 +115,16 @@ export class GitHubRepositories implements RepositoryHost {
     });
   }
 
+  async pullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequest | null> {
+    return this.#retried(() =>
+      unlessGone(async () => {
+        const { data } = await this.#octokit.rest.pulls.get({ owner, repo, pull_number: number });
+        if (data.number !== number) throw new TypeError('the host answers with another pull request');
+        return toPullRequest(data, data.head.ref);
+      }),
+    );
+  }
+
   async findPullRequest({ owner, name: repo }: RepositoryName, head: Head): Promise<PullRequest | null> {
     const label = labelOf(head);
     return this.#retried(async () => {
@@ -132,7 +143,7 @@ export class GitHubRepositories implements RepositoryHost {
         throw new TypeError('the host does not filter pull requests');
       }
       const best = found.find(({ state }) => state === 'open') ?? found[0];
-      return best === undefined ? null : toPullRequest(best);
+      return best === undefined ? null : toPullRequest(best, best.head.ref);
     });
   }
 
@@ -150,7 +161,7 @@ export class GitHubRepositories implements RepositoryHost {
           const answer = await this.#octokit.rest.pulls.create({ owner, repo, ...text, head: label, draft });
           expectStatus(answer, 201);
           if (!isFrom(label, answer.data.head)) throw new TypeError('another pull request was opened');
-          return toPullRequest(answer.data);
+          return toPullRequest(answer.data, answer.data.head.ref);
         },
       });
       return this.#retried(() => opening.attempt()).catch((error: unknown) => {

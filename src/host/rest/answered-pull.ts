@@ -13,13 +13,17 @@ interface AnsweredPull {
   };
 }
 
-/** @throws TypeError for fields of another shape */
-export function toPullRequest({ number, html_url, state, base, head }: AnsweredPull): PullRequest {
+/** @param branch to be merged. @throws TypeError for fields of another shape */
+export function toPullRequest(
+  { number, html_url, state, base, head }: AnsweredPull,
+  branch: string,
+): PullRequest {
   return {
     number: expectNumber(number),
     url: expectAddress(html_url),
     isOpen: state === 'open',
     base: expectText(base.ref),
+    branch: expectText(branch),
     fork: head.repo === null ? null : expectRepository(head.repo),
   };
 }

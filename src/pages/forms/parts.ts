@@ -158,7 +158,9 @@ export function timeField(isDelayed: boolean): Html {
     <select id="delay" name="delay" aria-describedby="delay-hint">
       ${times.map(([value, label]) => html`<option value="${value}">${label}</option>`)}
     </select>
-    <p class="soft small" id="delay-hint">Later is at a random moment. So its time says less about you.</p>
+    <p class="soft small" id="delay-hint">
+      If you choose later, it appears at a random time, which reveals less about you.
+    </p>
   </div>`;
 }
 

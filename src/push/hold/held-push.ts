@@ -3,7 +3,6 @@
  * text (32 bits, big-endian), that text, and the verdict (verdict/encoding.ts).
  */
 import { concatBytes, utf8 } from '../../git/bytes.ts';
-import type { Oid } from '../../git/objects/oid.ts';
 import { parse, serialise, UnreadableError } from '../verdict/encoding.ts';
 import type { Publishable } from '../verdict/verdict.ts';
 
@@ -11,8 +10,6 @@ export interface HeldPush {
   readonly push: Publishable;
   /** As `Publication` has it. */
   readonly pushHash: string;
-  /** For an update: where the branch was when the push was judged. */
-  readonly tip: Oid | null;
 }
 
 /** A reader of another version must not publish what it does not understand. */

@@ -3,16 +3,14 @@
  * hash, and its page says how it stands.
  */
 import type { HeldView, HoldReason } from '../../durable/held-pushes/held-push-record.ts';
-import type { Oid } from '../../git/objects/oid.ts';
-import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { branchTip } from '../publish/fork.ts';
 import { type HeldHashes, heldHashesOf, type Pushed } from '../push-hashes.ts';
 import { keyToShow } from '../pr-key.ts';
 import type { PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
-import { type HeldFacts, type HoldWindow, updateCommand } from '../reply/banner.ts';
+import type { HeldFacts, HoldWindow } from '../reply/banner.ts';
+import { repeatCommand } from '../reply/repeat.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import { encodeHeld } from './held-push.ts';
@@ -147,9 +145,8 @@ export class Holding {
       // An attempt that was not answered may have opened a pull request.
       if (isBegun && replaced === null) heldAs = begun.intent.prHash;
     }
-    const tip = updates ? await tipOf(this.#run, push) : null;
     const entryBytes = spool.byteLength;
-    await spool.write([encodeHeld({ push, pushHash, tip })]);
+    await spool.write([encodeHeld({ push, pushHash })]);
     const kept = await spool.keep(until);
     const isHeld = await host.hold(
       {
@@ -180,21 +177,10 @@ export class Holding {
   }
 
   async #outcome(prHash: string, reason: HoldReason, { from, to }: HoldWindow): Promise<HeldOutcome> {
-    const { settings, target } = this.#run;
-    const { options, taken } = this.#pushed;
-    const key = await keyToShow(this.#run, options, prHash);
-    const command = updateCommand(
-      {
-        prHash,
-        prKey: settings.prUpdatePolicy === 'key' ? key : null,
-        isSignedOff: options.signOff,
-        isSquashed: options.squash,
-        base: options.base,
-        remoteUrl: settings.remoteUrl(target),
-        refName: taken.command.refName,
-      },
-      textOptions(options),
-    );
+    const { settings } = this.#run;
+    const key = await keyToShow(this.#run, this.#pushed.options, prHash);
+    const prKey = settings.prUpdatePolicy === 'key' ? key : null;
+    const command = repeatCommand(this.#run, this.#pushed, { prHash, prKey });
     const facts = { prHash, reason, window: { from, to }, key, pageUrl: settings.pageUrl(prHash), command };
     return { kind: 'held', facts };
   }
@@ -209,22 +195,6 @@ function delayed(now: number, delayMs: number): HoldWindow {
 function dueAt(reason: HoldReason, { from, to }: HoldWindow, now: number): number | null {
   if (reason === 'review') return null;
   return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
-}
-
-async function tipOf({ host, steps }: PushRun, { named }: Publishable): Promise<Oid | null> {
-  const fork = named?.pullRequest.fork ?? null;
-  if (named === null || fork === null) return null;
-  return steps.run('fork', () => branchTip(host, fork, workBranch(named.prHash)));
-}
-
-/** Those that the pull request would keep, if it were open already. */
-function textOptions({ title, description, draft, publishNames }: PushOptions): string[] {
-  return [
-    ...(title === null ? [] : [`title=${title}`]),
-    ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
-    ...(draft ? ['draft'] : []),
-    ...(publishNames ? ['publish-names'] : []),
-  ];
 }
 
 function withAdvice(refusal: Refusal): Refusal {

@@ -3,16 +3,19 @@
  * branches and commits that the work stands on, the pull request that it updates. The rest of the verdict stays.
  */
 import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
+import type { RecordedPullRequest } from '../../durable/pull-request/record.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { HostError } from '../../host-error.ts';
 import { askedPauseMs } from '../../host/failure.ts';
 import { fullName } from '../../repository-name.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { openUpstream } from '../judge/destination.ts';
+import { replaceableTip } from '../judge/others-work.ts';
 import { lookUpUpstream, questionsOf } from '../judge/questions.ts';
 import { type Publication, publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { isUpdate, type NamedPullRequest, type Publishable } from '../verdict/verdict.ts';
 import type { HeldPush } from './held-push.ts';
 
 /** Another push is first, or the service itself has failed: one of its objects was restarted, or does not answer. */
@@ -27,24 +30,28 @@ const FULL_MS = 60_000;
  */
 export async function release(
   run: PushRun,
-  { push, pushHash, tip }: HeldPush,
+  { push, pushHash }: HeldPush,
   publication: Pick<Publication, 'prHash' | 'spool' | 'place'>,
   mayGoOn: () => Promise<void>,
 ): Promise<void> {
   const { named } = push;
   const claim = named === null ? null : await run.claims.claimPullRequest(named.prHash);
-  const again = await judgedAgain(run, push);
+  const again = await judgedAgain(run, push, claim?.recorded ?? null);
   await publish(run, {
     ...publication,
     push: again,
     pushHash,
     claim,
     place: isUpdate(again) ? null : publication.place,
-    resumed: { tip, mayGoOn },
+    resumed: { tip: named?.tip ?? null, mayGoOn },
   });
 }
 
-async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable> {
+async function judgedAgain(
+  run: PushRun,
+  push: Publishable,
+  recorded: RecordedPullRequest | null,
+): Promise<Publishable> {
   const { settings } = run;
   const open = openUpstream(await lookUpUpstream(run), settings);
   const { repository, policy, refs, defaultBranch } = open;
@@ -76,10 +83,15 @@ async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable
   }
 
   /** One that was closed already when the push was judged: a new one opens from its branch. */
-  async function namedNow({ prHash }: NonNullable<Publishable['named']>, wasOpen: boolean) {
-    const pullRequest = await questions.findPullRequest(prHash);
-    const now = pullRequest === null ? null : { prHash, pullRequest };
-    if (now !== null && (!wasOpen || isUpdate({ named: now }))) return now;
+  async function namedNow({ prHash, tip: before }: NamedPullRequest, wasOpen: boolean) {
+    const pullRequest = await questions.findPullRequest(prHash, recorded);
+    if (pullRequest !== null && (!wasOpen || isUpdate({ named: { pullRequest } }))) {
+      const now = { prHash, pullRequest };
+      const isHarmless = (oid: Oid): boolean =>
+        oid === before || oid === recorded?.tip || history.isKnown(oid);
+      const overwrite = `git push -o pr-hash=${prHash} -o overwrite ${settings.remoteUrl(repository)} HEAD:refs/heads/my-change`;
+      return { ...now, tip: await replaceableTip(run, now, isHarmless, overwrite) };
+    }
     throw new Refusal('not-open', 'the pull request is not open any more', [
       'It was merged or closed while your change was held. Nothing was changed there.',
       'Push again without pr-hash if you want a new one.',

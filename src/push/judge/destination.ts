@@ -54,7 +54,7 @@ export function openUpstream(
 
 export interface Named {
   /** Null: the push names no pull request, or one that nobody knows. */
-  readonly named: NamedPullRequest | null;
+  readonly named: Omit<NamedPullRequest, 'tip'> | null;
   readonly claim: ClaimedUpdate | null;
 }
 
@@ -70,7 +70,7 @@ export async function findNamed(
   listed: ClaimedUpdate | null,
 ): Promise<Named> {
   if (prHash === null) return { named: null, claim: null };
-  const pullRequest = await questions.findPullRequest(prHash);
+  const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
   if (pullRequest === null) {
     await questions.note(`NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.`);
     return { named: null, claim: null };

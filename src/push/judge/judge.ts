@@ -27,7 +27,7 @@ import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
 import type { Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
-import { findWork, planWork, warningOfSquash, type Work } from './work.ts';
+import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
 
 export interface Judged {
   readonly verdict: Verdict;
@@ -72,15 +72,19 @@ async function judged(
   const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const { named, claim } = await findNamed(questions, open, options.prHash, listed);
+  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed);
   const changesTexts = options.title !== null || options.description !== null;
-  if (isUpdate({ named }) && changesTexts && options.prKey === null) throw missingKey('texts');
-  const current = isUpdate({ named }) ? (named?.pullRequest.base ?? null) : null;
+  if (isUpdate({ named: found }) && changesTexts && options.prKey === null) throw missingKey('texts');
+  const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const base = await chooseBase(questions, taken.target, options.base, current, open);
   if (!open.hasAllBranches && !base.isNamed) await questions.note(adviceToNameBase(open, base));
   const history = questions.history([base.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
+  const isHarmless = (oid: Oid): boolean =>
+    oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
+  const named =
+    found === null ? null : { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
@@ -94,6 +98,7 @@ async function judged(
     nobodys: [botLogin, settings.anonEmail],
     work,
     plan,
+    published: commitsFrom(pack.kept, named?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     pack,

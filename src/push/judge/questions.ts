@@ -4,9 +4,9 @@
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import type { PullRequestRecord, RecordedPullRequest } from '../../durable/pull-request/record.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
-import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
 import { hasSubmodules } from '../../upstream/submodules.ts';
@@ -18,9 +18,14 @@ import {
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
+import type { Pushed } from '../push-hashes.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
+import { repeatCommand } from '../reply/repeat.ts';
+import type { NamedPullRequest } from '../verdict/verdict.ts';
+import { lookUpPullRequest } from './find-pull-request.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
+import { replaceableTip } from './others-work.ts';
 
 /** What any visitor could see of it, and the bot's name. */
 export interface Upstream {
@@ -61,15 +66,17 @@ export async function publicRepository({ host, steps, target }: PushRun): Promis
   ]);
 }
 
-/** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
+/** As `lookUpPullRequest`. @throws Refusal */
 export function findPullRequest(
   { host, steps }: PushRun,
   repository: RepositoryName,
   botLogin: string,
   prHash: string,
+  recorded: Pick<PullRequestRecord, 'number'> | null,
 ): Promise<PullRequest | null> {
-  const head = { fork: { owner: botLogin, name: repository.name }, branch: workBranch(prHash) };
-  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head));
+  return steps.run('lookup', () =>
+    lookUpPullRequest(host.repositories, repository, botLogin, prHash, recorded),
+  );
 }
 
 export type Questions = ReturnType<typeof questionsOf>;
@@ -81,7 +88,21 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** Tells the person something, whatever the verdict will be. */
     note: (...lines: string[]) => reply.note(...lines),
     /** As `findPullRequest`. */
-    findPullRequest: (prHash: string) => findPullRequest(run, repository, botLogin, prHash),
+    findPullRequest: (prHash: string, recorded: RecordedPullRequest | null) =>
+      findPullRequest(run, repository, botLogin, prHash, recorded),
+    /** As the function; the command is that of the push itself. */
+    replaceableTip: (
+      named: Omit<NamedPullRequest, 'tip'>,
+      isHarmless: (oid: Oid) => boolean,
+      { options, taken }: Pushed,
+    ) => {
+      const { prHash } = named;
+      const { prKey, delayMs, wait } = options;
+      const later = [...(delayMs === null ? [] : [`delay=${delayMs / 1000}s`]), ...(wait ? ['wait'] : [])];
+      const more = [...later, 'overwrite'];
+      const overwrite = repeatCommand(run, { options, taken }, { prHash, prKey }, more);
+      return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
+    },
     /** So that two updates of it never mix. */
     claim: (prHash: string) => claims.claimPullRequest(prHash),
     /** A branch of upstream's that is not in the list of its refs. */

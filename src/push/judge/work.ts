@@ -3,7 +3,7 @@
  * of them all. Nothing may leave unless everything that it
  * stands on is proved to be upstream's, and everything in the pack is needed by the one branch that is taken.
  */
-import type { Commit } from '../../git/objects/commit.ts';
+import { type Commit, parseHistory } from '../../git/objects/commit.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
@@ -16,7 +16,7 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';
 import type { PushOptions } from '../receive/push-options.ts';
-import type { Received } from '../receive/receive.ts';
+import type { Received, ReceivedPack } from '../receive/receive.ts';
 import { squashedMessage } from '../verdict/verdict.ts';
 import type { SignOff } from './sign-off.ts';
 
@@ -65,6 +65,19 @@ export async function findWork(
     if (hidesCommit()) throw hiddenCommit();
     throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.target) : unproven();
   }
+}
+
+/** Of the commits in a pack, those that one of them is made of. */
+export function commitsFrom(kept: ReceivedPack['kept'], tip: Oid | null): ReadonlySet<Oid> {
+  const found = new Set<Oid>();
+  const left = tip === null ? [] : [tip];
+  for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
+    const object = found.has(oid) ? undefined : kept.withOid(oid);
+    if (object?.type !== 'commit') continue;
+    found.add(oid);
+    left.push(...parseHistory(object.content).parents);
+  }
+  return found;
 }
 
 function nothingNew(): Refusal {
@@ -133,7 +146,7 @@ export function warningOfSquash(
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-/** The newest commit that is not a merge, whose message would tell of branches; the tip if all are. */
+/** The newest commit that is not a merge, whose message would name branches; the tip if all are. */
 function newestWork(commits: NewCommits): NewCommit {
   for (let back = 1; back <= commits.length; back++) {
     const found = commits.at(-back) as NewCommit;

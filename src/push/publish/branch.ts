@@ -6,7 +6,9 @@ import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host-error.ts';
 import { hostLines, hostText } from '../../host-text.ts';
+import { prHashOf } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { othersCommits, othersWork } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Publishable } from '../verdict/verdict.ts';
@@ -24,12 +26,12 @@ import { upload } from './upload.ts';
 /** What is sent. The pack is made anew for each attempt. */
 export interface Sent {
   readonly branch: string;
-  /** Whether the branch may be on the fork already. */
-  readonly mayExist: boolean;
+  /** Where the branch is, the zero id if it is not there; null: nobody has looked, and it may be anywhere. */
+  readonly before: Oid | null;
   readonly tip: Oid;
   readonly commitCount: number;
   readonly pack: () => AsyncIterable<Uint8Array>;
-  /** Where the branch must be, unless it has these commits already; null: anywhere. */
+  /** Where the branch must be, unless it is gone or has these commits already; null: anywhere. */
   readonly onlyFrom: Oid | null;
 }
 
@@ -94,15 +96,15 @@ export class WorkBranch {
 
   /** Sends the commits, if they are not there. Only after `prepare`. @throws Refusal if the host did not take them. */
   async send(sent: Sent): Promise<void> {
-    const before = await this.#tipBefore(sent).catch(async (error: unknown) => {
-      await this.#makeAnew(error);
-      return this.#tipBefore(sent);
-    });
+    const lookUp = (): Promise<Oid> => this.#lookUp(sent.branch);
+    const before: Oid =
+      sent.before ?? (await lookUp().catch((error: unknown) => this.#makeAnew(error).then(lookUp)));
     if (before === sent.tip) {
       await this.#run.reply.step('The fork has these commits already.');
       return;
     }
-    if (sent.onlyFrom !== null && before !== sent.onlyFrom) throw overtaken();
+    if (sent.onlyFrom !== null && before !== sent.onlyFrom && before !== ZERO_OID) throw overtaken();
+    if (sent.before === null) await this.#refuseOthersWork(sent.branch, before);
     const count = sent.commitCount;
     await this.#run.reply.step(
       `Sending ${count === 1 ? '1 anonymous commit' : `${count} anonymous commits`} ...`,
@@ -123,9 +125,14 @@ export class WorkBranch {
     }
   }
 
-  /** Where the branch is before the commits are sent; the zero id if it is not there. @throws Refusal */
-  async #tipBefore({ branch, mayExist }: Sent): Promise<Oid> {
-    return mayExist ? this.#run.steps.run('fork', () => this.#tipOf(branch)) : ZERO_OID;
+  /** An attempt before this one may have opened the pull request, and others may have pushed to it. @throws Refusal */
+  async #refuseOthersWork(branch: string, tip: Oid): Promise<void> {
+    const others = tip === ZERO_OID ? [] : await othersCommits(this.#run, this.fork, tip, () => false);
+    if (others?.length === 0) return;
+    throw othersWork([
+      'It was opened when you pushed before, and somebody else has pushed to its branch since.',
+      `To update it, push again with -o pr-hash=${prHashOf(branch)}. The answer shows what you can do.`,
+    ]);
   }
 
   /** Makes a fork anew that turns out to be gone. @param error what has failed; thrown if the fork is there. */
@@ -146,7 +153,7 @@ export class WorkBranch {
       await this.#run.steps.run('sync', () => syncing);
     } catch (error) {
       await this.#makeAnew(error);
-      return this.#upload(sent, await this.#tipBefore(sent));
+      return this.#upload(sent, await this.#lookUp(sent.branch));
     }
     return this.#upload(sent, before);
   }
@@ -175,6 +182,11 @@ export class WorkBranch {
     const isOpen =
       error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
     return isOpen && (await this.#tipOf(branch).catch(() => null)) === tip;
+  }
+
+  /** As `#tipOf`. @throws Refusal */
+  #lookUp(branch: string): Promise<Oid> {
+    return this.#run.steps.run('fork', () => this.#tipOf(branch));
   }
 
   /** Where the branch is now; the zero id if it is not there. */

@@ -5,11 +5,12 @@
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
-import type { Oid } from '../../git/objects/oid.ts';
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../push-host.ts';
+import { recordOf } from '../judge/find-pull-request.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
 import { workHashOf } from '../push-hashes.ts';
@@ -37,7 +38,7 @@ export interface Publication {
 }
 
 export interface Resumed {
-  /** Where the branch of an update was when it was judged. Only from there it is moved. */
+  /** Where the branch of a named pull request was when the push was judged. Only from there it is moved. */
   readonly tip: Oid | null;
   /** To be asked before something becomes public. @throws Refusal if it was ended meanwhile, or the service is suspended */
   mayGoOn(): Promise<void>;
@@ -91,7 +92,7 @@ async function sendAndPropose(
   await resumed?.mayGoOn();
   await branch.send({
     branch: workBranch(prHash),
-    mayExist: push.named !== null || attempt.isRepeated,
+    before: push.named === null && !attempt.isRepeated ? ZERO_OID : (push.named?.tip ?? null),
     tip: anonymous.tip,
     commitCount: anonymous.size,
     pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
@@ -153,7 +154,8 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
-  const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash) : null;
+  const recorded = mayBeOpen ? await recordOf(host, prHash) : null;
+  const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
   // A retry resumes.
@@ -191,7 +193,7 @@ function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null 
 async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
-  { number, url }: PullRequest,
+  { number, url, fork }: PullRequest,
   work: string | null,
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
@@ -203,7 +205,11 @@ async function record(
   const opened = { ...known, openedAt: at, ...(work !== null && { work }) };
   const [recorded, left] = await Promise.all([
     object
-      .record({ ...known, ...(title !== null && { title }) }, { ...rest, lease: claim?.lease ?? null }, at)
+      .record(
+        { ...known, fork, ...(title !== null && { title }) },
+        { ...rest, lease: claim?.lease ?? null },
+        at,
+      )
       .then((newRemarks) => ({ newRemarks }))
       .catch((error: unknown) => ({ error })),
     place?.opened(opened) ?? [],

@@ -44,7 +44,7 @@ export async function propose(
   const head = { fork: branch.fork, branch: workBranch(prHash) };
   return open(run, push, anonymous, head).catch(async (error: unknown) => {
     // Another attempt at the same push may have been faster.
-    const found = await findPullRequest(run, push.repository, botLogin, prHash).catch(() => null);
+    const found = await findPullRequest(run, push.repository, botLogin, prHash, null).catch(() => null);
     if (found?.isOpen) return found;
     // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
     // deleting it would close that. It also stays if it had one before this push.

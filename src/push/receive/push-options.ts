@@ -13,7 +13,7 @@ const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTIO
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, draft, preview, publish-names, sign-off, delay=, wait, withdraw, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, draft, preview, publish-names, sign-off, delay=, wait, withdraw, pr-hash=<hash>, pr-key=<key>, overwrite.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -31,6 +31,8 @@ export interface PushOptions {
   readonly draft: boolean;
   /** Only show what would become public; publish nothing. */
   readonly preview: boolean;
+  /** Replace what somebody else has put on the branch of the pull request. */
+  readonly overwrite: boolean;
   /** Close the pull request, and push nothing. */
   readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
@@ -78,7 +80,16 @@ const VALUES = {
   },
 };
 /** Options that need none. */
-const FLAGS = ['squash', 'draft', 'preview', 'publish-names', 'sign-off', 'withdraw', 'wait'] as const;
+const FLAGS = [
+  'squash',
+  'draft',
+  'preview',
+  'publish-names',
+  'sign-off',
+  'withdraw',
+  'overwrite',
+  'wait',
+] as const;
 type Flag = (typeof FLAGS)[number];
 type Name = keyof typeof VALUES | Flag;
 
@@ -133,8 +144,9 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
     }
     given.set(name, value);
   }
-  if (given.has('withdraw') && !given.has('pr-hash')) {
-    return invalid('withdraw needs pr-hash=<hash>, as the banner showed it');
+  for (const name of ['withdraw', 'overwrite'] as const) {
+    if (given.has(name) && !given.has('pr-hash'))
+      return invalid(`${name} needs pr-hash=<hash>, as the banner showed it`);
   }
   if (given.has('withdraw') && given.has('preview')) {
     return invalid('a withdrawal has no preview: leave out preview or withdraw');
@@ -151,6 +163,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       draft: given.has('draft'),
       preview: given.has('preview'),
       publishNames: given.has('publish-names'),
+      overwrite: given.has('overwrite'),
       withdraw: given.has('withdraw'),
       delayMs: delay.parse(given.get('delay') ?? '') ?? null,
       wait: given.has('wait'),

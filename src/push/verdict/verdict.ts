@@ -62,10 +62,16 @@ export interface Publishable {
 export interface NamedPullRequest {
   readonly prHash: string;
   readonly pullRequest: PullRequest;
+  /** Where its branch is, the zero id if it is not there; null: its fork is gone. */
+  readonly tip: Oid | null;
 }
 
 /** Whether an open pull request is updated. One whose fork was deleted never changes any more, even if it is open. */
-export function isUpdate({ named }: Pick<Publishable, 'named'>): boolean {
+export function isUpdate({
+  named,
+}: {
+  readonly named: Pick<NamedPullRequest, 'pullRequest'> | null;
+}): boolean {
   return named?.pullRequest.isOpen === true && named.pullRequest.fork !== null;
 }
 

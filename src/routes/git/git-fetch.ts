@@ -113,6 +113,8 @@ async function relayed(
   }
   if (request.kind === 'answer') return result(request.body);
   const answer = await askUploadPack(c, target, request.body);
+  // It may be large, and the answer may be read for long: the collector is slow to notice buffers.
+  request.body.buffer.transfer(0);
   return answer === null
     ? answerRefused(c, unreachable(hostNameOf(c.var.host)))
     : passOn(c, target, answer, RESULT_TYPE);

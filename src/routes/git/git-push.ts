@@ -3,13 +3,14 @@
  *
  * Every problem with a push is reported in-band with status 200, because Git hides the text of any other status, and
  * ends with "Everything up-to-date". There are two exceptions: 413, which the contract requires, and 415, for requests
- * that no Git client sends.
+ * that no Git client sends, and that panic comes before.
  */
 import type { Context } from 'hono';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
-import { readPushRequest } from '../../git/wire/push-request.ts';
+import { readPushRequest, unreadRequest } from '../../git/wire/push-request.ts';
+import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -22,7 +23,7 @@ import { PushRun } from '../../push/push-run.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { PushSession } from '../../push/session.ts';
 import type { PushSettings } from '../../push/push-host.ts';
-import { type BodyLimits, drain } from '../../streams/body.ts';
+import type { BodyLimits } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
@@ -46,7 +47,8 @@ import { publishedAddress, publishedOrigin, shownOrigin } from '../request/publi
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
-import { answerRefused, refused } from '../request/refused.ts';
+import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { suspensionOf } from '../request/suspension.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -88,10 +90,11 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
 
 export async function receivePack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
-  if (refusal !== null) return answerRefused(c, refusal, 'text');
+  // From a copy of the switch, as any page may make a browser send this.
+  if (refusal !== null && !(await isSuspended(c))) return answerRefused(c, refusal, 'text');
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
   const host = pushHost(c);
-  const receiving = received(c, host, target).catch((error: unknown) => {
+  const receiving = received(c, host, target, refusal).catch((error: unknown) => {
     host.memory.end();
     throw error;
   });
@@ -101,16 +104,22 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
 }
 
 /** From the first byte to the last one. The answer is still being written then. */
-async function received(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
+async function received(
+  c: Context<AppEnv>,
+  host: PushHost,
+  target: RepositoryName,
+  typeRefusal: Refused | null,
+): Promise<Response> {
   const body = gitBody(c.req.raw, bodyLimits(c));
   const reader = new ByteReader(body);
-  const request = await readPushRequest(reader, host.memory);
-  if (request.kind === 'probe') await drain(reader);
-  if (body.isOverLimit) {
+  const request =
+    typeRefusal === null
+      ? await readPushRequest(reader, host.memory)
+      : unreadRequest(new ProtocolError('bad-request', typeRefusal.error));
+  if (request.kind === 'probe') {
     host.memory.end();
-    return pushTooLarge(c, body);
+    return result(null);
   }
-  if (request.kind === 'probe') return result(null);
   const reply = new SideBandReply(request.capabilities);
   const session = pushSession(c, host, reply, target);
   await session.receive(request, reader);
@@ -122,6 +131,12 @@ async function received(c: Context<AppEnv>, host: PushHost, target: RepositoryNa
   // It continues also if the client leaves now, because it may be half done on the host.
   c.executionCtx.waitUntil(isolate.during(conclude(session, reply, writable, c.var.config.writeTimeoutMs)));
   return result(readable);
+}
+
+/** False if nobody knows. */
+async function isSuspended({ env }: Context<AppEnv>): Promise<boolean> {
+  const suspension = await suspensionOf(env).catch(() => null);
+  return suspension?.panicMode === true;
 }
 
 /** @param names what a form decides, and not chance. */

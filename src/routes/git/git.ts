@@ -131,7 +131,7 @@ git.post(
     operationId: 'push',
     summary: 'Push: open or update a pull request',
     description:
-      'Commands, push options and a pack, as `git push` sends them, optionally with gzip. The service reports every outcome except the ones below in-band with status 200, because Git shows no other text.',
+      'Commands, push options and a pack, as `git push` sends them, optionally with gzip. The service reports every outcome except the ones below in-band with status 200, because Git shows no other text. With the push option `pr-hash` it updates a pull request; `overwrite` drops what somebody else has put on its branch. To withdraw it (`withdraw`), or to change its title or description, it also takes `pr-key`.',
     tag: 'Git',
     path: repositoryParams,
     requestBody: gitBody('application/x-git-receive-pack-request'),

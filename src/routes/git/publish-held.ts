@@ -174,6 +174,7 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
   };
   return {
     enter: async () => null,
+    refuseFull: async () => null,
     place: async () => place,
     peek: async () => null,
     lookUp: async () => {},

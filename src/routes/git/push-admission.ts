@@ -36,18 +36,31 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const full = isOpening ? knownFull(await placesOf(c, pusher, await pushHash())) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (full?.isTold && !mustBeTold(siteWindowKey(pusher))))
-          return (await suspensionOf(c.env)).panicMode ? suspended() : (known ?? full?.refusal ?? null);
+          return (await suspensionOf(c.env)).panicMode ? suspended() : full?.isTold ? full.refusal : known;
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
         const { pushes } = c.var.config.limits;
         const { panicMode, waitMs } = await guardOf(c.env).admit(address, pushes, site);
         await rememberWait(c, 'pushes', waitMs);
         if (panicMode) return suspended();
-        if (waitMs > 0) return overLimit('pushes', waitMs);
         if (full?.isTold) return full.refusal;
         const refusal = full === null ? null : await refuseFull(c, pusher, full.places);
-        return refusal ?? (mayWait ? null : refusedByPause(c));
+        if (refusal !== null) return refusal;
+        if (waitMs > 0) return overLimit('pushes', waitMs);
+        return mayWait ? null : refusedByPause(c);
       } catch (error) {
         return outOfReach(c, error);
+      }
+    },
+
+    async refuseFull(pushHash) {
+      try {
+        const pusher = await client();
+        const places = await placesOf(c, pusher, (await pushHash?.()) ?? '');
+        const known = knownFull(places);
+        return known?.isTold ? known.refusal : await refuseFull(c, pusher, places);
+      } catch (error) {
+        c.var.logger.error('the limits of a push could not be checked', { error });
+        return null;
       }
     },
 

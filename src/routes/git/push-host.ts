@@ -13,6 +13,7 @@ import { HostError } from '../../host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
 import { visibilityAt } from '../../host/git/visibility.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
+import { endOfDay, SealedKv } from '../../secret/sealed-kv.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../upstream/history-cache.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -45,7 +46,9 @@ export function historyHost(c: Context<AppEnv>): HistoryHost {
 }
 
 function historyHostOf(c: Context<AppEnv>, memory: MemoryHold, transport: GitTransport): HistoryHost {
-  const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
+  const secret = () => serviceSecret(c.env, c.var.config.identitySecret);
+  const store = new SealedKv(c.env.HISTORY, secret);
+  const cache = new HistoryCache(store, (work) => c.executionCtx.waitUntil(work));
   return { memory, transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
@@ -112,6 +115,11 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       openPolicies(c.env, config, host, c.var.logger, http).of(repository, { isUrgent: true }),
     secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
+    async isOpen(prHash) {
+      if (!(await mayBeRecorded(c.env.DB, prHash, c.var.logger))) return false;
+      const view = pullRequestOf(c.env, prHash).view();
+      return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
+    },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
     async openWith(repository, work) {
       try {
@@ -153,7 +161,7 @@ function pushHolds(c: Context<AppEnv>): Pick<PushHost, 'heldPushes' | 'findHeld'
       let isHeld = false;
       try {
         // Before the row: a push is never held without its key.
-        await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: Math.ceil(hold.until / 1000) });
+        await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: endOfDay(hold.until) });
         isHeld = await heldPushes().hold(wanted, heldMb * 1_000_000, lease);
       } finally {
         // The person is told that nothing was kept.

@@ -26,7 +26,6 @@ import { standingAnswer } from './moderation.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
 const ERRORS = {
-  noText: 'text is required',
   unknownHost: 'thread must be on a code host of this service: such as gh/owner/repo#number',
   nothing: 'this pseudonym is neither flagged nor blocked',
   tooOften: 'one appeal a day for a pseudonym; yours has been passed on already',
@@ -85,7 +84,7 @@ appeals.post(
       400: error(
         'The request is not valid.',
         ['invalid payload', 'invalid-payload'],
-        [ERRORS.noText, 'invalid-field'],
+        ['text is required', 'invalid-field'],
         [ERRORS.unknownHost, 'invalid-field'],
         INVALID_NAME,
       ),
@@ -117,7 +116,8 @@ export async function decideAppeal(
   c: Context<AppEnv>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Appealed | Refused> {
-  if (isBlank(fields['text'])) return invalidField(ERRORS.noText);
+  const missing = Object.keys(appealRequest.shape).find((name) => isBlank(fields[name]));
+  if (missing !== undefined) return invalidField(`${missing} is required`);
   const checked = checkPayload(appealRequest, fields);
   if (checked.kind === 'refused') return checked;
   const { thread, user_token: userToken, text } = checked.fields;

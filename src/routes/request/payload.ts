@@ -45,8 +45,8 @@ export async function readPayload<T>(
 }
 
 /**
- * The fields as the schema has them. The refusal names the field that is missing or breaks a rule; a value of another
- * type makes the whole payload invalid.
+ * The fields as the schema has them. The refusal names the field that breaks a rule; one that is missing, or has a value
+ * of another type, makes the whole payload invalid.
  */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
   const parsed = schema.safeParse(fields, { reportInput: true });
@@ -54,15 +54,11 @@ export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<
   const { issues } = parsed.error;
   const [issue] = issues;
   if (issue === undefined || issues.some(isOfOtherType)) return INVALID_PAYLOAD;
-  const name = issue.path.join('.');
-  if (issue.code === 'invalid_type') return invalidField(`${name} is required`);
-  if (issue.code === 'invalid_value')
-    return invalidField(`${name} must be one of ${issue.values.join(', ')}`);
-  return invalidField(issue.message);
+  if (issue.code !== 'invalid_value') return invalidField(issue.message);
+  return invalidField(`${issue.path.join('.')} must be one of ${issue.values.join(', ')}`);
 }
 
 function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
-  if (input === undefined) return false;
   return code === 'invalid_type' || (code === 'invalid_value' && typeof input !== 'string');
 }
 

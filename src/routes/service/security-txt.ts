@@ -1,20 +1,35 @@
 /** GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness in this running service. */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
+import { answer, as, described, error, TEXT } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 
 const DAY_MS = 86_400_000;
 /** A copy that somebody keeps is not believed for longer. RFC 9116, 2.5.5, recommends less than a year. */
 const LIFE_DAYS = 180;
 
-const NOBODY = refused(404, 'the operator of this service has set no OPERATOR_CONTACT');
+const NO_CONTACT = 'the operator of this service has set no OPERATOR_CONTACT';
 
 export const securityTxt = new Hono<AppEnv>();
 
-securityTxt.get('/.well-known/security.txt', (c) => {
+securityTxt.get(
+  '/.well-known/security.txt',
+  described(showContact, {
+    operationId: 'securityTxt',
+    summary: 'Whom to tell of a weakness',
+    description: 'In the form of RFC 9116.',
+    tag: 'Service',
+    responses: {
+      200: answer('The operator’s contact, until when it holds, and the policy of the program.', as(TEXT)),
+      404: error('The operator names no contact.', NO_CONTACT),
+    },
+  }),
+);
+
+function showContact(c: Context<AppEnv>): Response | Promise<Response> {
   const { operatorContact, sourceRepo, serviceUrl, isServiceUrlGiven } = c.var.config;
-  if (operatorContact === null) return answerRefused(c, NOBODY);
+  if (operatorContact === null) return answerRefused(c, refused(404, NO_CONTACT));
   const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS;
   const lines = [
     `Contact: ${operatorContact.url}`,
@@ -27,4 +42,4 @@ securityTxt.get('/.well-known/security.txt', (c) => {
       : []),
   ];
   return c.text(`${lines.join('\n')}\n`);
-});
+}

@@ -81,9 +81,10 @@ function answerOf(status: number, headers: Record<string, string>, body: Buffer)
   };
 }
 
-/** The answer is this error and nothing else; what programs tell errors apart by is in a header. */
+/** The answer is this error and nothing else. What programs tell errors apart by is in a header. */
 export function expectError(answer: Answer, status: number, message: string): void {
   expect({ status: answer.status, body: answer.json }).toEqual({ status, body: { error: message } });
+  expect(answer.headers['x-error-code']).toMatch(/^[a-z]+(-[a-z]+)*$/);
 }
 
 /** `times` requests, a few at a time, in order. */

@@ -1,5 +1,6 @@
 /** Runs `npm start` as an operator does, with nothing but environment variables, and ends it again. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,8 @@ import { send } from './http.ts';
 const CHECKOUT = join(import.meta.dirname, '../../..');
 const START_LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 25;
+const FIRST_PORT = 12_000;
+const PORT_PAIRS = 10_000;
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -134,21 +137,23 @@ function after(ms: number): Promise<typeof LATE> {
   });
 }
 
-/** A free port whose neighbour is free, too: the embedded code host listens there. */
+/**
+ * A free port whose neighbour is free, too: the embedded code host listens there. Below those that systems give to
+ * clients, because one of them could take it before the service listens.
+ */
 async function freePair(): Promise<number> {
   for (;;) {
-    const port = await freePort(0);
-    if (port !== null && port < 65_535 && (await freePort(port + 1)) !== null) return port;
+    const port = FIRST_PORT + 2 * randomInt(PORT_PAIRS);
+    if ((await isFree(port)) && (await isFree(port + 1))) return port;
   }
 }
 
-function freePort(wanted: number): Promise<number | null> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(null));
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => {
+      server.close(() => resolve(true));
     });
   });
 }

@@ -64,7 +64,15 @@ async function openPull() {
   const number = host.pulls.length + 1;
   const prHash = `${count.toString(16).padStart(4, '0')}${number.toString(16).padStart(8, '0')}`;
   const pull = host.pull(number, `anon-${prHash}`);
-  const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url: host.urlOf(pull) };
+  const record = {
+    prHash,
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number,
+    url: host.urlOf(pull),
+    fork: null,
+  };
   await objectOf(prHash).record(record, PUSH, Date.now());
   await deliver(prHash);
   host.published.length = 0;
@@ -211,7 +219,15 @@ describe('a pull request without a record', () => {
     const prHash = 'ffffffff0001';
     Object.assign(pull, { branch: `anon-${prHash}`, closedAt: CLOSED_AT });
     await run();
-    const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number: 1, url: host.urlOf(pull) };
+    const record = {
+      prHash,
+      host: 'gh',
+      owner: 'octo',
+      repo: 'hello',
+      number: 1,
+      url: host.urlOf(pull),
+      fork: null,
+    };
     await objectOf(prHash).record(record, PUSH, Date.now());
     await run();
     await deliver(prHash);

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
 import type { BegunPush, PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
 import type { Env } from '../../../src/env.ts';
+import { guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 
@@ -266,19 +267,23 @@ describe('a push that died and is not repeated', () => {
     },
   };
 
-  it('leaves its pull request in the ledger, once, and nothing of itself', async () => {
+  it('leaves its pull request in the ledger, once, and to a rollback, and nothing of itself', async () => {
     await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
     answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [PULL], 'POST /': {} });
     for (let time = 0; time < 2; time++) {
       const push = newPush();
-      await push.begin({ prHash: PR_HASH, committedAt: 1 });
+      await push.begin({ prHash: PR_HASH, committedAt: Math.floor(NOW / 1000) });
       expect(await clearUp(push)).toBe(false);
     }
     const pullRequest = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(PR_HASH));
     await runDurableObjectAlarm(pullRequest);
     const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all();
     expect(results).toEqual([{ pr_url: PULL.html_url }]);
-    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ isRecorded: true });
+    const tracked = await runInDurableObject(guardOf(bindings), (_, { storage }) =>
+      storage.sql.exec('SELECT url FROM tracked').toArray(),
+    );
+    expect(tracked).toEqual([{ url: PULL.html_url }]);
+    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ recorded: { url: PULL.html_url } });
   });
 
   it('leaves no branch without a pull request', async () => {

@@ -30,6 +30,7 @@ function newPullRequest() {
     repo: 'hello',
     number: count,
     url: `https://host.test/pull/${count}`,
+    fork: { owner: 'bot', name: 'hello' },
   };
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
@@ -68,12 +69,12 @@ describe('a claim', () => {
   it('is one’s own until it is given back, recorded, or has run out', async () => {
     const { object, claim, record } = newPullRequest();
     const first = await claim();
-    expect(first).toEqual({ kind: 'claimed', lease: expect.any(Number), isRecorded: false, dates: [] });
+    expect(first).toEqual({ kind: 'claimed', lease: expect.any(Number), recorded: null, dates: [] });
     expect(await claim()).toEqual({ kind: 'busy' });
     await object().release(leaseOf(first));
     await record({ lease: leaseOf(await claim()) });
     const third = await claim();
-    expect(third).toMatchObject({ kind: 'claimed', isRecorded: true });
+    expect(third).toMatchObject({ kind: 'claimed', recorded: { number: count, tip: 'a' } });
     expect(await claim(NOW + LEASE_MS)).toMatchObject({ kind: 'claimed' });
     await object().release(leaseOf(third));
     expect(await claim(NOW + LEASE_MS)).toEqual({ kind: 'busy' });

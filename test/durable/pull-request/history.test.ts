@@ -22,7 +22,15 @@ function newPullRequest(number = 7) {
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
-  const pullRequest = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url: urlOf(number) };
+  const pullRequest = {
+    prHash,
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number,
+    url: urlOf(number),
+    fork: null,
+  };
   return {
     object,
     pullRequest,
@@ -82,6 +90,7 @@ describe('the view of a pull request', () => {
       repo: 'hello',
       number: 7,
       url,
+      fork: null,
       state: 'open',
       isShown: true,
       events: [

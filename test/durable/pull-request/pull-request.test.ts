@@ -38,6 +38,7 @@ function newPullRequest(): PullRequestRecord {
     repo: 'hello',
     number: lastHash,
     url: `https://host.test/octo/hello/pull/${lastHash}`,
+    fork: null,
   };
 }
 

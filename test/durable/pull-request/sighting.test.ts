@@ -66,7 +66,7 @@ async function opened(): Promise<PullRequestRecord> {
   const number = (last += 1);
   const prHash = `feed${number.toString(16).padStart(8, '0')}`;
   const url = `https://host.test/octo/hello/pull/${number}`;
-  const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url };
+  const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url, fork: null };
   await prepare(record);
   // Alarms are run by the tests; by itself none goes off within a test.
   await objectOf(record).record(record, PUSH, Date.now() + HOUR_MS);

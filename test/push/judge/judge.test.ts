@@ -85,7 +85,8 @@ function asked(answers: Partial<Questions> = {}) {
   const questions = {
     note: vi.fn(async () => {}),
     findPullRequest: vi.fn(async () => null),
-    claim: vi.fn(async () => ({ lease: 1, isRecorded: true, dates: [] })),
+    replaceableTip: vi.fn(async () => null),
+    claim: vi.fn(async () => ({ lease: 1, recorded: null, dates: [] })),
     findBranch: vi.fn(async () => null),
     history: vi.fn(() => ({ ...UPSTREAM_HISTORY, reachBack: async () => false, branchesHolding: () => [] })),
     newestOf: vi.fn(async () => UPSTREAM),
@@ -153,7 +154,7 @@ describe('a push is judged', () => {
 
   it('as an update of the pull request that it names', async () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
-    const claiming = vi.fn(async () => ({ lease: 1, isRecorded: true, dates: [] }));
+    const claiming = vi.fn(async () => ({ lease: 1, recorded: null, dates: [] }));
     const questions = asked({ findPullRequest: async () => pullRequest, claim: claiming });
     const { verdict, claim } = await judge(received({ prHash: PR_HASH }), upstream, circumstances, questions);
     expect(verdict).toMatchObject({ push: { named: { prHash: PR_HASH, pullRequest } } });

@@ -8,6 +8,7 @@ const KEY = '0123456789abcdef0123456789abcdef';
 const NONE: PushOptions = {
   prHash: null,
   prKey: null,
+  overwrite: false,
   title: null,
   description: null,
   base: null,
@@ -103,6 +104,7 @@ describe('parsePushOptions', () => {
     [['base=release/1.x', 'squash'], { base: 'release/1.x', squash: true }],
     [['squash=true'], { squash: true }],
     [['draft'], { draft: true }],
+    [[`pr-hash=${HASH}`, 'overwrite'], { prHash: HASH, overwrite: true }],
     [['sign-off'], { signOff: true }],
   ])('reads %j', (options, expected) => {
     expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });

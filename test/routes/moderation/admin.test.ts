@@ -115,10 +115,9 @@ async function opened(...numbers: number[]): Promise<string[]> {
     const push = {
       tip: 'a'.repeat(40),
       dates: { committedAt: 1, commitHashes: new Uint8Array() },
-      key: null,
       lease: null,
     };
-    await pullRequestObject(number).record(record, push, Date.now() + 3_600_000);
+    await pullRequestObject(number).record({ ...record, fork: null }, push, Date.now() + 3_600_000);
   }
   return urls;
 }
@@ -182,7 +181,7 @@ describe('POST /admin/panic', () => {
   it.each([
     ['no JSON', '{', 'invalid payload'],
     ['no object', '[]', 'invalid payload'],
-    ['no state', { password: PASSWORD }, 'active is required'],
+    ['no state', { password: PASSWORD }, 'invalid payload'],
     ['a state that is no boolean', { password: PASSWORD, active: 'true' }, 'invalid payload'],
     ['a password that is no text', { password: 1, active: true }, 'invalid payload'],
   ])('refuses %s', async (_what, body, error) => {

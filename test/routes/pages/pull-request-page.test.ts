@@ -51,7 +51,7 @@ beforeAll(async () => {
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
   const at = Date.now() + 3_600_000;
   await object.record(
-    { prHash: HASH, host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
+    { prHash: HASH, host: 'gh', owner: 'octo', repo: 'hello', number: 7, url, fork: null },
     { tip: 'a', dates, lease: null },
     at,
   );

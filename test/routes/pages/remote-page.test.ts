@@ -69,7 +69,7 @@ beforeAll(async () => {
   const url = 'https://host.test/octo/hello/pull/7';
   const at = Date.now() + 3_600_000;
   await object.record(
-    { prHash: '0123456789ab', host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
+    { prHash: '0123456789ab', host: 'gh', owner: 'octo', repo: 'hello', number: 7, url, fork: null },
     { tip: 'a', dates: { committedAt: 1, commitHashes: new Uint8Array() }, lease: null },
     at,
   );

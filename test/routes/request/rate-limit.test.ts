@@ -100,7 +100,7 @@ describe('discoveries', () => {
     expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.headers.get('Content-Type')).toMatch(/^text\/plain/);
     expect(refused.text).toBe(
-      'Too many clones, fetches, pushes, patches and files opened in a browser from your network: at most 2 in 1m; try again in about 60 seconds.\n',
+      'Too many clones, fetches, pushes and files opened in a browser from your network: at most 2 in 1m; try again in about 60 seconds.\n',
     );
     const CLIENT_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['CLIENT_WINDOWS'];
     const push = '/v1/gh/octo/hello/info/refs?service=git-receive-pack';

@@ -14,7 +14,7 @@ import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 /** No more are shown. */
 export const MAX_FINDINGS = 10;
 
-const WORDS = 'A name or login of one word would become public. Look whether these lines name you:';
+const WORDS = 'A name or login of one word would become public. Check whether these lines name you:';
 
 export class Findings {
   readonly #names: SearchedNames;

@@ -25,10 +25,12 @@ export function remarksOn(
   const unnamed =
     'This push is too large to tell which images, PDF files, office files and archives it adds.';
   return [
-    ...told('Paths of home folders become public. Look whether they name you:', [...homes].map(shown)),
+    ...told('Paths of home folders become public. Check whether they name you:', [...homes].map(shown)),
     ...told('Files of an editor or a system become public:', filesLike(files, LEFTOVERS)),
-    ...told('Nobody has looked inside these files for names:', filesLike(files, OPAQUE)),
-    ...(files === null && found.hasBinaries ? [unnamed, 'Nobody has looked inside them for names.'] : []),
+    ...told('The service cannot search inside these files for names:', filesLike(files, OPAQUE)),
+    ...(files === null && found.hasBinaries
+      ? [unnamed, 'The service cannot search inside them for names.']
+      : []),
   ];
 }
 

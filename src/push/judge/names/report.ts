@@ -22,7 +22,7 @@ export function searchedLine({ terms, skipped }: SearchedNames['identities']): s
   const not = others.length === 0 ? '' : `; not for ${listed(others)}`;
   return terms.size > 0
     ? `The service searched for ${listed([...terms].map(shown))}${not}.`
-    : `The commits name nobody for whom the service could search${not}. Look for your name yourself.`;
+    : `The commits name nobody for whom the service could search${not}. Check them yourself.`;
 }
 
 function listed(words: readonly string[]): string {
@@ -52,7 +52,7 @@ export function gapsOf(
       : ['The commits name more people than the service can search for. It did not search for all of them.']),
     ...(found.isComplete
       ? []
-      : ['The service could not search all of the changed files for names. Look for yours in them.']),
+      : ['The service could not search all of the changed files for names. Check them for yours.']),
     ...unsure.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
     ...(names.hasAllIds
       ? []

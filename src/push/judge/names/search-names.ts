@@ -34,6 +34,8 @@ export interface NameSearch {
   readonly nobodys: readonly string[];
   readonly work: Work;
   readonly plan: Plan;
+  /** Commits of this push that are public already: they name others than the one who pushes. */
+  readonly published: ReadonlySet<Oid>;
   /** Ids of commits of this push that no new commit has. */
   readonly originalIds: Iterable<Oid>;
   readonly pack: ReceivedPack;
@@ -139,9 +141,10 @@ function conclude(
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */
-function* headersOf({ work, pack }: NameSearch): Generator<HeaderSource> {
+function* headersOf({ work, pack, published }: NameSearch): Generator<HeaderSource> {
   for (let back = 1; back <= work.commits.length; back++) {
     const { oid, commit } = work.commits.at(-back) as NewCommit;
+    if (published.has(oid)) continue;
     const content = pack.kept.withOid(oid)?.content;
     if (content !== undefined) yield { content, encoding: commit.encoding };
   }

@@ -7,6 +7,8 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
+import { lookUpPullRequest, recordOf } from '../../../push/judge/find-pull-request.ts';
+import { isMadeHere } from '../../../push/judge/others-work.ts';
 import { signOffLine } from '../../../push/judge/sign-off.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';
@@ -59,6 +61,12 @@ async function defaultSource(host: PushHost, target: RepositoryName): Promise<So
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
 }
 
+const CHANGED_BY_OTHERS = explained(
+  409,
+  'Somebody else has changed this pull request',
+  'A form replaces the commit of the pull request, and would delete their work. Update this pull request with Git.',
+);
+
 interface PullRequestName {
   readonly target: RepositoryName;
   readonly prHash: string;
@@ -73,11 +81,9 @@ async function pullRequestSource(
 ): Promise<Source | Refused> {
   const { transport, repositories } = host;
   const branch = workBranch(prHash);
-  const head = { fork: { owner: await host.botLogin(), name: target.name }, branch };
-  const [pullRequest, policy] = await Promise.all([
-    repositories.findPullRequest(target, head),
-    host.policy(target),
-  ]);
+  const botLogin = await host.botLogin();
+  const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
+  const pullRequest = await lookUpPullRequest(repositories, target, botLogin, prHash, recorded);
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
   if (pullRequest === null || !pullRequest.isOpen || pullRequest.fork === null) {
@@ -95,6 +101,7 @@ async function pullRequestSource(
     return explained(404, 'The branch is gone', 'The host no longer has the branch of this pull request.');
   const read = readerOf(host, fork);
   const commit = await readCommit(read, tip);
+  if (!isMadeHere(commit.content, anonEmail)) return CHANGED_BY_OTHERS;
   const [parent, ...others] = commit.parents;
   const isSingle =
     parent !== undefined &&
@@ -108,7 +115,7 @@ async function pullRequestSource(
     );
   }
   const { title, body } = pullRequestText({ ...commit, encoding: null });
-  const signOff = signOffLine({ name: head.fork.owner, email: anonEmail });
+  const signOff = signOffLine({ name: botLogin, email: anonEmail });
   // Whoever changes it affirms that anew.
   const description = body.endsWith(signOff) ? body.slice(0, -signOff.length).trimEnd() : body;
   const text = { title, description };
@@ -122,9 +129,7 @@ async function isUnmerged(
   oid: Oid,
   { target, base, anonEmail }: Omit<PullRequestName, 'prHash'> & { readonly base: string },
 ): Promise<boolean> {
-  const { content } = await readCommit(read, oid);
-  const isOurs = Buffer.from(content).toString('latin1').includes(`<${anonEmail}>`);
-  if (!isOurs) return false;
+  if (!isMadeHere((await readCommit(read, oid)).content, anonEmail)) return false;
   const { transport, lister } = host;
   const { refs } = await transport.listRefs(target, [HEADS + base], 'upstream');
   const tip = refs.find(({ name }) => name === HEADS + base)?.oid;

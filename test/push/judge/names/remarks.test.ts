@@ -14,7 +14,7 @@ const nothing = {
 it('are paths of home folders, in files and in texts', () => {
   const found = { ...nothing, homeFolders: ['/home/ada'] };
   expect(remarksOn([['title', 'Mend it in /Users/ada/x']], found)).toEqual([
-    'Paths of home folders become public. Look whether they name you:',
+    'Paths of home folders become public. Check whether they name you:',
     '  a changed file: /home/ada',
     '  title: /Users/ada',
   ]);
@@ -28,7 +28,7 @@ it('are files of editors, and files that nobody can look into', () => {
   expect(remarksOn([], { ...nothing, files: [...others, ...leftovers, ...opaque] })).toEqual([
     'Files of an editor or a system become public:',
     ...leftovers.map((path) => `  ${path}`),
-    'Nobody has looked inside these files for names:',
+    'The service cannot search inside these files for names:',
     ...opaque.map((path) => `  ${path}`),
   ]);
 });
@@ -43,6 +43,6 @@ it('say so if the push is too large for its files to be named', () => {
   expect(remarksOn([], { ...nothing, files: null })).toEqual([]);
   expect(remarksOn([], { ...nothing, files: null, hasBinaries: true })).toEqual([
     'This push is too large to tell which images, PDF files, office files and archives it adds.',
-    'Nobody has looked inside them for names.',
+    'The service cannot search inside them for names.',
   ]);
 });

@@ -48,6 +48,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     nobodys: ['bot', 'bot@x.example'],
     work: { commits, ground: new Set() },
     plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
+    published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
     history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
@@ -104,7 +105,7 @@ describe('what another author than the newest commit’s is called by', () => {
 describe('a push that holds a name or login of one word', () => {
   const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
   const told = [
-    'A name or login of one word would become public. Look whether these lines name you:',
+    'A name or login of one word would become public. Check whether these lines name you:',
     '  title: For a contributor',
     '  message of "By lovelace": By lovelace',
     expect.stringMatching(/^  a changed file: Any Contributor may/),
@@ -200,7 +201,7 @@ describe('a preview', () => {
     const { warnings, report } = await search({ authors: ['Max <->'] });
     expect(warnings).toEqual(report);
     expect(report).toEqual([
-      'The commits name nobody for whom the service could search; not for - (no address) and Max (one short word). Look for your name yourself.',
+      'The commits name nobody for whom the service could search; not for - (no address) and Max (one short word). Check them yourself.',
     ]);
   });
 });
@@ -229,7 +230,7 @@ describe('a gap', () => {
     const delta: Entry = { type: 'ref-delta', base: oidNumber(9), delta: makeDelta(base, result) };
     const { warnings } = await search({ authors: ['Paul White <paul@x.example>'], files: [delta] });
     expect(warnings).toEqual([
-      'The service could not search all of the changed files for names. Look for yours in them.',
+      'The service could not search all of the changed files for names. Check them for yours.',
     ]);
   });
 });

@@ -1,0 +1,38 @@
+/** The pull request of a hash: what the service has recorded comes first, because the host's lists may be behind. */
+import type { PullRequestRecord } from '../../durable/pull-request/record.ts';
+import type { PullRequest, RepositoryHost } from '../../host/code-host.ts';
+import { workBranch } from '../../pr-hash.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import type { PushHost } from '../push-host.ts';
+
+type Recorded = Pick<PullRequestRecord, 'number'>;
+
+/**
+ * The one that was recorded last, as the host has it. Only where the host shows none with that number, its list of the
+ * branch's pull requests decides: the open one, else the newest; null if there never was one. That list may lack the newest
+ * one for a while, and goes by the bot's name.
+ * @param recorded null: none was. @throws HostError
+ */
+export async function lookUpPullRequest(
+  repositories: Pick<RepositoryHost, 'pullRequest' | 'findPullRequest'>,
+  repository: RepositoryName,
+  botLogin: string,
+  prHash: string,
+  recorded: Recorded | null,
+): Promise<PullRequest | null> {
+  const branch = workBranch(prHash);
+  const known = recorded === null ? null : await repositories.pullRequest(repository, recorded.number);
+  // The number is another one's if the hash is of another repository, or if this repository was made anew.
+  if (known?.branch === branch) return known;
+  const head = { fork: { owner: botLogin, name: repository.name }, branch };
+  return repositories.findPullRequest(repository, head);
+}
+
+/** Null if no push to this host has recorded one; wakes no object for a hash that is made up. */
+export async function recordOf(
+  { hostKey, ...host }: Pick<PushHost, 'hostKey' | 'mayBeRecorded' | 'pullRequest'>,
+  prHash: string,
+): Promise<Recorded | null> {
+  const view = (await host.mayBeRecorded(prHash)) ? await host.pullRequest(prHash).view() : null;
+  return view?.host === hostKey ? view : null;
+}

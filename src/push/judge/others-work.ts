@@ -1,0 +1,108 @@
+/**
+ * What somebody else has put on the branch of a pull request, such as a maintainer with a fix. An update replaces the
+ * branch, so it would delete their work.
+ *
+ * The branch is usually where the service has left it, which is recorded. But the answer to an update may have been lost
+ * after its commits had arrived: so commits that the service has made are its own, also if they are not recorded.
+ */
+import { parseCommit } from '../../git/objects/commit.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import { oneLine } from '../../host-text.ts';
+import { workBranch } from '../../pr-hash.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { heldReads } from '../../upstream/held-reads.ts';
+import { branchTip, isForkGone } from '../publish/fork.ts';
+import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
+import type { NamedPullRequest } from '../verdict/verdict.ts';
+
+/** How many commits of the branch are looked at. */
+const MOST = 10;
+const MOST_BYTES = 256 * 1024;
+const SHOWN_ID_LENGTH = 12;
+
+/**
+ * Where the branch of a pull request is, as `NamedPullRequest` has it, when nobody else's work would go with it.
+ * @param isHarmless whether a commit may go from the branch: it is upstream's, in the push, or recorded.
+ * @param overwrite the command that pushes all the same; null: whatever is there may go.
+ * @throws Refusal
+ */
+export async function replaceableTip(
+  run: PushRun,
+  { prHash, pullRequest: { number, fork } }: Omit<NamedPullRequest, 'tip'>,
+  isHarmless: (oid: Oid) => boolean,
+  overwrite: string | null,
+): Promise<Oid | null> {
+  if (fork === null) return null;
+  const tip = await run.steps.run('fork', () => tipOf(run.host, fork, workBranch(prHash)));
+  if (tip === null || tip === ZERO_OID || overwrite === null || isHarmless(tip)) return tip;
+  const others = await othersCommits(run, fork, tip, isHarmless);
+  if (others?.length === 0) return tip;
+  const whose = 'Somebody else has pushed to the branch of this pull request since its last update';
+  throw othersWork([
+    ...(others === null
+      ? [`${whose}. The code host does not show their commits.`]
+      : [`${whose}:`, ...others.map((line) => `  ${line}`)]),
+    'Get their commits, and push again:',
+    `  git pull --rebase ${run.settings.remoteUrl(run.target)} refs/pull/${number}/head`,
+    'Or replace them by yours:',
+    `  ${overwrite}`,
+  ]);
+}
+
+async function tipOf(host: PushRun['host'], fork: RepositoryName, branch: string): Promise<Oid | null> {
+  try {
+    return (await branchTip(host, fork, branch)) ?? ZERO_OID;
+  } catch (error) {
+    if (await isForkGone(host, fork, error)) return null;
+    throw error;
+  }
+}
+
+export function othersWork(lines: readonly string[]): Refusal {
+  return new Refusal('others-work', 'somebody else has changed this pull request', lines);
+}
+
+/**
+ * The commits that others have put on a branch, as lines, the newest first; none if there are none. Null: the host does not
+ * show them. Costs one request. @param isHarmless as `replaceableTip` has it.
+ */
+export async function othersCommits(
+  { host, settings, logger }: PushRun,
+  fork: RepositoryName,
+  tip: Oid,
+  isHarmless: (oid: Oid) => boolean,
+): Promise<readonly string[] | null> {
+  const { transport, memory } = host;
+  const read = heldReads((request, maxBytes) => transport.readObjects(fork, request, maxBytes), memory);
+  const commits = await read({ wants: [tip], depth: MOST }, MOST_BYTES).catch((error: unknown) => {
+    logger.warn('the commits of a branch could not be read', { error });
+    return null;
+  });
+  if (commits?.has(tip) !== true) return null;
+  const lines: string[] = [];
+  const seen = new Set<Oid>();
+  const left = [tip];
+  for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
+    if (seen.has(oid) || isHarmless(oid)) continue;
+    seen.add(oid);
+    const content = commits.get(oid)?.content;
+    if (content === undefined) {
+      lines.push('and more');
+      break;
+    }
+    if (isMadeHere(content, settings.anonEmail)) continue;
+    const commit = parseCommit(content);
+    lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
+    left.push(...commit.parents);
+  }
+  return lines;
+}
+
+/** Its author and its committer are nobody, as those of every commit that the service makes. */
+export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
+  const [head = ''] = Buffer.from(content).toString('latin1').split('\n\n', 1);
+  const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));
+  return signed.length === 2 && signed.every((line: string) => line.includes(` <${anonEmail}> `));
+}

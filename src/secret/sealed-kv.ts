@@ -1,0 +1,77 @@
+/**
+ * What the service keeps in KV: under names, and in values, that say nothing without its secret. Whoever has the account or
+ * the disk can list KV, with the moment at which each entry expires, from which follows when it was written. So the entries
+ * of a day expire together.
+ *
+ * AES-256-GCM. Each name has a key of its own, and each value a random initialisation vector in front. Values are filled
+ * up, because the length of a repository's history is enough to recognise it.
+ */
+import { keyedHash } from './keyed-hash.ts';
+
+export interface SealedStore {
+  /** Null: there is none that this secret opens. Rejects if KV does not answer. */
+  get(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** @param lifeMs how long it is of use; it stays until the end of that day (UTC). */
+  put(name: string, value: Uint8Array, lifeMs: number): Promise<void>;
+}
+
+const DAY_S = 24 * 60 * 60;
+const ALGORITHM = 'AES-GCM';
+const IV_BYTES = 12;
+const LENGTH_BYTES = 4;
+/** Of a filled value; longer ones have twice as many, and so on. */
+const LEAST_BYTES = 1024;
+
+export class SealedKv implements SealedStore {
+  readonly #kv: KVNamespace;
+  readonly #secret: () => Promise<string>;
+
+  constructor(kv: KVNamespace, secret: () => Promise<string>) {
+    this.#kv = kv;
+    this.#secret = secret;
+  }
+
+  async get(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const secret = await this.#secret();
+    const entry = await this.#kv.get(keyedHash(secret, 'kv', name), 'arrayBuffer');
+    if (entry === null) return null;
+    const key = await keyOf(secret, name);
+    const [iv, sealed] = [entry.slice(0, IV_BYTES), entry.slice(IV_BYTES)];
+    const filled = await crypto.subtle.decrypt({ name: ALGORITHM, iv }, key, sealed).catch(() => null);
+    return filled === null ? null : emptied(filled);
+  }
+
+  async put(name: string, value: Uint8Array, lifeMs: number): Promise<void> {
+    const secret = await this.#secret();
+    const key = await keyOf(secret, name);
+    const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+    const sealed = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, filledUp(value));
+    const entry = await new Blob([iv, sealed]).arrayBuffer();
+    const expiration = endOfDay(Date.now() + lifeMs);
+    await this.#kv.put(keyedHash(secret, 'kv', name), entry, { expiration });
+  }
+}
+
+/** The end of a moment's day (UTC), in seconds since 1970. @param at milliseconds since 1970. */
+export function endOfDay(at: number): number {
+  return Math.ceil(at / 1000 / DAY_S) * DAY_S;
+}
+
+function keyOf(secret: string, name: string): Promise<CryptoKey> {
+  const bytes = new Uint8Array(Buffer.from(keyedHash(secret, 'kv-value', name), 'hex'));
+  return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['encrypt', 'decrypt']);
+}
+
+/** Its length, itself, and zeros. */
+function filledUp(value: Uint8Array): Uint8Array<ArrayBuffer> {
+  let length = LEAST_BYTES;
+  while (length < LENGTH_BYTES + value.byteLength) length *= 2;
+  const filled = new Uint8Array(length);
+  new DataView(filled.buffer).setUint32(0, value.byteLength);
+  filled.set(value, LENGTH_BYTES);
+  return filled;
+}
+
+function emptied(filled: ArrayBuffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(filled, LENGTH_BYTES, new DataView(filled).getUint32(0));
+}

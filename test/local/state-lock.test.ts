@@ -1,0 +1,92 @@
+/** One STATE_DIR has one service: a second one stops and says why, and a dead one stands in nobody's way. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { takeStateDir } from '../../local/state-lock.ts';
+import {
+  commandLineOf,
+  descendantsOf,
+  freePorts,
+  isRunning,
+  npmStart,
+  type Program,
+  untilPrinted,
+} from './programs.ts';
+
+let stateDir: string;
+let programs: Program[];
+
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
+  programs = [];
+});
+
+afterEach(async () => {
+  for (const { child } of programs) child.kill('SIGTERM');
+  await Promise.all(programs.map(({ ended }) => ended));
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+function start(port: number): Program {
+  const program = npmStart({ env: { STATE_DIR: stateDir, PORT: String(port) } });
+  programs.push(program);
+  return program;
+}
+
+const familyOf = ({ child }: Program): number[] => descendantsOf(child.pid as number);
+
+describe('two services on one STATE_DIR', () => {
+  it('are one: the second stops, and says which process has it', async () => {
+    const first = start(await freePorts());
+    await untilPrinted(first, 'gitveil is running');
+    const holder = readFileSync(join(stateDir, 'lock-holder'), 'utf8').trim();
+    const [, pid] = /^process (\d+), port \d+$/.exec(holder) ?? [];
+    expect([first.child.pid, ...familyOf(first)]).toContain(Number(pid));
+    const second = start(await freePorts());
+    expect(await second.ended).toBe(1);
+    expect(second.output.stdout).toContain(
+      `STATE_DIR is "${stateDir}": another gitveil uses it (${holder}); stop that one, or set STATE_DIR to another folder`,
+    );
+    expect(familyOf(first).every(isRunning)).toBe(true);
+  });
+
+  it('come one after the other, also after kill -9, on the same port', async () => {
+    const port = await freePorts();
+    const first = start(port);
+    await untilPrinted(first, 'gitveil is running');
+    const family = familyOf(first);
+    const workerd = family.find((pid) => commandLineOf(pid).includes('workerd serve'));
+    expect(workerd).toBeDefined();
+    const holder = readFileSync(join(stateDir, 'lock-holder'), 'utf8');
+    process.kill(Number(/\d+/.exec(holder)?.[0]), 'SIGKILL');
+    await first.ended;
+    await expect.poll(() => family.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+    const second = start(port);
+    await untilPrinted(second, 'gitveil is running');
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+  });
+});
+
+describe('a lock', () => {
+  const warnings: string[] = [];
+  const take = () => takeStateDir(stateDir, 8080, (message) => void warnings.push(message));
+
+  it('of a process that is gone is none, whoever has its number now', () => {
+    writeFileSync(join(stateDir, 'lock'), '');
+    writeFileSync(join(stateDir, 'lock-holder'), `process ${process.pid}, port 1\n`);
+    expect(take()).toBeNull();
+    expect(warnings).toEqual([]);
+    expect(readFileSync(join(stateDir, 'lock-holder'), 'utf8')).toBe(`process ${process.pid}, port 8080\n`);
+  });
+
+  it('that cannot be had is told, and the service goes on', () => {
+    mkdirSync(join(stateDir, 'lock'));
+    expect(take()).toBeNull();
+    expect(warnings.splice(0)).toEqual([
+      expect.stringMatching(
+        /^STATE_DIR is "[^"]+": it cannot be locked \(.+\), so take care that no second /,
+      ),
+    ]);
+  });
+});
