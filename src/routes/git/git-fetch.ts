@@ -24,7 +24,6 @@ import { BodyError, drain, type LimitedSource } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import {
   announcedBytes,
-  BUSY,
   gitClient,
   missing,
   NO_CACHE,
@@ -37,7 +36,7 @@ import {
 import { historyHost } from './push-host.ts';
 import { relayedBody } from '../request/long-body.ts';
 import { withinLimit } from '../request/rate-limit.ts';
-import { answerRefused, refused } from '../request/refused.ts';
+import { answerRefused, BUSY, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';

@@ -28,7 +28,6 @@ import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
-  BUSY,
   gitClient,
   missing,
   NO_CACHE,
@@ -47,7 +46,7 @@ import { publishedAddress, publishedOrigin, shownOrigin } from '../request/publi
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
-import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;

@@ -11,13 +11,13 @@ export function preferredType<const T extends string>(c: Context, types: readonl
   return accepts(c, { header: 'Accept', supports: [...types], default: usual }) as T;
 }
 
-export function answerPage(
+export async function answerPage(
   c: Context<AppEnv>,
   page: Page,
   status: ContentfulStatusCode = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response {
-  const body = longBody(c, String(renderPage(page, c.var.config)));
+): Promise<Response> {
+  const body = longBody(c, (await renderPage(page, c.var.config)).toString());
   return c.body(body, status, {
     'Content-Type': 'text/html; charset=UTF-8',
     ...pageHeaders(page),
