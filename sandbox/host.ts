@@ -3,7 +3,7 @@
  * of its bare repositories. The actions that more than one part takes (making a repository, telling the bot of an
  * event) live here too.
  */
-import { renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { initBareRepository, readRef } from './bare-repository.ts';
@@ -177,6 +177,23 @@ export class Host {
     renameSync(formerPath, this.pathOf(repository));
   }
 
+  /** Gives the bot's account another name, and its repositories with it; calls and clones by the old ones are redirected. */
+  renameBot(login: string): void {
+    const former = this.bot.login;
+    const { repositories } = this.store.records;
+    const owned = repositories.filter(({ owner }) => owner === former);
+    mkdirSync(join(this.repositoriesDir, login), { recursive: true });
+    for (const repository of owned) {
+      const formerPath = this.pathOf(repository);
+      this.store.renameRepository(repository, repository.name, login);
+      renameSync(formerPath, this.pathOf(repository));
+    }
+    for (const { issues } of repositories) {
+      for (const issue of issues) if (issue.author === former) issue.author = login;
+    }
+    this.bot.login = login;
+  }
+
   /** Closes or reopens an issue or pull request; a merged one stays closed. */
   setIssueState(repository: Repository, issue: Issue, state: Issue['state'], actor: string): void {
     if (issue.state === state || (issue.pull && issue.pull.mergedAt !== null)) return;
@@ -236,7 +253,7 @@ export class Host {
 
   /**
    * To be called when a push or a REST call has changed refs of a repository: open pull requests from its branches
-   * follow their head, and one whose head is gone is closed, as on GitHub.
+   * follow their head, and one whose head is gone is closed, as on GitHub. Nothing in an archived repository changes.
    */
   refsPushed(repository: Repository): void {
     repository.pushedAt = this.store.timestamp();
@@ -254,7 +271,8 @@ export class Host {
     for (const repository of this.store.records.repositories) {
       for (const issue of repository.issues) {
         const { pull } = issue;
-        if (issue.state === 'open' && pull?.headRepositoryId === head.id) yield { issue, pull };
+        if (issue.state === 'open' && !repository.archived && pull?.headRepositoryId === head.id)
+          yield { issue, pull };
       }
     }
   }

@@ -153,6 +153,18 @@ export class Maintainer {
     this.#host.renameRepository(this.#repository(owner, repo), newName);
   }
 
+  /** From now on, nothing in it can be changed. */
+  archive(owner: string, repo: string): void {
+    this.#repository(owner, repo).archived = true;
+    this.#host.store.changed();
+  }
+
+  /** Gives the bot's account another name; its repositories redirect. */
+  renameBot(login: string): void {
+    this.#host.renameBot(login);
+  }
+
+  /** Deletes a repository, a fork or not. */
   async deleteFork(owner: string, name: string): Promise<void> {
     await deleteRepository(this.#host, this.#repository(owner, name));
   }

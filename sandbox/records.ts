@@ -6,7 +6,7 @@
 
 export interface User {
   readonly id: number;
-  readonly login: string;
+  login: string;
   readonly createdAt: string;
 }
 
@@ -35,7 +35,7 @@ export interface Pull {
 export interface Issue {
   readonly id: number;
   readonly number: number;
-  readonly author: string;
+  author: string;
   readonly createdAt: string;
   title: string;
   body: string | null;

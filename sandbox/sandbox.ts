@@ -109,7 +109,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     url,
     apiUrl: host.apiUrl,
     notifyUrl: `${url}/ntfy`,
-    botLogin: host.bot.login,
+    get botLogin() {
+      return host.bot.login;
+    },
     botToken: host.botToken,
     faults,
     maintainer,

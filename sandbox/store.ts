@@ -92,11 +92,11 @@ export class Store {
     this.changed();
   }
 
-  renameRepository(repository: Repository, name: string): void {
+  renameRepository(repository: Repository, name: string, owner = repository.owner): void {
     const formerKey = nameKey(repository.owner, repository.name);
     this.#repositoryByName.delete(formerKey);
     repository.formerNames.push(formerKey);
-    repository.name = name;
+    Object.assign(repository, { name, owner });
     this.#index(repository);
     this.changed();
   }

@@ -5,7 +5,7 @@
 
 const FIRST_MS = 5_000;
 /** Whoever asks for more is not believed. Nothing waits longer, even after a clock was set back. */
-const LONGEST_WAIT_MS = 60 * 60 * 1000;
+export const LONGEST_WAIT_MS = 60 * 60 * 1000;
 
 /** How long to wait after a failure: twice as long each time, up to a limit. @param failures before this one. */
 export function backOffMs(failures: number, longestMs = LONGEST_WAIT_MS): number {

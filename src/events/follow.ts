@@ -11,6 +11,7 @@
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
 import { askedPauseMs } from '../host/failure.ts';
+import { failureStatus, isRequestFailure } from '../host/rest/request-failure.ts';
 import {
   type FeedCursor,
   OVERLAP_MS,
@@ -34,6 +35,8 @@ export interface NotedThread extends Omit<FeedThread, 'isByBot'> {
   readonly isKnown: boolean;
   /** The change up to which its events were told; null: none were. */
   readonly readTo: number | null;
+  /** How often it could not be examined since. */
+  readonly failures: number;
 }
 
 /** What is kept between runs. */
@@ -42,12 +45,13 @@ export interface FeedMemory {
   setCursor(cursor: FeedCursor): void;
   /** Keeps threads that are new or have changed since they were noted; answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
-  /** Threads to examine, none of them foreign: first the service's own, those that have failed least, the oldest. */
-  due(limit: number): readonly NotedThread[];
+  /** Threads to examine at this run, none of them foreign: first the service's own, those that have failed least, the oldest. */
+  due(limit: number, now: number): readonly NotedThread[];
   /** Keeps whose it is. One that is not the service's is not due again. */
   know(thread: NotedThread, isOurs: boolean, at: number): void;
   examined(thread: NotedThread, at: number): void;
-  failed(thread: NotedThread): void;
+  /** It is not due before a pause, which is longer each time. */
+  failed(thread: NotedThread, now: number): void;
   /** False if this hour's looks at unknown threads are used up. */
   takeLook(now: number): boolean;
 }
@@ -67,21 +71,38 @@ export interface FollowSettings {
 }
 
 /**
- * Rejects with the host's error at the first failure, because later requests would probably fail, too.
+ * One thread that fails does not keep the others waiting. Rejects with the first such failure in the end, and at once with
+ * one that concerns all of them.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
   const { memory, clock } = settings;
   try {
     if (!(await readFeed(settings, cronTime))) return;
-    for (const thread of memory.due(EXAMINED_PER_RUN)) {
-      if (thread.isKnown || memory.takeLook(clock.now())) await examine(settings, thread);
+    const due = memory.due(EXAMINED_PER_RUN, cronTime);
+    if (due.length === 0) return;
+    const botId = await settings.botId();
+    const failures: unknown[] = [];
+    for (const thread of due) {
+      if (!thread.isKnown && !memory.takeLook(clock.now())) continue;
+      await examine(settings, thread, botId, cronTime).catch((error: unknown) => {
+        if (concernsAll(error)) throw error;
+        failures.push(error);
+      });
     }
+    if (failures.length > 0) throw failures[0];
   } catch (error) {
     const pauseMs = askedPauseMs(error);
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }
+}
+
+/** The account may ask for nothing more now, or the host does not answer. */
+function concernsAll(error: unknown): boolean {
+  if (error instanceof CallsUsedUp || askedPauseMs(error) !== null) return true;
+  const status = failureStatus(error);
+  return status === undefined ? isRequestFailure(error) : status === 401;
 }
 
 /** False if the host wants no requests now. */
@@ -107,14 +128,18 @@ function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
   return cursor;
 }
 
-async function examine(settings: FollowSettings, thread: NotedThread): Promise<void> {
+async function examine(
+  settings: FollowSettings,
+  thread: NotedThread,
+  botId: number,
+  cronTime: number,
+): Promise<void> {
   const { host, memory, clock } = settings;
   const { repository, number, updatedAt, readTo } = thread;
   const startedAt = clock.now();
   try {
     const pull = await host.pullRequest(repository, number);
     if (pull === null) return memory.examined(thread, startedAt);
-    const botId = await settings.botId();
     const prHash = ownPrHash(pull, botId);
     if (prHash === null) return memory.know(thread, false, startedAt);
     const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
@@ -125,9 +150,9 @@ async function examine(settings: FollowSettings, thread: NotedThread): Promise<v
       (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
     if (isTold) memory.know(thread, true, startedAt);
     if (isTold || startedAt - thread.notedAt >= UNKNOWN_FOR_MS) memory.examined(thread, startedAt);
-    else memory.failed(thread);
+    else memory.failed(thread, cronTime);
   } catch (error) {
-    if (!(error instanceof CallsUsedUp)) memory.failed(thread);
+    if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
     throw error;
   }
 }

@@ -93,11 +93,6 @@ export interface Admission {
   /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
   /**
-   * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
-   * @throws Refusal if the client has looked up too many.
-   */
-  lookUp(): Promise<void>;
-  /**
    * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
    * @throws Refusal if the host is to be left alone, or others come first.
    */

@@ -96,7 +96,7 @@ export class Claims {
     const claimed = await this.#claimIf(Promise.resolve(true), prHash);
     if (claimed !== null) return claimed;
     throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
-      'Push without pr-hash. That opens a new pull request.',
+      'Push to the address that its banner has shown, or without pr-hash. That opens a new pull request.',
     ]);
   }
 

@@ -13,6 +13,7 @@ import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { CommandStatus, ReportStatus } from '../git/wire/report-status.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
+import type { Spool } from '../spool/spool.ts';
 import { BodyError, drain } from '../streams/body.ts';
 import {
   type HeldOutcome,
@@ -172,12 +173,20 @@ export class PushSession {
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     await requireKey(this.#run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
     await reply.note(...parsed.options.warnings);
-    const spool = host.openSpool();
-    this.#discard = () => spool.discard();
-    const pack = await receivePack(reader, spool, host.memory);
+    const spools: Spool[] = [];
+    const openSpool = (): Spool => {
+      const spool = host.openSpool();
+      spools.push(spool);
+      return spool;
+    };
+    const discardSpools = async (): Promise<void> => {
+      for (const spool of spools) await spool.discard();
+    };
+    this.#discard = discardSpools;
+    const pack = await receivePack(reader, openSpool, host.memory);
     this.#discard = async () => {
       pack.kept.free();
-      await spool.discard();
+      await discardSpools();
     };
     return () => this.#judgeAndPublish({ taken, commandList, options: parsed.options, pack });
   }

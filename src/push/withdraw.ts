@@ -1,16 +1,20 @@
 /**
- * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, closes it
- * and removes its branch from the fork. None of the limits on pull requests applies; those who make up hashes may look up only so many.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, removes its
+ * branch from the fork and closes it. None of the limits on pull requests applies.
  *
- * Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
+ * The branch goes first, by what is recorded, because it is the bot's own: whatever has become of the repository, nobody
+ * else can keep it. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
+import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import { closedEvent } from '../events/host-event.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
+import { lookUpPullRequest } from './judge/find-pull-request.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
-import { branchTip } from './publish/fork.ts';
+import { branchTip, isForkGone } from './publish/fork.ts';
+import type { PushHost } from './push-host.ts';
 import { inProgress, type PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
@@ -18,81 +22,131 @@ import { Refusal } from './reply/refusal.ts';
 /** For the page of a held push. */
 const GIVEN_UP = ['You have given it up.'];
 
+interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
+  readonly prHash: string;
+  readonly repository: RepositoryName;
+}
+
 /**
  * @param prHash its push has given the key.
  * @param deletedRef the ref that the push deletes; null: it deletes none.
  * @throws Refusal
  */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
-  const { host, claims, steps } = run;
+  const { host, claims } = run;
   const [listed, held] = await Promise.all([
     claims.claimListed(prHash),
     host.heldPushes().cancel(prHash, GIVEN_UP),
   ]);
   if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');
-  if (listed === null && held === 'cancelled') return givenUp(true);
-  // What was held is known by its hash, and may be open if the host did not answer.
-  const wasBegun = held === 'begun';
-  if (listed === null && !wasBegun) await host.admission.lookUp();
-  const found = await find(run, prHash).catch((error: unknown) => {
-    if (wasBegun && error instanceof Refusal) return null;
-    throw error;
-  });
-  if (found === null) return givenUp(false);
-  const { repository, pullRequest } = found;
-  if (pullRequest === null && wasBegun) return givenUp(true);
-  if (pullRequest === null) throw unknown(repository);
-  if (listed === null) await claims.claimPullRequest(prHash);
-  const closed = await steps.run('withdrawal', () =>
-    host.repositories.closePullRequest(repository, pullRequest.number),
-  );
-  await Promise.all([
-    steps.run('withdrawal', () => removeBranch(run, pullRequest, workBranch(prHash))),
-    tell(run, prHash, pullRequest, closed),
-  ]);
-  return { prUrl: pullRequest.url, isSure: true, isMerged: closed.kind === 'merged', deletedRef };
+  if (listed === null && held === 'cancelled') return { kind: 'given-up', isSure: true, deletedRef };
+  const { recorded } = listed ?? (await claims.claimPullRequest(prHash));
+  const found = recorded === null ? await unrecorded(run, prHash, held === 'begun') : ofRecord(recorded);
+  if (found === 'none' || found === 'unknown')
+    return { kind: 'given-up', isSure: found === 'none', deletedRef };
+  return { ...(await withdrawFound(run, found)), prUrl: found.url, deletedRef };
+}
 
-  function givenUp(isSure: boolean): Withdrawn {
-    return { prUrl: null, isSure, isMerged: false, deletedRef };
+function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPullRequest): Withdrawal {
+  return { prHash, repository: { owner, name }, number, url, fork };
+}
+
+/**
+ * @param wasBegun it was held, and may be open if the host did not answer. `none`: it is not. `unknown`: the host does not
+ * say. @throws Refusal
+ */
+async function unrecorded(
+  run: PushRun,
+  prHash: string,
+  wasBegun: boolean,
+): Promise<Withdrawal | 'none' | 'unknown'> {
+  const { host, steps } = run;
+  try {
+    await host.admission.takeShare();
+    const [repository, botLogin] = await Promise.all([
+      publicRepository(run),
+      steps.run('lookup', () => host.botLogin()),
+    ]);
+    const pullRequest = await findPullRequest(run, repository, botLogin, prHash, null);
+    if (pullRequest !== null) return { ...pullRequest, prHash, repository };
+    if (wasBegun) return 'none';
+    throw new Refusal('pr-hash', 'there is no such pull request', [
+      `No pull request of ${fullName(repository)} has that pr-hash.`,
+    ]);
+  } catch (error) {
+    if (wasBegun && error instanceof Refusal) return 'unknown';
+    throw error;
   }
 }
 
-/** @throws Refusal */
-async function find(run: PushRun, prHash: string) {
+type Closing =
+  ClosedPullRequest | { readonly kind: 'gone' } | { readonly kind: 'open'; readonly said: string };
+
+/** One of both that cannot be done now does not prevent the other. @throws Refusal */
+async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Closing> {
   const { host, steps } = run;
   await host.admission.takeShare();
-  const [repository, botLogin] = await Promise.all([
-    publicRepository(run),
-    steps.run('lookup', () => host.botLogin()),
-  ]);
-  return { repository, pullRequest: await findPullRequest(run, repository, botLogin, prHash, null) };
+  const [removal] = await Promise.allSettled([steps.run('withdrawal', () => removeBranch(host, withdrawal))]);
+  const closing = await steps
+    .run('withdrawal', () => close(host, withdrawal))
+    .catch((error: unknown) => {
+      throw removal.status === 'fulfilled' ? having('Its branch is removed.', error) : error;
+    });
+  await tell(run, withdrawal, closing);
+  if (removal.status === 'fulfilled') return closing;
+  throw closing.kind === 'open' ? removal.reason : having('It is closed.', removal.reason);
 }
 
-async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: string): Promise<void> {
+async function removeBranch(host: PushHost, { fork, prHash }: Withdrawal): Promise<void> {
   if (fork === null) return;
+  const branch = workBranch(prHash);
   await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
-    if (!(error instanceof HostError) || error.code === 'unreachable') throw error;
-    // An earlier attempt may have removed it.
+    if (!isDefinite(error)) throw error;
+    // It may be gone, or an earlier attempt has removed it. Both are asked for, because a host may be wrong once.
+    if (await isForkGone(host, fork, error)) return;
     if ((await branchTip(host, fork, branch)) !== null) throw error;
   });
 }
 
-/** The same event and key as the notifications feed would give if someone else had closed it, so it is published once. */
-async function tell(
-  { host, logger }: PushRun,
-  prHash: string,
-  { number, url }: PullRequest,
-  closed: ClosedPullRequest,
-): Promise<void> {
-  if (closed.kind === 'merged' || closed.at === null) return;
-  await host
-    .pullRequest(prHash)
-    .tell(host.hostKey, [closedEvent(number, closed.at, url, 'withdrawn')], host.clock.now())
-    .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
+/** How the pull request stands in the end. If the host refuses to close it, the host is asked for that. */
+async function close(host: PushHost, { prHash, repository, number }: Withdrawal): Promise<Closing> {
+  const { repositories } = host;
+  try {
+    return await repositories.closePullRequest(repository, number);
+  } catch (error) {
+    if (!isDefinite(error)) throw error;
+    const botLogin = await host.botLogin();
+    const shown = await lookUpPullRequest(repositories, repository, botLogin, prHash, { number }).catch(
+      (failed: unknown) => {
+        if (failed instanceof HostError && failed.code === 'missing') return null;
+        throw failed;
+      },
+    );
+    if (shown === null) return { kind: 'gone' };
+    if (!shown.isOpen) return { kind: 'closed', at: null };
+    if (shown.number !== number) return repositories.closePullRequest(repository, shown.number);
+    return { kind: 'open', said: error.publicMessage };
+  }
 }
 
-function unknown(repository: RepositoryName): Refusal {
-  return new Refusal('pr-hash', 'there is no such pull request', [
-    `No pull request of ${fullName(repository)} has that pr-hash.`,
-  ]);
+/** The host has said no, and would say it again. */
+function isDefinite(error: unknown): error is HostError {
+  return error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
+}
+
+/** @param done what has been done all the same. */
+function having(done: string, error: unknown): unknown {
+  if (!(error instanceof Refusal)) return error;
+  return new Refusal(error.code, error.reason, [done, ...error.lines], { cause: error.cause });
+}
+
+/** The same event and key as the notifications feed would give if someone else had closed it, so it is published once. */
+async function tell({ host, logger }: PushRun, { prHash, number, url }: Withdrawal, closing: Closing) {
+  if (closing.kind === 'merged' || closing.kind === 'open') return;
+  const now = host.clock.now();
+  const at = (closing.kind === 'closed' ? closing.at : null) ?? new Date(now).toISOString();
+  await host
+    .pullRequest(prHash)
+    .tell(host.hostKey, [closedEvent(number, at, url, 'withdrawn')], now)
+    .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
 }

@@ -202,6 +202,17 @@ describe('a push by hand', () => {
     );
   });
 
+  it('may store a commit as a delta of one that comes later', async () => {
+    const blob = object('blob', 'deltas\n');
+    const files = tree({ 'README.md': blob });
+    const first = commit({ tree: files, parents: [tip], message: 'The first of two\n' });
+    const second = commit({ tree: files, parents: [first.id], message: 'The second of two\n' });
+    const bytes = pack([{ of: second, base: first }, files, first, blob]);
+    const pushed = await push(remote(), bodyOf({ id: second.id, pack: bytes }), newClient());
+    expect(pushed.report, pushed.progress.join('\n')).toEqual(['unpack ok', 'ok refs/heads/change']);
+    expect(await published(pushed.prHash)).toEqual(['The second of two', 'The first of two']);
+  });
+
   it('may be thin: a delta of what only upstream has', async () => {
     const known = await host.git('octo', 'hello', 'cat-file', 'blob', `${tip}:README.md`);
     const base = object('blob', known);

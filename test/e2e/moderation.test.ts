@@ -74,4 +74,12 @@ describe('reports', () => {
     for (const person of others(6)) await report(bed, person, hash);
     await expect.poll(() => commentsOn(bed, thread)).toEqual([]);
   });
+
+  it('delete a comment also if the host says once that it is not there', async () => {
+    const { thread, hash } = await commenter(1);
+    const answer = { status: 404, body: { message: 'Not Found' } };
+    bed.sandbox.faults.inject({ method: 'DELETE', path: /\/comments\//, answer });
+    for (const person of others(6)) await report(bed, person, hash);
+    await expect.poll(() => commentsOn(bed, thread)).toEqual([]);
+  });
 });

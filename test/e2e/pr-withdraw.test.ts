@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { prKeyOf } from '../../src/secret/pr-key.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
+import { FormClient } from './support/form-client.ts';
+import { pageOf } from './support/held.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
@@ -96,6 +98,94 @@ describe('a withdrawal', () => {
     expect((await withdraw()).code).toBe(0);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+  });
+
+  it('removes the branch before it closes the pull request', async () => {
+    const { upstream, withdraw } = await opened();
+    const before = bed.host.requests.length;
+    expect((await withdraw()).code).toBe(0);
+    const writes = bed.host.requests.slice(before).filter(({ method }) => /DELETE|PATCH/.test(method));
+    expect(writes.map(({ method, path }) => [method, path.includes(upstream.name)])).toEqual([
+      ['DELETE', true],
+      ['PATCH', true],
+    ]);
+  });
+
+  it('of an archived repository removes the branch, and says that the pull request is open', async () => {
+    const { upstream, withdraw, branch, first } = await opened();
+    bed.sandbox.maintainer.archive(upstream.owner, upstream.name);
+    const pushed = await withdraw();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+    const lines = remoteLines(pushed);
+    expect(lines).toContain(
+      'The branch of your pull request is removed. The pull request could not be closed:',
+    );
+    expect(lines.join('\n')).toMatch(/Repository was archived so is read-only/);
+    expect(lines).toContain(`  PR URL:   ${first.pull.url}`);
+    expect(lines).not.toContain('Your pull request is withdrawn.');
+  });
+
+  it('of a repository that is gone is sent by the form that the page leads to, as Git pushes nothing there', async () => {
+    const { clone, upstream, branch, prHash, first } = await opened();
+    const page = `${bed.service.url}/v1/pr/${prHash}`;
+    await expect.poll(async () => (await fetch(page)).status).toBe(200);
+    const gone = new RegExp(`^(?:/api/v3/repos)?/${upstream.fullName}(?:\\.git)?(?:/|$)`);
+    bed.sandbox.faults.inject({ path: gone, times: ALWAYS, answer: { status: 404, body: {} } });
+    expect((await clone.push('-o', `pr-hash=${prHash}`, 'origin', ':main')).stderr).toContain(
+      'does not exist',
+    );
+    const html = await (await fetch(page, { headers: { Accept: 'text/html' } })).text();
+    const [, form = ''] = /href="([^"]*\/withdraw\?pr_hash=[^"]*)"/.exec(html) ?? [];
+    const client = new FormClient(bed.service.url, bed.person());
+    const { fields } = await client.get(form);
+    const key = { pr_hash: prHash, pr_key: first.banner.prKey ?? '' };
+    const answer = await client.post(form.split('?')[0] ?? '', { ...fields, ...key });
+    bed.sandbox.faults.clear();
+    expect([answer.status, answer.heading], answer.problem).toEqual([200, 'Your pull request is gone']);
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+    expect(await pageOf(bed, prHash)).toContain('Withdrawn');
+  });
+
+  it('whose pull request the host has deleted removes the branch', async () => {
+    const { upstream, withdraw, branch } = await opened();
+    const answer = { status: 404, body: { message: 'Not Found' } };
+    bed.sandbox.faults.inject({ path: /\/pulls\/\d+$/, times: ALWAYS, answer });
+    bed.sandbox.faults.inject({ path: /\/pulls$/, times: ALWAYS, answer: { status: 200, body: [] } });
+    const pushed = await withdraw();
+    bed.sandbox.faults.clear();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(remoteLines(pushed)).toContain(
+      'Your pull request is gone from the code host. Its branch is removed.',
+    );
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+  });
+
+  it('that can only remove the branch now says so, and closes the pull request when it is pushed again', async () => {
+    const { clone, upstream, withdraw, branch } = await opened();
+    bed.sandbox.faults.inject({
+      method: 'PATCH',
+      path: /\/pulls\/\d+$/,
+      times: ALWAYS,
+      answer: { status: 502 },
+    });
+    const pushed = await withdraw();
+    bed.sandbox.faults.clear();
+    expect(pushed.code).toBe(1);
+    expect(remoteLines(pushed)).toContain('Its branch is removed.');
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+    await clone.git('fetch', '--quiet');
+    expect((await withdraw()).code).toBe(0);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+  });
+
+  it('of a fork that is gone, too, closes the pull request', async () => {
+    const { upstream, withdraw } = await opened();
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    const pushed = await withdraw();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 
   it('can be repeated', async () => {

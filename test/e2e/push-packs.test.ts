@@ -1,10 +1,11 @@
 /** Packs as clients write them: every kind of delta, thin or not, commits first or last. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { buildPack, type Entry, makeDelta, type ObjectType, oidOf } from '../support/pack-builder.ts';
 import { contributeDeltas, deltifiedCommits, PACKS } from './shapes/packs.ts';
 import { tell } from './shapes/shape.ts';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
-import { readObject } from './support/objects.ts';
+import { readObject, readObjects } from './support/objects.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { handMadePack, packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
@@ -29,6 +30,10 @@ async function looseObjects({ clone }: Contribution, files: Record<string, Buffe
       { kind: 1, content: (await readObject(clone.path, commit)).content },
     ],
   };
+}
+
+function deltaOf(base: Uint8Array, content: Uint8Array): Entry {
+  return { type: 'ref-delta', base: oidOf('commit', base), delta: makeDelta(base, content) };
 }
 
 describe('packs', () => {
@@ -69,5 +74,41 @@ describe('packs', () => {
     expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
     const stderr = progress.map((line) => `remote: ${line}`).join('\n');
     await expectAccepted(bed, contribution, { code: 0, stdout: '', stderr }, { tip: commit });
+  });
+
+  it.each([
+    ['of their parents, which come later, are taken', false],
+    ['of each other are refused with a sentence', true],
+  ])('with commits as deltas %s', async (_, isCircle) => {
+    const contribution = await contribute(bed);
+    const { clone, person, upstream } = contribution;
+    for (let number = 1; number <= 3; number++) await clone.commit();
+    const tip = await clone.idOf('HEAD');
+    const listed = await clone.git('rev-list', '--objects', 'HEAD', '^origin/main');
+    const objects = await readObjects(
+      clone.path,
+      listed.split('\n').map((line) => line.split(' ')[0] as string),
+    );
+    const [newest, ...parents] = objects.filter(({ type }) => type === 'commit');
+    const commits = [newest!, ...parents].map(({ content }, at): Entry => {
+      const base = parents[at]?.content ?? (isCircle ? newest?.content : undefined);
+      return base === undefined ? { type: 'commit', content } : deltaOf(base, content);
+    });
+    const files = objects
+      .filter(({ type }) => type !== 'commit')
+      .map(({ type, content }) => ({ type: type as ObjectType, content }));
+    const { bytes: pack } = buildPack([...commits.slice(0, 2), ...files, ...commits.slice(2)]);
+    const body = pushBody({ commands: [{ newId: tip, ref: 'refs/heads/topic' }], pack });
+    const { progress, report, errors } = readPushAnswer(await sendPush(upstream.url, person, body));
+    if (isCircle) {
+      expect(errors).toEqual(['push rejected: the commits cannot be made anonymous']);
+      expect(progress.join('\n')).toContain('stores a commit as a delta of one that it does not contain, or');
+      expect(await bed.host.pulls(upstream)).toEqual([]);
+      return;
+    }
+    expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
+    const stderr = progress.map((line) => `remote: ${line}`).join('\n');
+    const accepted = await expectAccepted(bed, contribution, { code: 0, stdout: '', stderr });
+    expect(accepted.commits).toHaveLength(3);
   });
 });

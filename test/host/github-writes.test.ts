@@ -56,6 +56,22 @@ const pull = (number: number, ref = 'anon-1', login = 'bot') => ({
   head: { label: `${login}:${ref}`, ref, user: { login }, repo: null },
 });
 
+describe('a comment that the host does not find when it is to be deleted', () => {
+  const deleting = (looked: Response) =>
+    opened(({ method }) => (method === 'DELETE' ? json(404, { message: 'Not Found' }) : looked));
+
+  it('is asked for, and may still be there', async () => {
+    const { threads } = deleting(json(200, comment));
+    await expect(threads.deleteComment(OLD, 3)).rejects.toMatchObject({ code: 'missing' });
+  });
+
+  it('is gone if it is not found then, either', async () => {
+    const { http, threads } = deleting(json(404, { message: 'Not Found' }));
+    await threads.deleteComment(OLD, 3);
+    expect(http.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
+  });
+});
+
 describe('a write to a repository that was renamed', () => {
   it.each([301, 302, 303])('and is redirected with %i is made once under the new name', async (status) => {
     const { http, threads } = opened(redirecting(status, repositoryAnswer('renamed')));

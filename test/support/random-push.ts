@@ -51,6 +51,8 @@ export interface RandomPush {
 export interface PushShape {
   /** Ref-deltas of trees and blobs may stand before their base. */
   readonly forwardBases: boolean;
+  /** The same for commits and tags. */
+  readonly lateCommits?: boolean;
   /** NUL in a message: some readers refuse it. */
   readonly nul: boolean;
   /** Some blobs are deltas of one that only upstream has. */
@@ -193,7 +195,7 @@ function entriesOf(objects: readonly PlannedObject[], plan: Plan, shape: PushSha
     const { kind, level, paddedSize } = storage;
     const options = { zlib: { level }, paddedSize };
     const isKept = object.type === 'commit' || object.type === 'tag';
-    const mustBeBefore = kind === 'ofs-delta' || isKept || !shape.forwardBases;
+    const mustBeBefore = kind === 'ofs-delta' || (isKept ? shape.lateCommits !== true : !shape.forwardBases);
     // A base is older in the plan as well, so that no two objects are each other's.
     const bases = (mustBeBefore ? ordered.slice(0, at) : ordered).filter(
       (other) => other.object.type === object.type && other.index < index,

@@ -3,6 +3,7 @@ import { type SpentCalls, afterOneMore } from '../../events/call-budget.ts';
 import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread } from '../../events/follow.ts';
 import type { FeedThread } from '../../host/code-host.ts';
+import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
 
 /**
  * Threads that could not be examined for this long are given up. Examined threads are forgotten after the same time.
@@ -29,6 +30,7 @@ interface ThreadRow extends Record<string, SqlStorageValue> {
   noted_at: number;
   is_known: number;
   read_to: number | null;
+  failures: number;
 }
 
 export class SqlFeedMemory implements FeedMemory {
@@ -44,7 +46,7 @@ export class SqlFeedMemory implements FeedMemory {
       id TEXT PRIMARY KEY,
       owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
       updated_at INTEGER NOT NULL, noted_at INTEGER NOT NULL,
-      examined_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0
+      examined_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0
     )`);
     sql.exec(`CREATE TABLE IF NOT EXISTS known_threads (
       id TEXT PRIMARY KEY, is_ours INTEGER NOT NULL, read_to INTEGER, known_at INTEGER NOT NULL
@@ -88,7 +90,7 @@ export class SqlFeedMemory implements FeedMemory {
     const noted = this.#sql.exec(
       `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
-         updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0
+         updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0, due_at = 0
        WHERE excluded.updated_at > threads.updated_at
        RETURNING id`,
       id,
@@ -101,13 +103,15 @@ export class SqlFeedMemory implements FeedMemory {
     return noted.toArray().length > 0;
   }
 
-  due(limit: number): readonly NotedThread[] {
+  due(limit: number, now: number): readonly NotedThread[] {
     const rows = this.#sql.exec<ThreadRow>(
       `SELECT threads.*, coalesce(is_ours, 0) AS is_known, read_to
        FROM threads LEFT JOIN known_threads USING (id)
-       WHERE examined_at < updated_at + ? AND is_ours IS NOT 0
+       WHERE examined_at < updated_at + ? AND is_ours IS NOT 0 AND (due_at <= ? OR due_at > ?)
        ORDER BY is_known DESC, failures, updated_at LIMIT ?`,
       SETTLED_MS,
+      now,
+      now + LONGEST_WAIT_MS,
       limit,
     );
     return rows.toArray().map((row) => ({
@@ -118,6 +122,7 @@ export class SqlFeedMemory implements FeedMemory {
       notedAt: row.noted_at,
       isKnown: row.is_known === 1,
       readTo: row.read_to,
+      failures: row.failures,
     }));
   }
 
@@ -139,8 +144,9 @@ export class SqlFeedMemory implements FeedMemory {
     this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
   }
 
-  failed({ id }: NotedThread): void {
-    this.#sql.exec('UPDATE threads SET failures = failures + 1 WHERE id = ?', id);
+  failed({ id, failures }: NotedThread, now: number): void {
+    const dueAt = dueAgainAt(failures, now, 0);
+    this.#sql.exec('UPDATE threads SET failures = failures + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 
   takeLook(now: number): boolean {

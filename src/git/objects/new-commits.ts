@@ -48,7 +48,7 @@ export type Trace =
    */
   | { readonly kind: 'complete'; readonly commits: NewCommits; readonly ground: ReadonlySet<Oid> }
   /** A commit is neither in the pack nor in the listed history. */
-  | { readonly kind: 'unproven' }
+  | { readonly kind: 'unproven'; readonly missing: Oid }
   /** Commits from before the listed period may be upstream's: list further back to find out. */
   | { readonly kind: 'reaches-back' }
   /** The same, but only on branches that the push is not based on. */
@@ -145,7 +145,7 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
         continue;
       }
       const content = find(oid);
-      if (content === undefined) return { kind: 'unproven' };
+      if (content === undefined) return { kind: 'unproven', missing: oid };
       const commit = parseCommit(content);
       states.set(number, ENTERED);
       dates.set(number, commit.committedAt);

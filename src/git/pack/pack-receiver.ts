@@ -14,18 +14,22 @@ import { type PackListener, PackScanner } from './pack-scanner.ts';
 export function hiddenCommit(): ProtocolError {
   return new ProtocolError(
     'not-rewritable',
-    'The pack stores a commit as a delta of one that it does not contain.',
+    'The pack stores a commit as a delta of one that it does not contain, or that is a delta of it in turn.',
   );
 }
 
 export class PackReceiver implements PackListener {
   readonly #scanner: PackScanner;
   readonly #namedBases = new OidTable();
+  readonly #leftOutCount: number;
   #passed: Uint8Array[] = [];
+  /** Whether a delta has passed whose base was kept later: it is a commit or a tag (late-deltas.ts). */
+  hasLateBase = false;
 
-  /** @param memory where kept commits are counted. */
-  constructor(memory: Memory = UNCOUNTED) {
-    this.#scanner = new PackScanner(this, { memory });
+  /** @param memory where kept commits are counted. @param leftOut as a PackScanner takes it. */
+  constructor(memory: Memory = UNCOUNTED, leftOut: readonly number[] = []) {
+    this.#leftOutCount = leftOut.length;
+    this.#scanner = new PackScanner(this, { memory }, 'history', leftOut);
   }
 
   /** Commits and tags. */
@@ -40,7 +44,7 @@ export class PackReceiver implements PackListener {
 
   /** Entries that have passed. Only after `finish`. */
   get passedCount(): number {
-    return this.#scanner.entryCount - this.kept.entryCount;
+    return this.#scanner.entryCount - this.kept.entryCount - this.#leftOutCount;
   }
 
   /**
@@ -60,7 +64,7 @@ export class PackReceiver implements PackListener {
   }
 
   onKept({ oid }: KeptObject): void {
-    if (this.#namedBases.has(oid)) throw hiddenCommit();
+    this.hasLateBase ||= this.#namedBases.has(oid);
   }
 
   onPassed(bytes: Uint8Array): void {

@@ -66,7 +66,8 @@ const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
   [OBJ_TAG, 'tag'],
 ]);
 
-type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
+type Stage =
+  'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
 
 function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
@@ -87,6 +88,8 @@ export class PackScanner {
   readonly kept: KeptObjects;
   readonly #listener: PackListener;
   readonly #keepsEverything: boolean;
+  readonly #leftOut: readonly number[];
+  #nextLeftOut = 0;
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
   readonly #shift = new OffsetShift();
@@ -114,8 +117,17 @@ export class PackScanner {
   #keptBytes: Uint8Array = this.#fixed;
   readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
 
-  /** @param limits of the kept objects. Default: those of a push. */
-  constructor(listener: PackListener, limits: Partial<KeepLimits> = {}, keptTypes: KeptTypes = 'history') {
+  /**
+   * @param limits of the kept objects. Default: those of a push.
+   * @param leftOut where entries begin, in order, that are neither kept nor passed on.
+   */
+  constructor(
+    listener: PackListener,
+    limits: Partial<KeepLimits> = {},
+    keptTypes: KeptTypes = 'history',
+    leftOut: readonly number[] = [],
+  ) {
+    this.#leftOut = leftOut;
     this.#listener = listener;
     this.#keepsEverything = keptTypes === 'everything';
     this.kept = new KeptObjects({
@@ -154,6 +166,10 @@ export class PackScanner {
         case 'kept-entry':
           position = this.#walker.walk(chunk, position, end);
           if (this.#walker.done) this.#endKeptEntry(chunk, position);
+          break;
+        case 'left-out-entry':
+          position = this.#walker.walk(chunk, position, end);
+          if (this.#walker.done) this.#endLeftOutEntry(chunk, position);
           break;
         case 'trailer':
           position = this.#readTrailer(chunk, position);
@@ -230,6 +246,10 @@ export class PackScanner {
     if (size > MAX_OBJECT_BYTES) {
       throw objectTooLarge();
     }
+    if (this.#entryOffset === this.#leftOut[this.#nextLeftOut]) {
+      this.#leaveOut(chunk);
+      return;
+    }
     this.#checkInflatedBytes(type, size);
     const name = TYPE_NAMES.get(type);
     if (name !== undefined && (this.#keepsEverything || name === 'commit' || name === 'tag')) {
@@ -293,6 +313,18 @@ export class PackScanner {
           );
     this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
     this.#listener.onKept(this.kept.add(this.#keptType, content, this.#entryOffset));
+    this.#beginNext(chunk, position);
+  }
+
+  #leaveOut(chunk: Uint8Array): void {
+    this.#nextLeftOut += 1;
+    this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
+    this.#walker.begin(this.#header.size);
+    this.#stage = 'left-out-entry';
+  }
+
+  #endLeftOutEntry(chunk: Uint8Array, position: number): void {
+    this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
     this.#beginNext(chunk, position);
   }
 

@@ -17,15 +17,14 @@ import type {
   Remark,
 } from '../code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { activityCall, moment, remarksSince } from '../rest/activity.ts';
-import { expectAddress, expectList, expectLogin, expectNumber, expectRepository } from '../rest/answer.ts';
+import { activityCall, moment, pullRequestThread, remarksSince } from '../rest/activity.ts';
+import { expectAddress, expectList, expectLogin, expectNumber } from '../rest/answer.ts';
 import { ifPublic } from '../rest/conversation.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import { unlessGone } from '../rest/unless-gone.ts';
 import {
   type AnsweredComment,
   type AnsweredPull,
-  type AnsweredRepository,
   type AnsweredReview,
   type AnsweredUser,
   isSent,
@@ -37,14 +36,6 @@ const TIMEOUT_MS = 10_000;
 /** The server does not say how often its feed may be read. */
 const POLL_INTERVAL_MS = 60_000;
 const PULL = '/repos/{owner}/{repo}/pulls/{index}';
-
-interface AnsweredNotification {
-  readonly id: number;
-  readonly subject: { readonly type: string; readonly url: string | null };
-  /** None where the bot may no longer see it. */
-  readonly repository: AnsweredRepository | null;
-  readonly updated_at: string;
-}
 
 export class ForgejoActivity implements ActivityHost {
   readonly #octokit: Octokit;
@@ -70,8 +61,13 @@ export class ForgejoActivity implements ActivityHost {
   ): Promise<Feed> {
     const query = { all: true, since: moment(since), 'subject-type': 'Pull' };
     const threads: FeedThread[] = [];
-    for await (const page of pagesOf<AnsweredNotification>(this.#octokit, 'GET /notifications', query)) {
-      const shown = page.flatMap(pullRequestThread);
+    for await (const page of pagesOf<Parameters<typeof pullRequestThread>[0]>(
+      this.#octokit,
+      'GET /notifications',
+      query,
+    )) {
+      // It does not say why the bot is told.
+      const shown = page.flatMap((entry) => pullRequestThread(entry, 'Pull', false));
       threads.push(...shown);
       if (!wantsMore(shown)) break;
     }
@@ -128,20 +124,4 @@ export class ForgejoActivity implements ActivityHost {
     }
     return reviews;
   }
-}
-
-/** A notification about a pull request; none for one about anything else. Its address is that of an issue. */
-function pullRequestThread({ id, subject, repository, updated_at }: AnsweredNotification): FeedThread[] {
-  const number = /\/(?:issues|pulls)\/(\d+)$/.exec(subject.url ?? '')?.[1];
-  if (subject.type !== 'Pull' || number === undefined || repository === null) return [];
-  return [
-    {
-      id: String(id),
-      // It does not say why the bot is told.
-      isByBot: false,
-      repository: expectRepository(repository),
-      number: Number(number),
-      updatedAt: Date.parse(updated_at),
-    },
-  ];
 }

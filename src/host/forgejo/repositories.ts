@@ -108,7 +108,7 @@ export class ForgejoRepositories implements RepositoryHost {
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
-    return this.#withGit((tools) => deleteBranch(tools, fork, branch));
+    return this.#renamed(fork, (name) => this.#withGit((tools) => deleteBranch(tools, name, branch)));
   }
 
   async pullRequest(repository: RepositoryName, number: number): Promise<PullRequest | null> {

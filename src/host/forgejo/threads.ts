@@ -89,28 +89,30 @@ export class ForgejoThreads implements ThreadHost {
     id: number,
     change: (text: string) => string | null,
   ): Promise<void> {
-    const { octokit } = this.#calls;
-    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
-      const place = { owner, repo, id };
-      const { data } = await call<AnsweredComment>(octokit, `GET ${COMMENT}`, {
-        ...place,
-        request: limited(),
-      });
-      // Another comment's text, or none, is not to be written over this one's.
-      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
-      const body = change(data.body ?? '');
+    const edit = async (place: RepositoryName): Promise<void> => {
+      const body = change((await this.#comment(place, id)).body ?? '');
       if (body === null) return;
-      const edit = { ...place, data: { body }, request: limited() };
-      const changed = await call<AnsweredComment>(octokit, `PATCH ${COMMENT}`, edit);
-      if (expectNumber(changed.data.id) !== id) throw new TypeError('the host answers with another comment');
-    });
+      const named = { owner: place.owner, repo: place.name, id, data: { body }, request: limited() };
+      const { data } = await call<AnsweredComment>(this.#calls.octokit, `PATCH ${COMMENT}`, named);
+      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+    };
+    await this.#writes.unlessGone(repository, edit, (place) => this.#comment(place, id));
   }
 
   async deleteComment(repository: RepositoryName, id: number): Promise<void> {
-    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
+    const remove = async ({ owner, name: repo }: RepositoryName): Promise<void> => {
       const place = { owner, repo, id, request: limited() };
       expectStatus(await call(this.#calls.octokit, `DELETE ${COMMENT}`, place), 204);
-    });
+    };
+    await this.#writes.unlessGone(repository, remove, (place) => this.#comment(place, id));
+  }
+
+  async #comment({ owner, name: repo }: RepositoryName, id: number): Promise<AnsweredComment> {
+    const place = { owner, repo, id, request: limited() };
+    const { data } = await call<AnsweredComment>(this.#calls.octokit, `GET ${COMMENT}`, place);
+    // Another comment's text, or none, is not to be written over this one's.
+    if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+    return data;
   }
 
   /** A comment on a missing thread would be answered with 500, as if it might have been posted. */

@@ -16,7 +16,7 @@ import type {
   PullRequestState,
   Remark,
 } from '../code-host.ts';
-import { activityCall, moment, remarksSince } from '../rest/activity.ts';
+import { activityCall, moment, pullRequestThread, remarksSince } from '../rest/activity.ts';
 import { expectList, expectLogin, expectNumber } from '../rest/answer.ts';
 import { ifPublic } from '../rest/conversation.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
@@ -66,12 +66,12 @@ export class GitHubActivity implements ActivityHost {
       let answer = await list({ ...query, headers });
       const lastModified = answer.headers['last-modified'] ?? null;
       const pollIntervalMs = pollInterval(answer.headers);
-      let shown = answer.data.flatMap(pullRequestThread);
+      let shown = threadsOf(answer.data);
       const threads = [...shown];
       // Further pages are requested without the condition, because an old page may be unmodified.
       for (let page = 2; wantsMore(shown) && answer.headers.link?.includes('rel="next"'); page++) {
         answer = await list({ ...query, page });
-        shown = answer.data.flatMap(pullRequestThread);
+        shown = threadsOf(answer.data);
         threads.push(...shown);
       }
       return { threads, lastModified, pollIntervalMs };
@@ -134,22 +134,10 @@ function pollInterval(headers: Readonly<Record<string, string | number | undefin
   return (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
 }
 
-type Notification = Awaited<
+type Notifications = Awaited<
   ReturnType<Octokit['rest']['activity']['listNotificationsForAuthenticatedUser']>
->['data'][number];
+>['data'];
 
-/** A notification about a pull request; none for one about anything else. */
-function pullRequestThread({ id, reason, subject, repository, updated_at }: Notification): FeedThread[] {
-  // The API's types do not allow null, but a discussion has no address.
-  const number = /\/pulls\/(\d+)$/.exec(subject.url ?? '')?.[1];
-  if (subject.type !== 'PullRequest' || number === undefined) return [];
-  return [
-    {
-      id,
-      isByBot: reason === 'author',
-      repository: { owner: repository.owner.login, name: repository.name },
-      number: Number(number),
-      updatedAt: Date.parse(updated_at),
-    },
-  ];
+function threadsOf(entries: Notifications): FeedThread[] {
+  return entries.flatMap((entry) => pullRequestThread(entry, 'PullRequest', entry.reason === 'author'));
 }

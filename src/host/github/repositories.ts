@@ -108,11 +108,13 @@ export class GitHubRepositories implements RepositoryHost {
     return addBranch(this.#calls, fork, branch, ground);
   }
 
-  async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
-    await this.#retried(async () => {
-      const answer = await this.#octokit.rest.git.deleteRef({ owner, repo, ref: `heads/${branch}` });
-      expectStatus(answer, 204);
-    });
+  async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
+    await this.#renamed(fork, ({ owner, name: repo }) =>
+      this.#retried(async () => {
+        const answer = await this.#octokit.rest.git.deleteRef({ owner, repo, ref: `heads/${branch}` });
+        expectStatus(answer, 204);
+      }),
+    );
   }
 
   async pullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequest | null> {

@@ -108,22 +108,29 @@ export class GitHubThreads implements ThreadHost {
     change: (text: string) => string | null,
   ): Promise<void> {
     const { issues } = this.#octokit.rest;
-    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
-      const place = { owner, repo, comment_id: id };
-      const { data } = await issues.getComment({ ...place, request: limited() });
-      // Another comment's text, or none, is not to be written over this one's.
-      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
-      const text = change(data.body ?? '');
+    const edit = async (place: RepositoryName): Promise<void> => {
+      const text = change((await this.#comment(place, id)).body ?? '');
       if (text === null) return;
-      const changed = await issues.updateComment({ ...place, body: text, request: limited() });
-      if (expectNumber(changed.data.id) !== id) throw new TypeError('the host answers with another comment');
-    });
+      const named = { owner: place.owner, repo: place.name, comment_id: id };
+      const { data } = await issues.updateComment({ ...named, body: text, request: limited() });
+      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+    };
+    await this.#writes.unlessGone(repository, edit, (place) => this.#comment(place, id));
   }
 
   async deleteComment(repository: RepositoryName, id: number): Promise<void> {
-    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
+    const remove = async ({ owner, name: repo }: RepositoryName): Promise<void> => {
       const place = { owner, repo, comment_id: id };
       expectStatus(await this.#octokit.rest.issues.deleteComment({ ...place, request: limited() }), 204);
-    });
+    };
+    await this.#writes.unlessGone(repository, remove, (place) => this.#comment(place, id));
+  }
+
+  async #comment({ owner, name: repo }: RepositoryName, id: number): Promise<{ body?: string }> {
+    const place = { owner, repo, comment_id: id };
+    const { data } = await this.#octokit.rest.issues.getComment({ ...place, request: limited() });
+    // Another comment's text, or none, is not to be written over this one's.
+    if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+    return data;
   }
 }

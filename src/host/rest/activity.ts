@@ -1,5 +1,6 @@
 /** What the answers about activity on pull requests have in common, whichever kind of host gives them. */
-import type { ActivityCall, Remark } from '../code-host.ts';
+import { parseRepositoryName } from '../../repository-name.ts';
+import type { ActivityCall, FeedThread, Remark } from '../code-host.ts';
 import { expectAddress, expectNumber } from './answer.ts';
 
 /** By the last word of the path; that of a pull request ends with its number, or with the name of that parameter. */
@@ -14,6 +15,29 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
 export function activityCall(url: string): ActivityCall {
   const [path = ''] = url.split('?', 1);
   return CALLS[path.slice(path.lastIndexOf('/') + 1)] ?? 'pull_request';
+}
+
+/** An entry of the feed, as far as it can be relied on. */
+interface AnsweredEntry {
+  readonly id?: string | number | null;
+  readonly subject?: { readonly type?: string; readonly url?: string | null } | null;
+  readonly repository?: { readonly name?: string; readonly owner?: { readonly login?: string } } | null;
+  readonly updated_at?: string | null;
+}
+
+/**
+ * The pull request that an entry is about, as a list of one; empty for one about anything else, or that does not say what
+ * it is about: it must not hide the others.
+ * @param type as the host calls pull requests here. @throws TypeError if it is no entry of a feed at all
+ */
+export function pullRequestThread(entry: AnsweredEntry, type: string, isByBot: boolean): FeedThread[] {
+  const { id, subject, repository: named, updated_at } = entry;
+  if (subject === undefined && named === undefined) throw new TypeError('the host lists something else');
+  const number = Number(/\/(?:issues|pulls)\/(\d+)$/.exec(subject?.url ?? '')?.[1]);
+  const updatedAt = Date.parse(updated_at ?? '');
+  const repository = parseRepositoryName(named?.owner?.login ?? '', named?.name ?? '');
+  const isUsable = subject?.type === type && (id ?? '') !== '' && !Number.isNaN(number + updatedAt);
+  return isUsable && repository !== null ? [{ id: String(id), isByBot, repository, number, updatedAt }] : [];
 }
 
 /** A moment as hosts compare it: ISO 8601, in whole seconds. @param ms milliseconds since 1970. */

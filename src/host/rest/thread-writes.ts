@@ -25,21 +25,32 @@ export class ThreadWrites {
     return this.#renamed(repository, (current) => onceUnlessRefused(this.#calls, () => create(current)));
   }
 
-  /** A change that may be repeated; of what is gone, it is none. @throws HostError */
+  /**
+   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more, because it would
+   * never be tried again.
+   * @param read what is to be changed. @throws HostError
+   */
   async unlessGone(
     repository: RepositoryName,
     change: (repository: RepositoryName) => Promise<void>,
+    read: (repository: RepositoryName) => Promise<unknown>,
   ): Promise<void> {
-    try {
-      await this.#renamed(repository, (current) => this.#calls.retried(() => change(current)));
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
+    const call = (make: (repository: RepositoryName) => Promise<unknown>) =>
+      this.#renamed(repository, (current) => this.#calls.retried(() => make(current)));
+    const refusal = await call(change).then(() => null, ifGone);
+    if (refusal === null || (await call(read).then(() => null, ifGone)) !== null) return;
+    throw refusal;
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName((name) => this.#lookUp(this.#calls, name), repository, write);
   }
+}
+
+/** @throws any other error */
+function ifGone(error: unknown): unknown {
+  if (isGone(error)) return error;
+  throw error;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What has become of a change: its pull request, and how to withdraw it. */
 import { html } from 'hono/html';
-import { pullRequestOf, type Withdrawn } from '../../push/reply/banner.ts';
+import { farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
@@ -108,19 +108,20 @@ export function withdrawPage(form: FormFrame & PullRequestKey): Page {
   );
 }
 
-export function withdrawnPage(
-  frame: Pick<FormFrame, 'repository' | 'home'>,
-  { prUrl, isSure, isMerged }: Withdrawn,
-): Page {
-  if (prUrl === null) {
-    return formPage('Your push is given up', frame, html`It was held. ${pullRequestOf(isSure)}`, html``);
-  }
+const HEADINGS: Readonly<Record<Withdrawn['kind'], string>> = {
+  'given-up': 'Your push is given up',
+  closed: 'Your pull request is withdrawn',
+  merged: 'It was already merged',
+  gone: 'Your pull request is gone',
+  open: 'Your pull request is still open',
+};
+
+export function withdrawnPage(frame: Pick<FormFrame, 'repository' | 'home'>, withdrawn: Withdrawn): Page {
+  const url = 'prUrl' in withdrawn ? withdrawn.prUrl : null;
   return formPage(
-    isMerged ? 'It was already merged' : 'Your pull request is withdrawn',
+    HEADINGS[withdrawn.kind],
     frame,
-    html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
-    html`<p>
-      ${isMerged ? 'Its branch is removed from the fork.' : 'It is closed, and its branch is removed from the fork.'}
-    </p>`,
+    url === null ? html`` : html`<a href="${safeUrl(url)}">${url}</a>`,
+    html`<p>${farewell(withdrawn).join(' ')}</p>`,
   );
 }

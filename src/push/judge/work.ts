@@ -63,6 +63,7 @@ export async function findWork(
     const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
     if (hasReached || reachesOthers) continue;
     if (hidesCommit()) throw hiddenCommit();
+    if (trace.kind === 'unproven' && namedBases.has(trace.missing)) throw hiddenCommit();
     throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.target) : unproven();
   }
 }

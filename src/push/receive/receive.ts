@@ -6,6 +6,8 @@ import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
+import { encodePackHeader, PACK_HEADER_BYTES } from '../../git/pack/entry-header.ts';
+import { keepLateDeltas } from '../../git/pack/late-deltas.ts';
 import { PackReceiver } from '../../git/pack/pack-receiver.ts';
 import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import { type Command, isDeletion } from '../../git/wire/push-request.ts';
@@ -81,11 +83,19 @@ export interface ReceivedPack {
 /** Room for what a chunk leaves in memory: eight times its size, as commits are inflated and cost something more. */
 const ROOM_FOR_COMMITS = 512 * 1024;
 
+/** From a spool that is not in memory, each costs a request. */
+const MAX_LATE_READS = 250;
+
 /**
- * @param memory where commits and buffers are counted; they stay counted.
- * @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
+ * @param openSpool the caller discards what it has opened. @param memory where commits and buffers are counted; they stay
+ * counted. @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
  */
-export async function receivePack(reader: ByteReader, spool: Spool, memory: Memory): Promise<ReceivedPack> {
+export async function receivePack(
+  reader: ByteReader,
+  openSpool: () => Spool,
+  memory: Memory,
+): Promise<ReceivedPack> {
+  const spool = openSpool();
   const receiver = new PackReceiver(memory);
   const { kept, namedBases } = receiver;
   const share = memory.share();
@@ -102,5 +112,30 @@ export async function receivePack(reader: ByteReader, spool: Spool, memory: Memo
   }
   receiver.finish();
   await spool.close();
-  return { kept, spool, entryCount: receiver.passedCount, namedBases };
+  const received = { kept, spool, entryCount: receiver.passedCount, namedBases };
+  return receiver.hasLateBase ? withoutLateDeltas(received, openSpool(), memory) : received;
+}
+
+/** Keeps the commits and tags that have passed as deltas of later ones, and copies the rest. */
+async function withoutLateDeltas(
+  { kept, spool, entryCount }: ReceivedPack,
+  copy: Spool,
+  memory: Memory,
+): Promise<ReceivedPack> {
+  const stored = {
+    read: (start: number) => spool.read(start),
+    byteLength: spool.byteLength,
+    maxReads: spool.isInMemory ? Infinity : MAX_LATE_READS,
+  };
+  const late = await keepLateDeltas(stored, kept, memory);
+  const leftOut = late.map((offset) => PACK_HEADER_BYTES + offset);
+  const receiver = new PackReceiver(memory, leftOut);
+  receiver.scan(encodePackHeader(entryCount));
+  for await (const piece of spool.read()) {
+    await copy.spill();
+    await copy.write(receiver.scan(piece));
+  }
+  await copy.close();
+  await spool.discard();
+  return { kept, spool: copy, entryCount: receiver.passedCount, namedBases: receiver.namedBases };
 }

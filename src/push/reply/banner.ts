@@ -137,29 +137,43 @@ export function heldLines({ prHash, reason, window, key, pageUrl, command }: Hel
   ];
 }
 
-/** A pull request that is closed now, or a held push that is given up. */
-export interface Withdrawn {
-  /** Null: it was held, and no pull request was found. */
-  readonly prUrl: string | null;
-  /** Whether there is none. The host that did not take it may not have answered this, either. */
-  readonly isSure: boolean;
-  /** It was merged before, and its branch is gone. */
-  readonly isMerged: boolean;
-  readonly deletedRef: string | null;
+/** What a withdrawal has left. @property deletedRef the ref that its push deletes; null: none. */
+export type Withdrawn = Farewell & { readonly deletedRef: string | null };
+
+type Farewell =
+  /** It was held. @property isSure whether the host has said that there is no pull request of it. */
+  | { readonly kind: 'given-up'; readonly isSure: boolean }
+  /** The branch is removed. `gone`: the host has no such pull request any more. */
+  | { readonly kind: 'closed' | 'merged' | 'gone'; readonly prUrl: string }
+  /** The branch is removed, and the host does not close the pull request. */
+  | { readonly kind: 'open'; readonly prUrl: string; readonly said: string };
+
+/** In sentences. */
+export function farewell(withdrawn: Farewell): string[] {
+  switch (withdrawn.kind) {
+    case 'given-up':
+      return ['Your push was held, and is given up.', pullRequestOf(withdrawn.isSure)];
+    case 'closed':
+      return ['Your pull request is withdrawn.'];
+    case 'merged':
+      return ['Your pull request was already merged. Its branch is removed.'];
+    case 'gone':
+      return ['Your pull request is gone from the code host. Its branch is removed.'];
+    case 'open':
+      return [
+        'The branch of your pull request is removed. The pull request could not be closed:',
+        withdrawn.said,
+        'Withdraw it again later, or ask the maintainers to close it.',
+      ];
+  }
 }
 
-export function farewellLines({ prUrl, isSure, isMerged, deletedRef }: Withdrawn): string[] {
-  const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
+export function farewellLines(withdrawn: Withdrawn): string[] {
+  const branch = withdrawn.deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
   return [
     '',
-    ...(prUrl === null
-      ? ['Your push was held, and is given up.', pullRequestOf(isSure)]
-      : [
-          isMerged
-            ? 'Your pull request was already merged. Its branch is removed.'
-            : 'Your pull request is withdrawn.',
-          `  PR URL:   ${prUrl}`,
-        ]),
+    ...farewell(withdrawn),
+    ...('prUrl' in withdrawn ? [`  PR URL:   ${withdrawn.prUrl}`] : []),
     branch === undefined
       ? 'Nothing was pushed, whatever Git says next.'
       : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
@@ -167,7 +181,7 @@ export function farewellLines({ prUrl, isSure, isMerged, deletedRef }: Withdrawn
 }
 
 /** Of a held push that was given up. */
-export function pullRequestOf(isSure: boolean): string {
+function pullRequestOf(isSure: boolean): string {
   return isSure
     ? 'It has no pull request.'
     : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';

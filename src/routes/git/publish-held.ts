@@ -177,7 +177,6 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
     refuseFull: async () => null,
     place: async () => place,
     peek: async () => null,
-    lookUp: async () => {},
     takeShare: async () => void (await takeShare(c, { ...as, creates: false })),
     takeFork: async () => void (await takeShare(c, { ...as, creates: true })),
   };

@@ -7,7 +7,7 @@ import { clientWindowsOf, guardOf } from '../../objects.ts';
 import type { Admission } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import { type Client, clientOf, siteWindowKey } from '../request/client.ts';
-import { countVainLookUp, knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
+import { knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
 import { sentence } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import {
@@ -81,12 +81,6 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       } catch (error) {
         return outOfReach(c, error);
       }
-    },
-
-    async lookUp() {
-      const known = await knownWait(c, 'lookUps').catch(() => 0);
-      const waitMs = known > 0 ? known : await countVainLookUp(c);
-      if (waitMs > 0) throw overLimit('lookUps', waitMs);
     },
 
     takeShare: async () => void (await takeShare(c, { creates: false })),

@@ -11,7 +11,6 @@ const MINUTE_MS = 60_000;
 const PUSH = {
   tip: 'a',
   dates: { committedAt: 1_800_000_000, commitHashes: new Uint8Array() },
-  key: null,
   lease: null,
 };
 const CLOSED_AT = '2026-01-01T00:00:00Z';
@@ -290,6 +289,77 @@ describe('when the host fails', () => {
     await run();
     await deliver(second.prHash);
     expect(messagesOf(second.prHash)).toHaveLength(1);
+  });
+
+  it('at one pull request for ever, the others are told in the same run, and it is asked ever more rarely', async () => {
+    const [first, second] = [await openPull(), await openPull()];
+    first.pull.updatedAt -= 1000;
+    for (const { pull } of [first, second]) Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
+    const answer = () => Response.json({ message: 'Resource not accessible' }, { status: 403 });
+    host.disturb = (path) => (path.endsWith('/pulls/1') ? answer() : undefined);
+    await run();
+    await deliver(second.prHash);
+    expect(messagesOf(second.prHash)).toHaveLength(1);
+    asked();
+    for (let minute = 0; minute < 60; minute++) await run();
+    const looks = asked().filter((path) => path.endsWith('/pulls/1'));
+    expect(looks.length).toBeGreaterThan(3);
+    expect(looks.length).toBeLessThan(15);
+    // It is not given up.
+    host.disturb = () => undefined;
+    for (let minute = 0; minute < 60; minute++) await run();
+    await deliver(first.prHash);
+    expect(messagesOf(first.prHash)).toHaveLength(1);
+  });
+
+  it('with something else than a pull request, the others are told in the same run', async () => {
+    const [first, second] = [await openPull(), await openPull()];
+    first.pull.updatedAt -= 1000;
+    first.pull.closedAt = second.pull.closedAt = CLOSED_AT;
+    host.disturb = (path) => (path.endsWith('/pulls/1') ? Response.json([]) : undefined);
+    await run();
+    await deliver(second.prHash);
+    expect(messagesOf(second.prHash)).toHaveLength(1);
+  });
+
+  it('to answer at all, it is not asked for the others', async () => {
+    for (const { pull } of [await openPull(), await openPull()]) pull.closedAt = CLOSED_AT;
+    host.disturb = (path) =>
+      path.includes('/pulls/') ? Promise.reject(new TypeError('no answer')) : undefined;
+    await run();
+    expect(asked().filter((path) => path.includes('/pulls/'))).toHaveLength(1);
+  });
+
+  it.each<[what: string, entry: object]>([
+    ['no repository', { repository: null }],
+    ['a repository without a name', { repository: { owner: { login: 'octo' } } }],
+    ['no subject', { subject: null }],
+    ['a subject without an address', { subject: { type: 'PullRequest', url: null } }],
+    ['no date', { updated_at: null }],
+    ['a date that is none', { updated_at: 'yesterday' }],
+    ['no number', { id: null }],
+  ])('to show what an entry of the feed is about (%s), the others are read', async (_, changed) => {
+    const { prHash, pull } = await openPull();
+    pull.closedAt = CLOSED_AT;
+    const entry = {
+      id: 'thread-1',
+      reason: 'author',
+      updated_at: '2026-01-01T00:00:00Z',
+      subject: { type: 'PullRequest', url: `${API}/repos/octo/hello/pulls/1` },
+      repository: { name: 'hello', owner: { login: 'octo' } },
+    };
+    const now = `${new Date(Date.now() - MINUTE_MS).toISOString().slice(0, 19)}Z`;
+    host.disturb = (path) =>
+      path === '/notifications'
+        ? Response.json([
+            { ...entry, id: 'odd', ...changed },
+            { ...entry, updated_at: now },
+          ])
+        : undefined;
+    await run();
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toHaveLength(1);
+    expect(logged).toEqual([]);
   });
 
   it('for good, as for a deleted repository, nothing is tried again', async () => {

@@ -140,22 +140,4 @@ describe('a PackReceiver', () => {
     receiver.onRefDelta(UPSTREAM);
     expect(() => receiver.onRefDelta('f'.repeat(40))).toThrow(refused('too-large'));
   });
-
-  it('refuses a ref-delta whose base turns out to be a commit behind it', () => {
-    const { bytes } = buildPack([
-      { type: 'ref-delta', base: oidOf('commit', COMMIT), delta: makeDelta(COMMIT, SECOND) },
-      blob,
-      commit,
-    ]);
-    expect(() => receive([bytes])).toThrow(refused('not-rewritable'));
-  });
-
-  it('refuses a ref-delta whose base is a delta that makes a commit', () => {
-    const { bytes } = buildPack([
-      commit,
-      { type: 'ref-delta', base: oidOf('commit', SECOND), delta: makeDelta(SECOND, COMMIT) },
-      { type: 'ofs-delta', base: 0, delta: makeDelta(COMMIT, SECOND) },
-    ]);
-    expect(() => receive([bytes])).toThrow(refused('not-rewritable'));
-  });
 });

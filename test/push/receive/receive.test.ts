@@ -45,7 +45,7 @@ it('is a buffer and the bases that its deltas name', async () => {
     delta: makeDelta(BLOB, BLOB),
   }));
   const memory = new CountedMemory();
-  await receivePack(readerOf(buildPack(entries).bytes), spool(), memory);
+  await receivePack(readerOf(buildPack(entries).bytes), spool, memory);
   // Those of a chunk are counted with the next one.
   expect(memory.bytes).toBeGreaterThan((COUNT - 2_500) * NAMED_BASE_BYTES);
   expect(memory.bytes).toBeLessThan(COUNT * NAMED_BASE_BYTES + CHUNK_BYTES);
@@ -57,7 +57,7 @@ it('is what its commits take, for which there is room before they come, and no m
   const memory = new CountedMemory((bytes, isNow) => {
     if (isNow) throw new Error(`no room for ${bytes}`);
   });
-  const { kept } = await receivePack(readerOf(buildPack(entries).bytes), spool(), memory);
+  const { kept } = await receivePack(readerOf(buildPack(entries).bytes), spool, memory);
   const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength + KEPT_OBJECT_BYTES, 0);
   expect(memory.bytes).toBeGreaterThanOrEqual(bytes);
   expect(memory.bytes).toBeLessThanOrEqual(bytes + CHUNK_BYTES);
