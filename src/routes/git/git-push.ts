@@ -37,7 +37,7 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { pullRequestFooter } from '../../markdown/footer.ts';
+import { pullRequestFooter } from '../../text/footer.ts';
 import { MAINTAINERS_PATH } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';

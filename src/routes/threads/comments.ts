@@ -13,7 +13,7 @@ import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused, invalidField } from '../request/refused.ts';
-import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
+import { FENCE_IS_OPEN } from '../../text/footer-room.ts';
 import { answer, asJson, type Description, described, error, repositoryParams } from '../description.ts';
 import { isBlank, readJsonObject } from '../request/payload.ts';
 import {
@@ -106,7 +106,7 @@ async function commented(c: Context<AppEnv>, target: RepositoryName, memory: Mem
   if (payload.kind === 'refused') return answerRefused(c, payload);
   const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkComment(c, target, payload.fields, repeat?.userToken);
+  const checked = await checkComment(c, target, payload.fields, repeat?.userToken);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'comments');
   if (refusal !== null) return answerRefused(c, refusal);

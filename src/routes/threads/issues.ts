@@ -8,7 +8,7 @@ import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused } from '../request/refused.ts';
-import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
+import { FENCE_IS_OPEN } from '../../text/footer-room.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { pseudonymOn } from './anonymous-comment.ts';
@@ -61,7 +61,7 @@ async function issued(c: Context<AppEnv>, target: RepositoryName, memory: Memory
   if (payload.kind === 'refused') return answerRefused(c, payload);
   const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkIssue(c, target, payload.fields);
+  const checked = await checkIssue(c, target, payload.fields);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'issues');
   if (refusal !== null) return answerRefused(c, refusal);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 import { bodiesMemory, isolateMemory } from '../../../src/isolate/memory-budget.ts';
-import { FENCE_IS_OPEN, footerProblem } from '../../../src/markdown/footer-room.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../../src/text/footer-room.ts';
 import { commentAnswer } from '../../../src/routes/threads/anonymous-comment.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
@@ -335,5 +335,28 @@ describe('a comment is refused', () => {
     const answer = await say({ body: 'Hi' });
     expect(answer.status).toBe(503);
     expect(answer.headers.get('Retry-After')).toBe('120');
+  });
+});
+
+/** The statuses of three attempts of a client that has two. */
+async function attempts(path: string, payload: object, client: string): Promise<number[]> {
+  const call = { headers: { 'CF-Connecting-IP': client }, variables: { LIMIT_COMMENTS: '2/1h' } };
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count++) statuses.push((await post(path, { payload, ...call })).status);
+  return statuses;
+}
+
+describe('a body that is refused', () => {
+  it('counts against its client, before its Markdown is read', async () => {
+    const comments = '/v1/gh/octo/hello/issues/7/comments/anonymous';
+    expect(await attempts(comments, { body: '```' }, '192.0.2.71')).toEqual([400, 400, 429]);
+    const issues = '/v1/gh/octo/hello/issues/anonymous';
+    expect(await attempts(issues, { title: 'Slow', body: '```' }, '192.0.2.73')).toEqual([400, 400, 429]);
+  });
+
+  it('costs nothing that counts if its form is wrong already', async () => {
+    const comments = '/v1/gh/octo/hello/issues/7/comments/anonymous';
+    expect(await attempts(comments, { body: ' ' }, '192.0.2.74')).toEqual([400, 400, 400]);
+    expect(await attempts(comments, { body: 7 }, '192.0.2.75')).toEqual([400, 400, 400]);
   });
 });
