@@ -5,7 +5,7 @@
  * pull request that is reopened and closed again has been closed twice.
  */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
-import { hasFooter } from '../markdown/footer.ts';
+import { hasFooter } from '../text/footer.ts';
 import { prHashOf } from '../pr-hash.ts';
 
 export interface HostEvent {

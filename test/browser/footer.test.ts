@@ -2,9 +2,9 @@
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { expect, it } from 'vitest';
-import { footerProblem } from '../../src/markdown/footer-room.ts';
-import { commentText } from '../../src/markdown/footer.ts';
-import { hostileMarkdown } from '../markdown/support/hostile-markdown.ts';
+import { footerProblem } from '../../src/text/footer-room.ts';
+import { commentText } from '../../src/text/footer.ts';
+import { hostileMarkdown } from '../text/support/hostile-markdown.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 
 const OURS = { hash: '1a2b3c4d', karma: 3, origin: 'https://veil.test' };

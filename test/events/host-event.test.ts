@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf, ownPrHash } from '../../src/events/host-event.ts';
-import { commentText } from '../../src/markdown/footer.ts';
+import { commentText } from '../../src/text/footer.ts';
 import type { PullRequestState } from '../../src/host/code-host.ts';
 
 const BOT = 1;

@@ -22,7 +22,7 @@ const ROOMS = [
   'stats',
   'notify',
   'badges',
-  'markdown',
+  'text',
   'configured.ts',
   'config.ts',
   'config',

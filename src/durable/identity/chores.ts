@@ -6,7 +6,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { isGone, writeFailure } from '../../host/write-failure.ts';
-import { shownKarma, withKarma } from '../../markdown/footer.ts';
+import { shownKarma, withKarma } from '../../text/footer.ts';
 import type { Records } from './records.ts';
 import type { Attempt, Chore } from './sql-comments.ts';
 

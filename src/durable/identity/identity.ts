@@ -14,7 +14,7 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { ThreadHost } from '../../host/code-host.ts';
 import { openThreads } from '../../host/open.ts';
-import { shownKarma } from '../../markdown/footer.ts';
+import { shownKarma } from '../../text/footer.ts';
 import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from './moderation.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/open-ledger.ts';

@@ -4,7 +4,7 @@ import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../markdown/footer.ts';
+import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../text/footer.ts';
 import { COOLDOWN_MS, postingDecision } from './moderation.ts';
 import { findComment } from './chores.ts';
 import type { Records } from './records.ts';

@@ -1,7 +1,7 @@
 /** What a push would write in the name of the bot account, and whether that would disturb many people. */
 import { ZERO_OID } from '../../git/objects/oid.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { noiseProblem, type Whereabouts } from '../../markdown/noise.ts';
+import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { shown } from './names/shown.ts';
@@ -26,13 +26,16 @@ export function refuseNoise(push: Publishable, where: Whereabouts): void {
   ]);
 }
 
-/** Lines for the person, about messages that would; none if there are none. Cost: linear in the messages, and bounded. */
+/**
+ * Lines for the person, about messages that would; none if there are none. Hosts read no Markdown in messages. Cost:
+ * linear in the messages, and bounded.
+ */
 export function warningOfNoise({ commits }: Publishable, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;
   for (const { encoding, message } of commits) {
     const { title, body } = pullRequestText({ encoding, message: message.bytes.subarray(0, bytesLeft) });
-    if (noiseProblem({ title, body }, where) !== null) titles.push(title);
+    if (noiseInMessage(`${title}\n${body}`, where) !== null) titles.push(title);
     bytesLeft -= message.bytes.byteLength;
     if (bytesLeft <= 0) break;
   }

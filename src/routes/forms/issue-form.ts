@@ -47,7 +47,7 @@ async function answerIssue(
     const next = code === 'may-exist' ? await formOf(null) : form;
     return answerForm(c, issueFormPage({ ...next, problem: sentence(error) }), status, headers);
   };
-  const checked = checkIssue(c, target, issue);
+  const checked = await checkIssue(c, target, issue);
   if (checked.kind === 'refused') return again(checked);
   if (step !== 'post') return answerForm(c, issuePreviewPage(form, checked.issue.body));
   const secrets = await secretsOf(c, token, [issue.title, issue.body]);

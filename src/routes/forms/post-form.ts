@@ -26,7 +26,7 @@ export async function postForm(
     countAct(counter, outcome.kind === 'refused' ? outcome.status : 200);
     return outcome;
   };
-  // First, because a form that is refused must not reach the account's object. Sending one form again counts, too.
+  // First, because a form that is refused must not reach the account’s object.
   const refusal = await refusePosting(c, target, kind);
   if (refusal !== null) return counted(refusal);
   // What was typed is in the name.

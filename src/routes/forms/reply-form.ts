@@ -8,7 +8,7 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { parseThreadText } from '../../forms/thread-text.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import { commentText } from '../../markdown/footer.ts';
+import { commentText } from '../../text/footer.ts';
 import {
   donePage,
   type ReplyForm,
@@ -94,7 +94,7 @@ async function answerReply(
   if (isBlank(form.body)) return again(refused(400, 'body is required'));
   const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
   const userToken = form.userToken || userTokenOf(secrets);
-  const checked = checkComment(c, target, { body: form.body, user_token: userToken });
+  const checked = await checkComment(c, target, { body: form.body, user_token: userToken });
   if (checked.kind === 'refused') return again(checked);
   if (step !== 'post') {
     const hash = await pseudonymOn(c, { repository: target, number }, userToken);

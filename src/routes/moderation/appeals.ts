@@ -18,7 +18,7 @@ import { identityOf } from '../../objects.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
 import { answerRefused, invalidField, type Refused, refused } from '../request/refused.ts';
 import { countAttempt } from '../request/rate-limit.ts';
-import { characters } from '../../markdown/footer.ts';
+import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';

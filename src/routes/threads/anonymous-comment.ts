@@ -5,15 +5,15 @@ import { recordName } from '../../config/hosts.ts';
 import type { CommentOutcome, CommentRequest } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { characters, MAX_TEXT_CHARACTERS } from '../../markdown/footer.ts';
-import { footerProblem } from '../../markdown/footer-room.ts';
-import { noiseProblem } from '../../markdown/noise.ts';
+import { characters, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
+import { footerProblem } from '../../text/footer-room.ts';
+import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { identityOf } from '../../objects.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
-import { uncheckedLimit } from '../request/rate-limit.ts';
+import { refuseTooMany, uncheckedLimit } from '../request/rate-limit.ts';
 import { invalidField, type Refused, refused } from '../request/refused.ts';
 import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
@@ -60,17 +60,20 @@ export interface CheckedComment {
 }
 
 /**
- * What can be said of a comment without asking anyone.
+ * Whether a comment may be posted, as far as that depends on its text. Counts an attempt of the client, before its
+ * Markdown is read: whoever sends what is refused must not cost more than whoever sends what is posted.
  * @param payload the fields of the JSON endpoint. @param ownToken takes the place of a missing one.
  */
-export function checkComment(
+export async function checkComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
   payload: unknown,
   ownToken = newUserToken(),
-): CheckedComment | Refused {
+): Promise<CheckedComment | Refused> {
   const checked = checkPayload(commentRequest, payload);
   if (checked.kind === 'refused') return checked;
+  const tooMany = await refuseTooMany(c, 'comments');
+  if (tooMany !== null) return tooMany;
   const { body, user_token: userToken } = checked.fields;
   // The pseudonym knows how long a body may be.
   const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;

@@ -7,11 +7,13 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
+import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused, invalidField } from '../request/refused.ts';
-import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
+import { FENCE_IS_OPEN } from '../../text/footer-room.ts';
 import { answer, asJson, type Description, described, error, repositoryParams } from '../description.ts';
 import { isBlank, readJsonObject } from '../request/payload.ts';
 import {
@@ -88,9 +90,14 @@ comments.post(
   }),
 );
 
-async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const memory = memoryFor(c);
+  return untilAnswered(memory, commented(c, target, memory));
+}
+
+async function commented(c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold): Promise<Response> {
   // The order of these checks is the contract's (section 7).
-  const payload = await readJsonObject(c);
+  const payload = await readJsonObject(c, memory);
   if (payload.kind === 'payload' && isBlank(payload.fields['body'])) {
     return answerRefused(c, invalidField('body is required'));
   }
@@ -99,7 +106,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   if (payload.kind === 'refused') return answerRefused(c, payload);
   const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkComment(c, target, payload.fields, repeat?.userToken);
+  const checked = await checkComment(c, target, payload.fields, repeat?.userToken);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'comments');
   if (refusal !== null) return answerRefused(c, refusal);

@@ -12,13 +12,14 @@ import { HostError } from '../../host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
-import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../markdown/footer.ts';
-import { footerProblem } from '../../markdown/footer-room.ts';
-import { noiseProblem } from '../../markdown/noise.ts';
+import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
+import { footerProblem } from '../../text/footer-room.ts';
+import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { publishedAddress } from '../request/public-origin.ts';
+import { refuseTooMany } from '../request/rate-limit.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, isBlank, publicText } from '../request/payload.ts';
@@ -57,14 +58,15 @@ export const issueAnswer = z
 export type IssueAnswer = z.infer<typeof issueAnswer>;
 
 /**
- * What can be said of an issue without asking anyone; `issue` has the text as it will stand.
+ * Whether an issue may be created, as far as that depends on its text; `issue` has it as it will stand. Counts an
+ * attempt of the client, before its Markdown is read.
  * @param payload the fields of the JSON endpoint.
  */
-export function checkIssue(
+export async function checkIssue(
   c: Context<AppEnv>,
   repository: RepositoryName,
   payload: Readonly<Record<string, unknown>>,
-): { readonly kind: 'issue'; readonly issue: NewIssue } | Refused {
+): Promise<{ readonly kind: 'issue'; readonly issue: NewIssue } | Refused> {
   const texts = { title: payload['title'] ?? '', body: payload['body'] ?? '' };
   const checked = checkPayload(issueRequest, { ...payload, ...texts });
   if (checked.kind === 'refused') return checked;
@@ -73,6 +75,8 @@ export function checkIssue(
   const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);
+  const tooMany = await refuseTooMany(c, 'comments');
+  if (tooMany !== null) return tooMany;
   const problem =
     footerProblem(body) ?? noiseProblem({ title, body }, { hostUrl: c.var.host.url, repository });
   if (problem !== null) return invalidField(problem);

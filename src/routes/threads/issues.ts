@@ -1,12 +1,14 @@
 /** Anonymous issues (contract, 4.3). */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { readJsonObject } from '../request/payload.ts';
+import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused } from '../request/refused.ts';
-import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
+import { FENCE_IS_OPEN } from '../../text/footer-room.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { pseudonymOn } from './anonymous-comment.ts';
@@ -49,12 +51,17 @@ issues.post(
   }),
 );
 
-async function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const payload = await readJsonObject(c);
+function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const memory = memoryFor(c);
+  return untilAnswered(memory, issued(c, target, memory));
+}
+
+async function issued(c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold): Promise<Response> {
+  const payload = await readJsonObject(c, memory);
   if (payload.kind === 'refused') return answerRefused(c, payload);
   const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkIssue(c, target, payload.fields);
+  const checked = await checkIssue(c, target, payload.fields);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'issues');
   if (refusal !== null) return answerRefused(c, refusal);

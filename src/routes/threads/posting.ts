@@ -1,8 +1,8 @@
 /**
  * Whether a comment or an issue may be posted now, as far as it does not depend on its author or its text.
  *
- * One question after the other: a client over its limit reaches neither the guard nor the host, and nobody who is
- * refused reaches the account.
+ * One question after the other: a client over its limit was refused before (`checkComment`, `checkIssue`), and nobody
+ * who is refused here reaches the account.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
@@ -12,7 +12,6 @@ import { policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
 import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
-import { refuseTooMany } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
 import { refusedByTarget, type TargetLimit, targetLimit } from '../request/target-limit.ts';
@@ -50,18 +49,13 @@ export interface Posting {
   cancel(): void;
 }
 
-/** Counts an attempt of the client. Null if it may go on to `beginPosting`. */
+/** After the attempt was counted (`checkComment`, `checkIssue`). Null if it may go on to `beginPosting`. */
 export async function refusePosting(
   c: Context<AppEnv>,
   target: RepositoryName,
   what: keyof typeof SINGULAR,
 ): Promise<Refused | null> {
-  return (
-    refuseWithoutBot(c) ??
-    (await refuseTooMany(c, 'comments')) ??
-    (await refuseSuspendedWriting(c)) ??
-    (await refuseByPolicy(c, target, what))
-  );
+  return refuseWithoutBot(c) ?? (await refuseSuspendedWriting(c)) ?? (await refuseByPolicy(c, target, what));
 }
 
 /**

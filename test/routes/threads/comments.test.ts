@@ -4,12 +4,14 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { FENCE_IS_OPEN, footerProblem } from '../../../src/markdown/footer-room.ts';
+import { systemClock } from '../../../src/isolate/clock.ts';
+import { bodiesMemory, isolateMemory } from '../../../src/isolate/memory-budget.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../../src/text/footer-room.ts';
 import { commentAnswer } from '../../../src/routes/threads/anonymous-comment.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
 import { runs } from '../../support/runs.ts';
-import { type Call, SECRET, post } from '../support/json-caller.ts';
+import { type Call, type JsonAnswer, SECRET, post } from '../support/json-caller.ts';
 
 const { IDENTITIES } = env as unknown as Env;
 
@@ -241,6 +243,53 @@ describe('a bad request', () => {
   });
 });
 
+describe('the memory of a comment', () => {
+  const long = JSON.stringify({ body: 'x'.repeat(60_000), padding: ' '.repeat(100_000) });
+
+  it('is counted while it arrives, and until it is answered', async () => {
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    const posted = Promise.withResolvers<void>();
+    host.disturb = async ({ method }) => {
+      if (method === 'POST') await posted.promise;
+      return undefined;
+    };
+    const saying = say(readable);
+    await writer.write(Buffer.from(long));
+    await expect.poll(() => bodiesMemory.heldBytes).toBeGreaterThan(long.length);
+    await writer.close();
+    await expect.poll(() => host.asked.at(-1)).toMatch(/^POST/);
+    expect([bodiesMemory.heldBytes, isolateMemory.heldBytes]).toEqual([0, 4 * long.length]);
+    posted.resolve();
+    expect((await saying).status).toBe(200);
+    expect(isolateMemory.heldBytes).toBe(0);
+  });
+
+  it('that others have taken keeps a long one waiting for ten seconds, and a short one not at all', async () => {
+    const others = [20, 4, 4, 4, 4].map((size) => {
+      const memory = isolateMemory.open(systemClock);
+      const share = memory.share();
+      return { end: () => memory.end(), hold: () => share.setNow(size * 1024 * 1024) };
+    });
+    for (const { hold } of others) hold();
+    let answered: JsonAnswer | null = null;
+    const waiting = say(long).then((answer) => (answered = answer));
+    expect((await say({ body: 'Hi' })).status).toBe(200);
+    await expect
+      .poll(() => {
+        vi.setSystemTime(Date.now() + 2_000);
+        for (const { hold } of others) hold();
+        return answered;
+      })
+      .not.toBeNull();
+    const refused = await waiting;
+    expect(refused).toMatchObject(error(503, 'the service is busy: try again in a minute'));
+    expect(refused.headers.get('Retry-After')).toBe('60');
+    for (const { end } of others) end();
+    expect((await say(long)).status).toBe(200);
+  });
+});
+
 const reportTimes = async (hash: unknown, times: number) => {
   const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
   for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`, `site ${index}`);
@@ -286,5 +335,28 @@ describe('a comment is refused', () => {
     const answer = await say({ body: 'Hi' });
     expect(answer.status).toBe(503);
     expect(answer.headers.get('Retry-After')).toBe('120');
+  });
+});
+
+/** The statuses of three attempts of a client that has two. */
+async function attempts(path: string, payload: object, client: string): Promise<number[]> {
+  const call = { headers: { 'CF-Connecting-IP': client }, variables: { LIMIT_COMMENTS: '2/1h' } };
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count++) statuses.push((await post(path, { payload, ...call })).status);
+  return statuses;
+}
+
+describe('a body that is refused', () => {
+  it('counts against its client, before its Markdown is read', async () => {
+    const comments = '/v1/gh/octo/hello/issues/7/comments/anonymous';
+    expect(await attempts(comments, { body: '```' }, '192.0.2.71')).toEqual([400, 400, 429]);
+    const issues = '/v1/gh/octo/hello/issues/anonymous';
+    expect(await attempts(issues, { title: 'Slow', body: '```' }, '192.0.2.73')).toEqual([400, 400, 429]);
+  });
+
+  it('costs nothing that counts if its form is wrong already', async () => {
+    const comments = '/v1/gh/octo/hello/issues/7/comments/anonymous';
+    expect(await attempts(comments, { body: ' ' }, '192.0.2.74')).toEqual([400, 400, 400]);
+    expect(await attempts(comments, { body: 7 }, '192.0.2.75')).toEqual([400, 400, 400]);
   });
 });

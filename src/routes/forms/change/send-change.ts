@@ -12,7 +12,7 @@ import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
-import { noiseProblem } from '../../../markdown/noise.ts';
+import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';

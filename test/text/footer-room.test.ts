@@ -2,11 +2,10 @@
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { footerProblem } from '../../src/markdown/footer-room.ts';
-import { looksLikeFooter } from '../../src/markdown/forged-footer.ts';
-import { tagsOfText } from '../../src/markdown/html-tags.ts';
-import { commentText } from '../../src/markdown/footer.ts';
+import { footerProblem } from '../../src/text/footer-room.ts';
+import { commentText } from '../../src/text/footer.ts';
 import { runs } from '../support/runs.ts';
+import { HOSTILE_BODIES } from './support/hostile-bodies.ts';
 import { hostileMarkdown } from './support/hostile-markdown.ts';
 
 /** Some ten thousand bodies are drawn until enough are taken. */
@@ -124,22 +123,6 @@ describe('a body', () => {
     expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
   });
 
-  it('is looked through once, however much white space there is where a link might end', () => {
-    // Ten times as long as a body may be, so that trying all ways to divide it would take minutes.
-    const space = ' \n'.repeat(350_000);
-    for (const start of ['[a](', '[a](b', '[a](<b>', '[a](b "c"']) {
-      expect(looksLikeFooter(start + space)).toBe(false);
-      expect(tagsOfText(`<i>${start}${space}`)).toContainEqual(expect.objectContaining({ name: 'i' }));
-    }
-  });
-
-  it('is searched for footers once, however many comments in it have no end', () => {
-    // Ten times as long as a body may be. Searched to the end for each of them, it would take minutes.
-    const open = '<!-- --'.repeat(100_000);
-    expect(looksLikeFooter(open)).toBe(false);
-    expect(looksLikeFooter(`${FORGED.replace('karma', '<!-- - -- ->x --->karma')} ${open}`)).toBe(true);
-  });
-
   it.each([
     ['a quote', '<blockquote>\n\n> <table>\n</table>\n\nWords\n\n</blockquote>'],
     ['a list item', '<div>\n\n- <table>\n\n</table>\n\n</div>'],
@@ -163,21 +146,28 @@ describe('a body', () => {
     ['open details', 'a <details> b', /<details> is never closed/],
     ['details that end in code', '<details>\n\n`</details>`', /<details>/],
     ['details that end in a link', '<details>\n\n[a](</details>)', /<details>/],
-    ['details that end in an image', '<details>\n\n![</details>](x)', /<details>/],
-    ['details that end in a formula', '<details>\n\n$</details>$', /<details>/],
+    ['details that end in an image', '<details>\n\n![</details>](x)', /depends on the program/],
+    ['details that end in a formula', '<details>\n\n$</details>$', /depends on the program/],
     ['details that end in a cell', '<details>\n\n|a|\n|-|\n|</details>|', /<details>/],
     ['details that end in a footnote', '<details>\n\n[^a]\n\n[^a]: </details>', /depends on the program/],
     ['details that end in an open table', '<details><table></details>', /<table> is not closed before/],
     ['details that end in a comment', '<details>\n<!-- </details> -->', /<details>/],
-    ['details in code in one cell only', '| a |\n|-|\n| `a | <details> | b` |', /<details>/],
-    ['what is HTML below a table only', '|a|\n|-|\n2. <!--', /depends on the program/],
+    ['details in code in one cell only', '| a | b | c |\n|-|-|-|\n| `a | <details> | b` |', /<details>/],
+    ['what is HTML below a table only', '|a|\n|-|\n2. <!--', /not complete/],
     ['letters of vanishing size', '<small>'.repeat(20), /<small> is never closed/],
-    ['a script', '<script>', /<script> cannot be used/],
+    ['a script', '<script></script>', /<script> cannot be used/],
     ['CDATA in a drawing', '<svg><![CDATA[ > </svg> ]]>', /<svg> cannot be used/],
     ['white space to some', '<div\u00a0x y="', /depends on the program/],
     ['a form feed', '<div\f>', /form feeds/],
     ['deep nesting', '> '.repeat(51), /50 levels/],
     ['a footer', FORGED, /form of the service's footer/],
+    ['a footer in a footnote', `[^a]\n\n[^a]: b\n\n    ${FORGED}`, /footer/],
+    ['a footer between links', '[anon-0badf00d](x "y") · karma (9) · ![report](z)', /footer/],
+    ['a comment that some take for text', 'a <!-- -- <details> -->', /not complete/],
+    ['a declaration that some take for text', '<!x\n\n<details>\n\n>', /not complete/],
+    ['an attribute that begins with a quotation mark', '<div "a=">\n</div>">', /not complete/],
+    ['a label with a tag', '<details>\n\n[a][</details>]\n\n[</details>]: x', /depends on the program/],
+    ['many lines behind quotes', '> a\nb\n'.repeat(51), /empty line behind each quote/],
     ['a footer at the end of a line', `words\n\n---\nmore, ${FORGED}`, /footer/],
     ['a footer in a list', `- ${FORGED}`, /footer/],
     ['a footer in two lines', 'anon-0badf00d ·\nkarma (9) · [report](x)', /footer/],
@@ -193,31 +183,8 @@ describe('a body', () => {
     expect(footerProblem(body)).toMatch(reason);
   });
 
-  it.each([
-    ['tags', '<b>'],
-    ['openings', '<a b="<'],
-    ['quotes', `<a b='" c="' `],
-    ['quotes', '> '],
-    ['lists', '- '],
-    ['backticks', '` `` ``` '],
-    ['links', '](a "'],
-    ['brackets', '![['],
-    ['footers', 'anon-0badf00d karma'],
-    ['short lines', '>\n'],
-    ['tables', '|-|\n'],
-    ['tabs', '\t'],
-    ['comments', '<!-- -'],
-    ['closings', '<b></i>'],
-    ['labels', '['],
-    ['spaces', '<a     '],
-  ])('of the greatest length is judged at once, if it is full of %s', (_, piece) => {
-    const judge = (length: number): number => {
-      const body = piece.repeat(length / piece.length);
-      const begin = process.hrtime.bigint();
-      footerProblem(body);
-      return Number(process.hrtime.bigint() - begin) / 1e6;
-    };
-    judge(1000);
-    expect(judge(65_536)).toBeLessThan(1000);
+  it.each(Object.entries(HOSTILE_BODIES))('is looked through once, if it is full of %s', (_, body) => {
+    // Twice as long as a body may be: what takes the square of that takes more than a minute.
+    expect(() => footerProblem(body.repeat(2))).not.toThrow();
   });
 });

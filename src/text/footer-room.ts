@@ -1,0 +1,122 @@
+/**
+ * Whether the service's footer stays visible below an author's words, and is the only one (contract, 2.5 and 2.6).
+ *
+ * The words are published as they are, so what would swallow the footer, or pass for one, is refused with the reason:
+ * code fences, HTML comments and HTML elements that are left open, and lines in the form of a footer outside of quotes
+ * and code fences. Where programs read Markdown differently and the footer may depend on it, the text is refused, too.
+ */
+import type { Token } from 'markdown-it';
+import { isElement, OpenElements, partsOf } from './html.ts';
+import { looksLikeFooter } from './forged-footer.ts';
+import {
+  beginsWithDefinition,
+  DISPUTED_SPACE,
+  MOST_CONTAINERS,
+  tokensOf,
+  withCharacters,
+} from './markdown.ts';
+
+export const FENCE_IS_OPEN = 'a code fence is never closed; close it, or it hides the footer';
+const HTML_IS_OPEN = 'an HTML comment or block is never closed; close it, or it hides the footer';
+const UNFINISHED = 'an HTML tag or comment is not complete; complete it, or write it in backticks';
+const DISPUTED =
+  'it depends on the program how this Markdown is read; write HTML in backticks, or put empty lines between the parts';
+const LAZY = 'too many lines follow a quote directly; put an empty line behind each quote';
+const TOO_DEEP = `body must not nest quotes and lists more than ${MOST_CONTAINERS} levels deep`;
+const FORGED =
+  "body must not hold a line in the form of the service's footer; to quote one, begin the line with > or use a code fence";
+
+/** Begins as our footers do. */
+const FOOTER = '\n\n---\nfooter';
+const SEEN_LAST = ['hr', 'paragraph_open', 'inline', 'paragraph_close'];
+
+/** What must close what it opens: an end outside is another element's, and a browser may ignore it. */
+const CONTAINER = /^(?:blockquote|list_item|t[hd])_(open|close)$/;
+/** What is left in a text where programs may find the end of a link, an image, code or a comment elsewhere. */
+const LOOSE_END = /`|!\[|\]\(|\]\[|<[!?]/;
+/** One that all versions of CommonMark take for a comment. */
+const COMMENT = /^<!--(?!-?>)(?:[^-]|-[^-])*-->$/;
+/** The line below the header of a table; more lines than a renderer takes for one. */
+const DELIMITER_ROW = /^(?=.*-)(?=.*[|:])[|: \t-]+$/m;
+
+/** The message for the author; null: the footer stays visible. @param body without NUL characters. */
+export function footerProblem(body: string): string | null {
+  // White space to some programs.
+  if (/[\v\f]/.test(body)) return 'body must not contain form feeds or vertical tabs';
+  const tokens = tokensOf(body + FOOTER);
+  if (tokens === null) return LAZY;
+  const last = tokens.slice(-SEEN_LAST.length);
+  if (last.some(({ type, level }, index) => type !== SEEN_LAST[index] || level > 1)) {
+    return tokens.at(-1)?.type === 'fence' ? FENCE_IS_OPEN : HTML_IS_OPEN;
+  }
+  return htmlProblem(tokens) ?? (holdsFooter(tokens, body.split(/\r\n?|\n/)) ? FORGED : null);
+}
+
+function htmlProblem(tokens: readonly Token[]): string | null {
+  const open = [new OpenElements()];
+  for (const token of tokens) {
+    const [, change] = CONTAINER.exec(token.type) ?? [];
+    if (change === 'open' && open.push(new OpenElements()) > MOST_CONTAINERS) return TOO_DEEP;
+    const problem = change === 'close' ? open.pop()?.end() : problemOf(token, open.at(-1) as OpenElements);
+    if (problem) return problem;
+  }
+  return open[0]?.end() ?? null;
+}
+
+function problemOf({ type, content, children }: Token, open: OpenElements): string | null {
+  if (type !== 'html_block' && type !== 'inline') return null;
+  if (DISPUTED_SPACE.test(content)) return DISPUTED;
+  const inline = children ?? [];
+  const tags = inline.filter((child) => child.type === 'html_inline').map((child) => child.content);
+  if (isDisputed(content, inline) && [...partsOf(content)].some(isElement)) return DISPUTED;
+  for (const html of type === 'html_block' ? [content] : tags) {
+    if (type === 'inline' && html.startsWith('<!') && !COMMENT.test(html)) return UNFINISHED;
+    for (const part of partsOf(html)) {
+      if (part.kind === 'unfinished') return UNFINISHED;
+      const problem = part.kind === 'tag' ? open.add(part) : null;
+      if (problem !== null) return problem;
+    }
+  }
+  return null;
+}
+
+/** Whether programs may see other tags in a paragraph. */
+function isDisputed(text: string, children: readonly Token[]): boolean {
+  return (
+    beginsWithDefinition(text) ||
+    DELIMITER_ROW.test(text) ||
+    // A formula.
+    text.indexOf('$') < text.lastIndexOf('$') ||
+    children.some(({ type, content }) =>
+      type === 'text' ? LOOSE_END.test(content) : type === 'image' && content.includes('<'),
+    )
+  );
+}
+
+/** Whether a line outside of quotes and code fences looks like a footer. @param lines of the text. */
+function holdsFooter(tokens: readonly Token[], lines: readonly string[]): boolean {
+  let quotes = 0;
+  return tokens.some(({ type, content, children, map }) => {
+    if (type === 'blockquote_open') quotes += 1;
+    if (type === 'blockquote_close') quotes -= 1;
+    if (quotes > 0) return false;
+    // As it is shown, and as programs show it that see other links, comments and tables. A footnote may be indented.
+    const texts =
+      type === 'inline'
+        ? [
+            content,
+            (children ?? []).map((child) => (child.type === 'html_inline' ? '' : child.content)).join(''),
+          ]
+        : type === 'html_block' || type === 'code_block'
+          ? [content]
+          : type === 'table_open'
+            ? [lines.slice(...(map ?? [])).join('')]
+            : [];
+    const shown = texts.flatMap((text) => [text, withCharacters(shownIn(text))]);
+    return [...new Set(shown)].some(looksLikeFooter);
+  });
+}
+
+function shownIn(html: string): string {
+  return Array.from(partsOf(html), (part) => (part.kind === 'text' ? part.text : '')).join('');
+}

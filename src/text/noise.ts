@@ -1,0 +1,104 @@
+/**
+ * Whether a text would disturb many people who have nothing to do with it: each `@name` notifies somebody, and each link
+ * to an issue, a pull request or a commit of another repository leaves a line there. What the bot account writes for
+ * everybody must not do that in bulk: hosts suspend accounts for it.
+ *
+ * As GitHub reads a text, or a little more: who is mentioned there need not exist. Code mentions nobody. Pure, and
+ * linear in the text.
+ */
+import { fullName, type RepositoryName } from '../repository-name.ts';
+import { beginsWithDefinition, DISPUTED_SPACE, tokensOf, withCharacters } from './markdown.ts';
+
+/** Of different ones, in one text. */
+const MOST = 5;
+
+/** Where a text is to be posted. */
+export interface Whereabouts {
+  /** Address of the code host. */
+  readonly hostUrl: string;
+  readonly repository: RepositoryName;
+}
+
+/** A person or a team. Emphasis may stand before it, but no word, as in an address. */
+const MENTION = /(?<![a-z0-9]_*)@([a-z0-9](?:[-_.]?[a-z0-9])*(?:\/[a-z0-9](?:[-_.]?[a-z0-9])*)?)/g;
+const REFERENCE = /(?<![\w./-])([\w.-]{1,100}\/[\w.-]{1,100})(?:[#!](\d{1,10})|@([0-9a-f]{7,64}))(?!\w)/g;
+/** What a host takes for a link without further marks: an `@` in it mentions nobody. */
+const WEB_ADDRESS =
+  /(?<![^\s*_~(<])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:[/?#][^\s<>()[\]*`"]*)?/g;
+/** Pages of a repository that are issues, pull requests or commits. */
+const PAGES = new Set(['issues', 'pull', 'pulls', 'discussions', 'commit', 'commits']);
+/** Of such an address, behind the host's name. */
+const MAX_PATH_LENGTH = 300;
+
+/** What is in them is no Markdown, and where they end depends on the program. */
+const RAW_HTML = /<(?:iframe|math|no(?:embed|frames|script)|plaintext|script|style|svg|textarea|title|xmp)/i;
+
+const TOO_MANY_MENTIONS = `mentions more than ${MOST} people or teams`;
+const TOO_MANY_REFERENCES = `refers to more than ${MOST} issues, pull requests or commits of other repositories`;
+
+/** The message for the author of several texts; null: none of them disturbs anybody. @param texts by their names. */
+export function noiseProblem(texts: Readonly<Record<string, string>>, where: Whereabouts): string | null {
+  for (const [name, text] of Object.entries(texts)) {
+    const noise = noiseIn(text, where);
+    if (noise !== null) return `${name} ${noise}; leave some out, or write them in backticks`;
+  }
+  return null;
+}
+
+/** Completes "body …"; null: the Markdown disturbs nobody. */
+export function noiseIn(text: string, where: Whereabouts): string | null {
+  return noiseOf(shownIn(text), where);
+}
+
+/** The same of a commit's message, in which hosts read no Markdown. */
+export function noiseInMessage(message: string, where: Whereabouts): string | null {
+  return noiseOf([message], where);
+}
+
+function noiseOf(texts: Iterable<string>, { hostUrl, repository }: Whereabouts): string | null {
+  const mentions = new Set<string>();
+  const references = new Set<string>();
+  const host = hostUrl.replace(/^https?:\/\//, '').toLowerCase();
+  const own = fullName(repository).toLowerCase();
+  for (const text of texts) {
+    const lower = text.toLowerCase();
+    for (const [name, what] of namedIn(lower, host)) {
+      if (name !== own && references.add(`${name}#${what}`).size > MOST) return TOO_MANY_REFERENCES;
+    }
+    for (const [, mention = ''] of lower.replaceAll(WEB_ADDRESS, ' ').matchAll(MENTION)) {
+      if (mentions.add(mention).size > MOST) return TOO_MANY_MENTIONS;
+    }
+  }
+  return null;
+}
+
+/** Repositories, each with the number or the id of what a text names there. */
+function* namedIn(text: string, host: string): Generator<readonly [name: string, what: string]> {
+  for (const start of [`//${host}/`, `//www.${host}/`]) {
+    for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
+      const path = text.slice(at + start.length, at + start.length + MAX_PATH_LENGTH);
+      const [owner = '', name = '', page = '', rest = ''] = path.split('/', 4);
+      const [what] = /^\w+/.exec(rest) ?? [];
+      if (PAGES.has(page) && what !== undefined) yield [`${owner}/${name}`, what];
+    }
+  }
+  for (const [, name = '', number, commit = ''] of text.replaceAll(WEB_ADDRESS, ' ').matchAll(REFERENCE)) {
+    yield [name, number ?? commit];
+  }
+}
+
+/** What a Markdown text shows outside of code, and where its links lead; all of it, if that depends on the program. */
+function* shownIn(text: string): Generator<string> {
+  const tokens = DISPUTED_SPACE.test(text) || RAW_HTML.test(text) ? null : tokensOf(text);
+  if (tokens === null) return yield withCharacters(text);
+  for (const { type, content, children } of tokens) {
+    if (type === 'html_block') yield withCharacters(content);
+    if (type !== 'inline') continue;
+    if (beginsWithDefinition(content)) yield withCharacters(content);
+    for (const child of children ?? []) {
+      yield String(child.attrGet('href') ?? '');
+      if (child.type === 'html_inline') yield withCharacters(child.content);
+      else if (child.type !== 'code_inline') yield child.content;
+    }
+  }
+}

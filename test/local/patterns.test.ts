@@ -1,0 +1,79 @@
+/**
+ * No regular expression of the service can be made to take more than linear time, because strangers and code hosts
+ * choose what it reads. `recheck` proves that by automata; where it cannot, it attacks the expression.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Pattern, patternsOf } from './support/patterns.ts';
+
+process.env['RECHECK_SYNC_BACKEND'] = 'pure';
+const { checkSync } = await import('recheck');
+
+const SRC = join(import.meta.dirname, '../../src');
+/** It takes a third of that on a quiet machine. */
+const TIMEOUT_MS = 180_000;
+
+/** Small attacks, always the same ones: what is quadratic is found by ten thousand characters. */
+const ATTACK = {
+  randomSeed: 1,
+  timeout: TIMEOUT_MS,
+  attackTimeout: null,
+  incubationTimeout: null,
+  attackLimit: 1_000_000,
+  maxAttackStringSize: 20_000,
+  maxIteration: 3,
+  maxInitialGenerationSize: 100,
+  maxGenerationSize: 30,
+  crossoverSize: 10,
+  mutationSize: 10,
+};
+
+/** What takes longer, by what it reads at most, and who chooses that. */
+const ACCEPTED: Readonly<Record<string, string>> = {
+  [String.raw`/\/\/[^,]*@/g`]: 'reads a variable of the operator’s own, in a message at the start',
+};
+
+/** What may be repeated so often may be repeated without an end: a bound of thousands bounds little. */
+const LARGE_COUNT = /\{(\d+),\d{2,}\}/g;
+
+function isLinear({ source, flags }: Pattern): boolean {
+  return checkSync(source.replaceAll(LARGE_COUNT, '{$1,}'), flags, ATTACK).status === 'safe';
+}
+
+const written = ({ source, flags }: Pattern): string => `/${source}/${flags}`;
+
+it(
+  'every expression of the service takes linear time, or is accepted with its bound',
+  () => {
+    const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const all = files.flatMap((file) => patternsOf(readFileSync(join(SRC, file), 'utf8')));
+    const each = new Map(all.map((pattern) => [written(pattern), pattern]));
+    const slow = [...each].filter(([, pattern]) => !isLinear(pattern)).map(([name]) => name);
+    expect(slow).toEqual(Object.keys(ACCEPTED));
+    expect(each.size).toBeGreaterThan(100);
+  },
+  TIMEOUT_MS,
+);
+
+it.each([
+  [String.raw`/(?:\.git)?\/*$/`],
+  [String.raw`/' of (.+?)(?=[;,] |$)/g`],
+  [String.raw`/^(?:author|tagger) ([^<\n]{0,1000}?) ?<([^>\n]{0,1000})>/gm`],
+  [String.raw`/(?<=x)[ab]*[bc]*$/`],
+  [String.raw`/\s+$/`],
+  ["const A = '[ab]+'; new RegExp(`${A}${A}$`, 'u')"],
+])('would find %s', (code) => {
+  expect(patternsOf(code).map(isLinear)).toEqual([false]);
+});
+
+it('reads patterns wherever they stand, and refuses what it cannot read', () => {
+  const code = String.raw`
+    const NAME = '[a-z]';
+    class A { readonly #x = [/a/g, { b: new RegExp(String.raw${'`\\d${NAME}`'}, 'i') }] }
+    function f(x: string): boolean { return /b/.test(x) && RegExp(${'`^${NAME}{1,${3}}`'}).test(x); }`;
+  expect(patternsOf(code).map(written)).toEqual(['/a/g', String.raw`/\d[a-z]/i`, '/b/', '/^[a-z]{1,3}/']);
+  expect(() => patternsOf('const f = (x: string) => new RegExp(x);')).toThrow(/no constant/);
+});
