@@ -63,6 +63,7 @@ export default defineConfig({
           // Nothing here waits for time to pass; a busy machine only takes longer.
           testTimeout: fuzz.factor > 1 ? 60 * 60_000 : 30_000,
           hookTimeout: 30_000,
+          expect: { poll: { timeout: 30_000, interval: 5 } },
         },
       },
       {

@@ -243,3 +243,9 @@ export class MemoryHold implements Memory {
 
 /** The budget of the isolate that this code runs in. */
 export const isolateMemory = new MemoryBudget();
+
+/**
+ * Of bodies that are still arriving, which may be as slow as their time allows. So whoever dawdles keeps others from
+ * sending a long text, and nobody from pushing.
+ */
+export const bodiesMemory = new MemoryBudget(8 * MiB);

@@ -185,7 +185,8 @@ key. With <code>key</code>, updates do, too. It follows from pr_hash and <code>I
 <li>Set <code>IDENTITY_SECRET</code> and store it apart from backups. A new secret makes all keyed hashes useless: pseudonyms
 get new hashes, and pull requests other keys.</li>
 <li>Leave Workers Logs off, because their entries seem to carry the URLs of requests. Watch the
-log instead (<a href="@/blob/HEAD/docs/deploy.md#5-a-first-push">deploy.md</a>). Turn off the access log of the reverse proxy: it has addresses.</li>
+log instead (<a href="@/blob/HEAD/docs/deploy.md#5-a-first-push">deploy.md</a>). The reverse proxy's logs have addresses, also of requests that fail: <a href="@/blob/HEAD/docs/deploy.md#on-a-machine-of-your-own">deploy.md</a>
+turns off both.</li>
 </ul>
 `;
 

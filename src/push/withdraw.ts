@@ -143,10 +143,10 @@ function having(done: string, error: unknown): unknown {
 /** The same event and key as the notifications feed would give if someone else had closed it, so it is published once. */
 async function tell({ host, logger }: PushRun, { prHash, number, url }: Withdrawal, closing: Closing) {
   if (closing.kind === 'merged' || closing.kind === 'open') return;
-  const now = host.clock.now();
-  const at = (closing.kind === 'closed' ? closing.at : null) ?? new Date(now).toISOString();
+  // Where the host does not say when, it is told once all the same.
+  const at = (closing.kind === 'closed' ? closing.at : null) ?? '';
   await host
     .pullRequest(prHash)
-    .tell(host.hostKey, [closedEvent(number, at, url, 'withdrawn')], now)
+    .tell(host.hostKey, [closedEvent(number, at, url, 'withdrawn')], host.clock.now())
     .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
 }

@@ -157,5 +157,8 @@ const KEY_REQUIRED = {
 
 const BODY_FAULTS = {
   408: error('The body came too slowly.', 'the request body did not arrive in time; send it again'),
-  413: error('The body is over 512 KiB.', 'request body too large'),
+  413: error(
+    'The body is too large: over 512 KiB for a comment or an issue, else over 16 KiB.',
+    'request body too large',
+  ),
 };

@@ -1,6 +1,8 @@
 /** The one reader of the bodies of requests: within limits of size and time, inflated where Git compresses them. */
 import { gunzipped } from '../git/zlib/gunzip.ts';
 import { ByteReader, type ChunkSource } from '../git/wire/byte-reader.ts';
+import { systemClock } from '../isolate/clock.ts';
+import { bodiesMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import { BodyError, type BodyLimits, chunksOf, drain, limited, type LimitedSource } from './body.ts';
 
 /**
@@ -24,30 +26,44 @@ export function gitBody({ headers, body }: Request, limits: BodyLimits): Limited
 export interface TextLimits extends Omit<BodyLimits, 'pace'> {
   /** Rejects what is not UTF-8, with TypeError. Default: replaces it. */
   readonly isStrict?: true;
-  /** Called before a chunk of this size is kept; the reading ends with what it rejects with. */
-  readonly makeRoom?: (bytes: number) => Promise<void>;
+  /** Where the body counts once it is there. Without it: no longer than `UNCOUNTED_BYTES`. */
+  readonly memory?: MemoryHold;
 }
+
+/** What each connection's buffer has room for. So a short request never waits for the memory of others. */
+export const UNCOUNTED_BYTES = 16 * 1024;
+/** A text in memory: as it was sent, as fields, as lines, and in the page. */
+const TEXT_COPIES = 4;
 
 /**
  * The whole body as text; a compressed one is not inflated. Cost: the body once, in memory.
- * @throws BodyError if it does not arrive, or is too large. The rest has been read then, because a client that cannot
- * send it never reads the answer.
+ * What has arrived counts among all bodies, and from its end on in the memory of the request; what is only announced does
+ * not, so nobody can take memory by promising a body.
+ * @throws BodyError if it does not arrive, or is too large; HostError `busy`. The rest has been read then, because a
+ * client that cannot send it never reads the answer.
  */
 export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
-  const { isStrict = false, makeRoom } = limits;
+  const { isStrict = false, memory } = limits;
+  const arriving = memory && bodiesMemory.open(systemClock, memory.client);
+  const share = arriving?.share();
   const decoder = new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: false });
   const chunks = chunksOf(body, { ...limits, pace: 'whole' });
   let text = '';
+  let bytes = 0;
   try {
     for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
-      await makeRoom?.(chunk.byteLength);
+      bytes += chunk.byteLength;
+      if (bytes > UNCOUNTED_BYTES) await share?.set(TEXT_COPIES * bytes);
       text += decoder.decode(chunk, { stream: true });
       chunks.recycle?.();
     }
+    if (bytes > UNCOUNTED_BYTES) await memory?.share().set(TEXT_COPIES * bytes);
     return text + decoder.decode();
   } catch (error) {
     await discardBody(chunks);
     throw error;
+  } finally {
+    arriving?.end();
   }
 }
 

@@ -38,11 +38,13 @@ describe('a push of one branch', () => {
     const pushed = await clone.push();
     const { banner, pull } = await expectAccepted(bed, contribution, pushed);
     expect(banner.prHash).toMatch(/^[0-9a-f]{12}$/);
+    expect(banner.prKey).toMatch(/^[0-9a-f]{32}$/);
     expect(banner).toEqual({
       prUrl: pull.url,
       author: 'gitveil-bot',
       branch: `anon-${banner.prHash}`,
       prHash: banner.prHash,
+      prKey: banner.prKey,
       subscribeUrl: `${bed.sandbox.notifyUrl}/anon-pr-${banner.prHash}`,
       command: `git push -o pr-hash=${banner.prHash} ${upstream.url} HEAD:refs/heads/${person.branch}`,
     });

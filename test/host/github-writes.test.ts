@@ -56,10 +56,11 @@ const pull = (number: number, ref = 'anon-1', login = 'bot') => ({
   head: { label: `${login}:${ref}`, ref, user: { login }, repo: null },
 });
 
-describe('a comment that the host does not find when it is to be deleted', () => {
-  const deleting = (looked: Response) =>
-    opened(({ method }) => (method === 'DELETE' ? json(404, { message: 'Not Found' }) : looked));
+/** A host that answers 404 to a deletion. @param looked what it answers to whoever looks then. */
+const deleting = (looked: Response) =>
+  opened(({ method }) => (method === 'DELETE' ? json(404, { message: 'Not Found' }) : looked));
 
+describe('a comment that the host does not find when it is to be deleted', () => {
   it('is asked for, and may still be there', async () => {
     const { threads } = deleting(json(200, comment));
     await expect(threads.deleteComment(OLD, 3)).rejects.toMatchObject({ code: 'missing' });

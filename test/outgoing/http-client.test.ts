@@ -1,6 +1,6 @@
 /** The client against servers of every kind: what it sends, and what it reads. */
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CHUNKINGS } from '../support/byte-chunks.ts';
 import {
   answering,
@@ -24,7 +24,7 @@ describe('a request', () => {
       headers: { Authorization: 'Bearer x', 'Content-Type': 'application/json' },
       body: '{"é":1}',
     });
-    await vi.waitFor(() => expect(server.connections[0]?.received).toContain('}'));
+    await expect.poll(() => server.connections[0]?.received).toContain('}');
     const [connection] = server.connections as [FakeConnection];
     expect(connection.received).toBe(
       `${headText(
@@ -76,7 +76,7 @@ describe('a request', () => {
   ])('by %s without a body says that it has none: %s', async (method, saysSo) => {
     const server = new FakeServer();
     void server.client().fetch(URL_A, { method });
-    await vi.waitFor(() => expect(server.connections[0]?.received).toContain('\r\n\r\n'));
+    await expect.poll(() => server.connections[0]?.received).toContain('\r\n\r\n');
     expect(server.connections[0]?.received.includes('Content-Length: 0\r\n')).toBe(saysSo);
   });
 

@@ -1,8 +1,11 @@
 /** The body of a request as text: within its limit, as UTF-8 or not at all, and read to its end when it is refused. */
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/isolate/clock.ts';
+import { bodiesMemory, MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import type { BodyError } from '../../src/streams/body.ts';
-import { bodyText } from '../../src/streams/request-body.ts';
+import { bodyText, UNCOUNTED_BYTES } from '../../src/streams/request-body.ts';
 
+const MiB = 1024 * 1024;
 const LIMITS = { maxBytes: 1024, timeoutMs: 10_000 };
 const strict = { ...LIMITS, isStrict: true } as const;
 
@@ -59,8 +62,32 @@ it('bounds the time of the whole body, however steadily it comes', async () => {
   expect(await outcome).toEqual(['timeout', LIMITS.timeoutMs]);
 });
 
-const makeRoom = () => Promise.reject(new Error('no room'));
+describe('what a body holds', () => {
+  const limits = { ...LIMITS, maxBytes: MiB };
 
-it('keeps nothing for which there is no room', async () => {
-  await expect(bodyText(post('text'), { ...LIMITS, makeRoom })).rejects.toThrow('no room');
+  it('counts beyond what the buffer of a connection has room for', async () => {
+    const full = new MemoryBudget(0);
+    full.open(systemClock).share().setNow(1);
+    const memory = full.open(systemClock, null, false);
+    const text = 'x'.repeat(UNCOUNTED_BYTES);
+    expect(await bodyText(post(text), { ...limits, memory })).toBe(text);
+    await expect(bodyText(post(`${text}x`), { ...limits, memory })).rejects.toThrow('busy');
+  });
+
+  it('counts among all bodies as it arrives, and then in its request', async () => {
+    const budget = new MemoryBudget();
+    const memory = budget.open(systemClock, 'a client');
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    const reading = bodyText(post(readable), { ...limits, memory });
+    await writer.write(new Uint8Array(100_000));
+    await expect.poll(() => bodiesMemory.heldBytes).toBeGreaterThan(300_000);
+    expect(bodiesMemory.heldBytes).toBeLessThanOrEqual(400_000);
+    expect(budget.heldBytes).toBe(0);
+    await writer.close();
+    expect(await reading).toHaveLength(100_000);
+    expect([bodiesMemory.heldBytes, budget.heldBytes]).toEqual([0, 400_000]);
+    memory.end();
+    expect(budget.heldBytes).toBe(0);
+  });
 });

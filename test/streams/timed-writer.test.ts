@@ -1,7 +1,8 @@
 /** Writes to readers who read, stop, or leave: each ends, and says whether it was heard. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { TimedWriter } from '../../src/streams/timed-writer.ts';
+import { longestWriteMs, TimedWriter } from '../../src/streams/timed-writer.ts';
 
+const MiB = 1024 * 1024;
 const BYTES = new Uint8Array(10);
 
 function opened() {
@@ -37,6 +38,18 @@ describe('a timed writer', () => {
       await reader.read();
       expect(await writing).toBe(true);
     }
+  });
+
+  it('waits for what the buffers on the way hold, of which a slow reader has to read a third first', async () => {
+    const { reader, writer } = opened();
+    const writing = writer.write(new Uint8Array(MiB));
+    for (let left = MiB; left > 0;) left -= (await reader.read()).value?.byteLength ?? left;
+    expect(await writing).toBe(true);
+    const next = writer.write(BYTES);
+    await vi.advanceTimersByTimeAsync(149_000);
+    await reader.read();
+    expect(await next).toBe(true);
+    expect([longestWriteMs(30_000, 0), longestWriteMs(30_000, 100 * MiB)]).toEqual([30_000, 270_000]);
   });
 
   it('gives up a reader who has stopped reading, and then waits no more', async () => {

@@ -13,7 +13,7 @@ export interface HeldPush {
 }
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 1;
+const VERSION = 2;
 const HEAD_BYTES = 1 + 4;
 
 export function encodeHeld({ push, ...rest }: HeldPush): Uint8Array {

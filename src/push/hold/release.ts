@@ -12,6 +12,7 @@ import { branchesHolding } from '../judge/judge.ts';
 import { openUpstream } from '../judge/destination.ts';
 import { replaceableTip } from '../judge/others-work.ts';
 import { lookUpUpstream, questionsOf } from '../judge/questions.ts';
+import { missingKey } from '../pr-key.ts';
 import { type Publication, publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
@@ -87,6 +88,9 @@ async function judgedAgain(
     const pullRequest = await questions.findPullRequest(prHash, recorded);
     if (pullRequest !== null && (!wasOpen || isUpdate({ named: { pullRequest } }))) {
       const now = { prHash, pullRequest };
+      // It was closed when the push was judged, so nobody has asked for its key.
+      const changesTexts = push.title !== null || push.description !== null;
+      if (!wasOpen && isUpdate({ named: now }) && changesTexts) throw missingKey('texts');
       const isHarmless = (oid: Oid): boolean =>
         oid === before || oid === recorded?.tip || history.isKnown(oid);
       const overwrite = `git push -o pr-hash=${prHash} -o overwrite ${settings.remoteUrl(repository)} HEAD:refs/heads/my-change`;

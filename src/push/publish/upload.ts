@@ -11,6 +11,7 @@ import type { GitTransport, PushReport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { longestWriteMs } from '../../streams/timed-writer.ts';
 
 /** From the last byte sent to the report. In this time the host checks every object. */
 const REPORT_TIMEOUT_MS = 120_000;
@@ -49,10 +50,10 @@ export async function upload(
   try {
     for await (const piece of pack) {
       const bytes = sentBytes === 0 ? concatBytes([commands, piece]) : piece;
+      await inTime(report, writer.write(bytes), longestWriteMs(writeTimeoutMs, sentBytes));
       sentBytes += bytes.byteLength;
-      await inTime(report, writer.write(bytes), writeTimeoutMs);
     }
-    await inTime(report, writer.close(), writeTimeoutMs);
+    await inTime(report, writer.close(), longestWriteMs(writeTimeoutMs, sentBytes));
     const isShort = sentBytes <= SHORT_BYTES;
     return await inTime(report, report, isShort ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS);
   } catch (error) {

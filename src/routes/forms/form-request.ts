@@ -15,6 +15,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError, chunksOf } from '../../streams/body.ts';
 import { bodyText, discardBody } from '../../streams/request-body.ts';
+import { untilAnswered } from '../request/held-memory.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { SEND_AGAIN } from './form-answer.ts';
@@ -23,9 +24,6 @@ import { SEND_AGAIN } from './form-answer.ts';
 export type SentForm =
   | { readonly fields: FormFields; readonly token: FormToken; readonly problem: null }
   | { readonly fields: FormFields; readonly token: null; readonly problem: string };
-
-/** A text in memory: as it was sent, as fields, as lines, and in the page. */
-const FORM_COPIES = 4;
 
 /** Of all fields, decoded: a file of 1 MB whose characters are all line ends. A page escapes some to six characters. */
 const MAX_CHARACTERS = 2.5 * 1024 * 1024;
@@ -60,21 +58,16 @@ export interface FormLimits {
   readonly memory: MemoryHold;
 }
 
-/**
- * Reads the form that was sent, and answers it. What has arrived counts in the memory of all requests; what is only
- * announced does not, so that nobody can take memory by promising a form. Continues also if the person leaves, until
- * the memory is given back.
- */
+/** Reads the form that was sent, and answers it. */
 export async function receiveForm(
   c: Context<AppEnv>,
   limits: FormLimits,
   answer: (sent: SentForm) => Promise<Response>,
 ): Promise<Response> {
-  const answering = readForm(c, limits)
-    .then((sent) => ('kind' in sent ? answerRefused(c, sent, 'page') : answer(sent)))
-    .finally(() => limits.memory.end());
-  c.executionCtx.waitUntil(answering.then(ignore, ignore));
-  return answering;
+  const answering = readForm(c, limits).then((sent) =>
+    'kind' in sent ? answerRefused(c, sent, 'page') : answer(sent),
+  );
+  return untilAnswered(limits.memory, answering);
 }
 
 /** @param typed what belongs to the form besides its token. */
@@ -85,8 +78,6 @@ export async function secretsOf(
 ): Promise<FormSecrets> {
   return formSecrets(await serviceSecret(c.env, c.var.config.identitySecret), token, typed);
 }
-
-const ignore = (): void => {};
 
 /** The form, or why it cannot be read. */
 async function readForm(
@@ -107,11 +98,9 @@ async function readForm(
   if (!/^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
     return unread(COMPRESSED);
   }
-  const share = memory.share();
-  const makeRoom = (bytes: number) => share.set(share.bytes + FORM_COPIES * bytes);
   let text: string;
   try {
-    text = await bodyText(c.req.raw, { ...limits, makeRoom });
+    text = await bodyText(c.req.raw, { ...limits, memory });
   } catch (error) {
     if (error instanceof HostError && error.code === 'busy') {
       return explained(503, 'The service is busy', `${error.publicMessage} ${SEND_AGAIN}`);

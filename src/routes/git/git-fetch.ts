@@ -24,7 +24,6 @@ import { BodyError, drain, type LimitedSource } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import {
   announcedBytes,
-  BUSY,
   gitClient,
   missing,
   NO_CACHE,
@@ -35,8 +34,9 @@ import {
   wrongType,
 } from './git-http.ts';
 import { historyHost } from './push-host.ts';
+import { relayedBody } from '../request/long-body.ts';
 import { withinLimit } from '../request/rate-limit.ts';
-import { answerRefused, refused } from '../request/refused.ts';
+import { answerRefused, BUSY, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
@@ -197,7 +197,8 @@ function passOn(
     c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
     return missing(c, target, headers);
   }
-  return new Response(body, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
+  const passed = body && relayedBody(c, body);
+  return new Response(passed, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
 }
 
 /** What the host has answered to the service's own question about a request. */

@@ -34,9 +34,6 @@ export function missing(
   return answerRefused(c, refused(404, error, headers), 'text');
 }
 
-/** For everything but a push, which is answered in-band. */
-export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
-
 export function gitClient(c: Context<AppEnv>): GitClient {
   return gitClientOf(c.req.header('User-Agent') ?? '');
 }

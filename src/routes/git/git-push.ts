@@ -28,7 +28,6 @@ import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
-  BUSY,
   gitClient,
   missing,
   NO_CACHE,
@@ -42,11 +41,12 @@ import { pullRequestFooter } from '../../text/footer.ts';
 import { MAINTAINERS_PATH } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
+import { longBody } from '../request/long-body.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
-import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
@@ -76,7 +76,8 @@ async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<R
 async function advertised(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   try {
     const advertisement = await discoverForPush(host, target, c.var.logger);
-    return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
+    const headers = { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE };
+    return new Response(longBody(c, advertisement), { headers });
   } catch (error) {
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
+import { longBody } from '../request/long-body.ts';
 import { type Page, pageHeaders, renderPage } from '../../pages/layout.ts';
 
 /** The type that the client prefers; `usual` if it accepts anything. */
@@ -10,11 +11,16 @@ export function preferredType<const T extends string>(c: Context, types: readonl
   return accepts(c, { header: 'Accept', supports: [...types], default: usual }) as T;
 }
 
-export function answerPage(
+export async function answerPage(
   c: Context<AppEnv>,
   page: Page,
   status: ContentfulStatusCode = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response | Promise<Response> {
-  return c.html(renderPage(page, c.var.config), status, { ...pageHeaders(page), ...headers });
+): Promise<Response> {
+  const body = longBody(c, (await renderPage(page, c.var.config)).toString());
+  return c.body(body, status, {
+    'Content-Type': 'text/html; charset=UTF-8',
+    ...pageHeaders(page),
+    ...headers,
+  });
 }

@@ -2,9 +2,11 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
+import { HostError } from '../../host-error.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body.ts';
-import { bodyText } from '../../streams/request-body.ts';
-import { invalidField, type Refused, refused } from './refused.ts';
+import { bodyText, UNCOUNTED_BYTES } from '../../streams/request-body.ts';
+import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
@@ -18,20 +20,24 @@ export interface Payload<T> {
 
 /**
  * The object in the request's body. It is refused if it cannot be parsed, or is not a JSON object (contract, section 7).
- * Bytes that are not UTF-8 are refused, too. Cost: the body once, in memory.
- * @throws BodyError `too-large` over 512 KiB, `timeout` when the client stalls.
+ * Bytes that are not UTF-8 are refused, too.
+ * @param memory of the request, for texts of any length that the host takes. Without it, 16 KiB are allowed, and the
+ *   body never waits for the memory of others.
+ * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
 export async function readJsonObject(
   c: Context<AppEnv>,
+  memory?: MemoryHold,
 ): Promise<Payload<Readonly<Record<string, unknown>>> | Refused> {
-  const limits = { maxBytes: MAX_JSON_BYTES, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
+  const maxBytes = memory === undefined ? UNCOUNTED_BYTES : MAX_JSON_BYTES;
+  const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
   try {
-    const value: unknown = JSON.parse(await bodyText(c.req.raw, limits));
+    const value: unknown = JSON.parse(await bodyText(c.req.raw, { ...limits, ...(memory && { memory }) }));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID_PAYLOAD;
     return { kind: 'payload', fields: value as Record<string, unknown> };
   } catch (error) {
     if (error instanceof BodyError) throw error;
-    return INVALID_PAYLOAD;
+    return error instanceof HostError ? BUSY : INVALID_PAYLOAD;
   }
 }
 

@@ -29,6 +29,9 @@ export function refused(
   return { kind: 'refused', status, error, headers, code };
 }
 
+/** For everything but a push, which is answered in-band. */
+export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
+
 /** @param error names the field. */
 export function invalidField(error: string): Refused {
   return refused(400, error, {}, 'invalid-field');

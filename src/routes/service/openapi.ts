@@ -9,6 +9,7 @@ import type { ApiDocument } from '../../pages/api/document.ts';
 import { apiPage } from '../../pages/api/api-page.ts';
 import { answer, as, described, errorCodeHeader, HTML } from '../description.ts';
 import { answerPage } from '../pages/answer-page.ts';
+import { longBody } from '../request/long-body.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 
 const DOCUMENTATION = {
@@ -72,7 +73,8 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
 
   async function showDescription(c: Context<AppEnv>): Promise<Response> {
     c.header('Cache-Control', keptFor(KEPT_SECONDS, c.req.raw, c.var.config));
-    return c.json(await documentFor(c));
+    const body = longBody(c, JSON.stringify(await documentFor(c)));
+    return c.body(body, 200, { 'Content-Type': 'application/json' });
   }
 
   routes.get(

@@ -7,7 +7,9 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
+import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused, invalidField } from '../request/refused.ts';
@@ -88,9 +90,14 @@ comments.post(
   }),
 );
 
-async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const memory = memoryFor(c);
+  return untilAnswered(memory, commented(c, target, memory));
+}
+
+async function commented(c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold): Promise<Response> {
   // The order of these checks is the contract's (section 7).
-  const payload = await readJsonObject(c);
+  const payload = await readJsonObject(c, memory);
   if (payload.kind === 'payload' && isBlank(payload.fields['body'])) {
     return answerRefused(c, invalidField('body is required'));
   }

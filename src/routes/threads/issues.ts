@@ -1,8 +1,10 @@
 /** Anonymous issues (contract, 4.3). */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { readJsonObject } from '../request/payload.ts';
+import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused } from '../request/refused.ts';
@@ -49,8 +51,13 @@ issues.post(
   }),
 );
 
-async function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const payload = await readJsonObject(c);
+function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const memory = memoryFor(c);
+  return untilAnswered(memory, issued(c, target, memory));
+}
+
+async function issued(c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold): Promise<Response> {
+  const payload = await readJsonObject(c, memory);
   if (payload.kind === 'refused') return answerRefused(c, payload);
   const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);

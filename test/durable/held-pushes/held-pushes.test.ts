@@ -210,8 +210,8 @@ describe('a held push', () => {
     const spool = bindings.SPOOL.get(bindings.SPOOL.idFromName('attempt a'));
     await spool.write('attempt a', 0, new Uint8Array(10).buffer);
     await object().cancel('a', []);
-    await vi.waitFor(async () => expect(await bindings.HELD_KEYS.get('attempt a')).toBeNull());
-    await vi.waitFor(async () => expect(await spool.read('attempt a', 0)).toBeNull());
+    await expect.poll(() => bindings.HELD_KEYS.get('attempt a')).toBeNull();
+    await expect.poll(() => spool.read('attempt a', 0)).toBeNull();
   });
 
   it('is not kept for longer because a clock was set back', async () => {

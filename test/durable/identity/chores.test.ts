@@ -140,7 +140,7 @@ describe('when the host', () => {
     await someone.reportedBy(3);
     host.loseAnswer = ({ method }) => (method === 'PATCH' ? new Promise(() => {}) : undefined);
     void someone.runAlarm().catch(() => {});
-    await vi.waitFor(() => expect(writes()).toHaveLength(1));
+    await expect.poll(writes).toHaveLength(1);
     await restartObjects();
     host.loseAnswer = () => undefined;
     // The platform keeps the alarm of a run that did not come to its end; `runDurableObjectAlarm` does not.

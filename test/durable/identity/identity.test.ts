@@ -145,7 +145,7 @@ describe('a comment whose answer is lost', () => {
   it('because the machine went away is found, and what was decided meanwhile befalls it', async () => {
     host.loseAnswer = () => new Promise(() => {});
     void someone.say('orphan').catch(() => {});
-    await vi.waitFor(() => expect(host.comments).toHaveLength(1));
+    await expect.poll(() => host.comments).toHaveLength(1);
     await restartObjects();
     host.loseAnswer = () => undefined;
     await someone.reportedBy(3);
@@ -160,7 +160,7 @@ describe('a comment whose answer is lost', () => {
     pass(20_000);
     host.loseAnswer = () => new Promise(() => {});
     void someone.say('second').catch(() => {});
-    await vi.waitFor(() => expect(host.comments).toHaveLength(2));
+    await expect.poll(() => host.comments).toHaveLength(2);
     const announced = await runInDurableObject(someone.stub, (_, { storage }) =>
       storage.sql.exec('SELECT started_at FROM attempts').toArray(),
     );

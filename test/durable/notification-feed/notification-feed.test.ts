@@ -295,8 +295,10 @@ describe('when the host fails', () => {
     const [first, second] = [await openPull(), await openPull()];
     first.pull.updatedAt -= 1000;
     for (const { pull } of [first, second]) Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
-    const answer = () => Response.json({ message: 'Resource not accessible' }, { status: 403 });
-    host.disturb = (path) => (path.endsWith('/pulls/1') ? answer() : undefined);
+    host.disturb = (path) =>
+      path.endsWith('/pulls/1')
+        ? Response.json({ message: 'Resource not accessible' }, { status: 403 })
+        : undefined;
     await run();
     await deliver(second.prHash);
     expect(messagesOf(second.prHash)).toHaveLength(1);

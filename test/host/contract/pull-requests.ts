@@ -13,6 +13,22 @@ export function pullRequestsContract(world: () => World): void {
       expect(await repositories.findPullRequest(name, { fork, branch: 'another' })).toBeNull();
     });
 
+    it('is found by its number, with its branch, also when that is gone', async () => {
+      const { repositories } = world();
+      const { name, fork, head, number, pullRequest } = await world().proposed();
+      expect(pullRequest.branch).toBe(head.branch);
+      expect(await repositories.pullRequest(name, number)).toEqual(pullRequest);
+      expect(await repositories.pullRequest(name, number + 1)).toBeNull();
+      expect(await repositories.pullRequest({ ...name, name: 'nothing' }, number)).toBeNull();
+      await repositories.closePullRequest(name, number);
+      await repositories.deleteBranch(fork, head.branch);
+      expect(await repositories.pullRequest(name, number)).toMatchObject({
+        number,
+        branch: head.branch,
+        isOpen: false,
+      });
+    });
+
     it('that is there already is taken for the new one', async () => {
       const { name, head, pullRequest } = await world().proposed();
       const request = { head, isDraft: false, base: 'main', title: 'Again', body: '' };

@@ -112,6 +112,6 @@ it('while it cannot be asked how full a thread is, nothing is posted, and the sh
   const answer = await write('/issues/7/comments/anonymous', { body: 'Hi' });
   expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
   expect(answer.body['error']).toContain('the service cannot check its limits');
-  await vi.waitFor(() => expect(account).toEqual(['admit', 'giveBack']));
+  await expect.poll(() => account).toEqual(['admit', 'giveBack']);
   expect(host.comments).toEqual([]);
 });

@@ -4,13 +4,15 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { systemClock } from '../../../src/isolate/clock.ts';
+import { bodiesMemory, isolateMemory } from '../../../src/isolate/memory-budget.ts';
 import { FENCE_IS_OPEN, footerProblem } from '../../../src/text/footer-room.ts';
 import { readMarkdown } from '../../../src/text/markdown.ts';
 import { commentAnswer } from '../../../src/routes/threads/anonymous-comment.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
 import { runs } from '../../support/runs.ts';
-import { type Call, SECRET, post } from '../support/json-caller.ts';
+import { type Call, type JsonAnswer, SECRET, post } from '../support/json-caller.ts';
 
 const { IDENTITIES } = env as unknown as Env;
 
@@ -242,6 +244,53 @@ describe('a bad request', () => {
     const payload = new ReadableStream({ type: 'bytes', start: () => {} });
     const answer = await say(payload, { variables: { READ_TIMEOUT: '50ms' } });
     expect(answer).toMatchObject(error(408, 'the request body did not arrive in time; send it again'));
+  });
+});
+
+describe('the memory of a comment', () => {
+  const long = JSON.stringify({ body: 'x'.repeat(60_000), padding: ' '.repeat(100_000) });
+
+  it('is counted while it arrives, and until it is answered', async () => {
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    const posted = Promise.withResolvers<void>();
+    host.disturb = async ({ method }) => {
+      if (method === 'POST') await posted.promise;
+      return undefined;
+    };
+    const saying = say(readable);
+    await writer.write(Buffer.from(long));
+    await expect.poll(() => bodiesMemory.heldBytes).toBeGreaterThan(long.length);
+    await writer.close();
+    await expect.poll(() => host.asked.at(-1)).toMatch(/^POST/);
+    expect([bodiesMemory.heldBytes, isolateMemory.heldBytes]).toEqual([0, 4 * long.length]);
+    posted.resolve();
+    expect((await saying).status).toBe(200);
+    expect(isolateMemory.heldBytes).toBe(0);
+  });
+
+  it('that others have taken keeps a long one waiting for ten seconds, and a short one not at all', async () => {
+    const others = [20, 4, 4, 4, 4].map((size) => {
+      const memory = isolateMemory.open(systemClock);
+      const share = memory.share();
+      return { end: () => memory.end(), hold: () => share.setNow(size * 1024 * 1024) };
+    });
+    for (const { hold } of others) hold();
+    let answered: JsonAnswer | null = null;
+    const waiting = say(long).then((answer) => (answered = answer));
+    expect((await say({ body: 'Hi' })).status).toBe(200);
+    await expect
+      .poll(() => {
+        vi.setSystemTime(Date.now() + 2_000);
+        for (const { hold } of others) hold();
+        return answered;
+      })
+      .not.toBeNull();
+    const refused = await waiting;
+    expect(refused).toMatchObject(error(503, 'the service is busy: try again in a minute'));
+    expect(refused.headers.get('Retry-After')).toBe('60');
+    for (const { end } of others) end();
+    expect((await say(long)).status).toBe(200);
   });
 });
 
