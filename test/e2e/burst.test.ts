@@ -78,6 +78,6 @@ describe('a hundred pushes at once from thirty addresses', () => {
     expect((await operator.press(burst!, 'Close burst PRs')).status).toBe(401);
     await expect
       .poll(async () => (await operator.read(`anon-pr-${banner.prHash}`)).map(({ message }) => message))
-      .toContain(`Your anonymous pull request was closed: ${early.url}`);
+      .toContain(`Your anonymous pull request was closed: ${bed.service.url}/v1/pr/${banner.prHash}`);
   });
 });

@@ -38,6 +38,7 @@ it('is restored by the button of the alert, and once more by the password after 
   const appeal = { thread: `${upstream.fullName}#1`, user_token: token, text: 'I only asked.\n\nPlease.' };
   expect(await speak(bed, author, '/v1/moderation/appeal', appeal)).toEqual({
     status: 200,
+    code: null,
     body: { hash, state: 'flagged', reports: 3 },
   });
   expect(await speak(bed, author, '/v1/moderation/appeal', appeal)).toMatchObject({ status: 429 });
