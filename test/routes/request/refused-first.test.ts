@@ -206,13 +206,13 @@ describe('a push that is refused', () => {
   it.each<[why: string, sent: object, error: string]>([
     ['for its options', { options: 'pr-hash=!' }, 'pr-hash'],
     ['for its ref', { ref: 'refs/tags/v1' }, ''],
-  ])('%s reaches neither the account nor the host', async (_, sent, error) => {
+  ])('%s asks only whether its client has a place left, and nothing of the host', async (_, sent, error) => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
     const answer = await push({}, sent);
     expect(Object.values(answer.refs).join()).toContain(error);
     expect(Object.values(answer.refs).join()).not.toBe('ok');
-    expect(asked).toEqual(['GUARD.admit']);
+    expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.refusePlaces']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });
