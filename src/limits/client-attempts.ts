@@ -9,11 +9,11 @@ import {
   type Hit,
   hit,
   isQuiet,
-  isWithin,
   type Limit,
   longestOf,
   type SlidingWindow,
 } from './sliding-window.ts';
+import { isWithin } from '../isolate/clock.ts';
 
 /** With more of them, the one that tried longest ago counts as new, so a crowd can only make a limit milder. */
 const MOST_CLIENTS = 100_000;

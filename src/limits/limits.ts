@@ -5,14 +5,14 @@
  * The contract fixes some of them (section 8). The others are variables, so that an operator can fit them to their
  * crowd. They are generous: a person who works, or a discussion behind one address, must not notice them.
  */
-import type { Limit } from './sliding-window.ts';
+import { type Limit, toldMs, type Wait } from './sliding-window.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Fixed by the contract, section 8. Failed attempts count, too. */
 export const CONTRACT_LIMITS = {
-  /** Each opens work for somebody else's maintainers. Updates do not count. Counted by src/limits/places.ts. */
+  /** Each opens work for somebody else's maintainers. Updates do not count. */
   pullRequests: { most: 5, withinMs: HOUR_MS },
   /** Guessing the password takes many attempts. */
   admin: { most: 10, withinMs: MINUTE_MS },
@@ -34,15 +34,6 @@ export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
 /** Badges of repositories not seen lately, for one client: half of what all clients together have by default. */
 export const CLIENT_BADGES = { most: 10, withinMs: MINUTE_MS } as const satisfies Limit;
-
-/**
- * What one isolate may create while it cannot ask what is left to the bot account. Some eight isolates together reach
- * what GitHub allows an account in a minute, and in an hour.
- */
-export const LOCAL_CREATIONS: readonly Limit[] = [
-  { most: 10, withinMs: MINUTE_MS },
-  { most: 60, withinMs: HOUR_MS },
-];
 
 export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
@@ -147,8 +138,7 @@ export const OPEN_LIMITS = {
   },
   /**
    * GitHub's for an account: about 80 a minute and 500 an hour (docs of GitHub, "Rate limits for the REST API", "About
-   * secondary rate limits"). Going beyond them can cost the account. When only a fifth is left, clients that have
-   * created most are refused first: see account-budget.ts. The account's object forgets what it created an hour ago.
+   * secondary rate limits"). Going beyond them can cost the account. Who waits first when little is left: fairness.ts.
    */
   creations: {
     variable: 'LIMIT_CREATIONS',
@@ -197,17 +187,12 @@ function implies(limit: Limit, other: Limit): boolean {
   return limit.most <= other.most && limit.withinMs >= other.withinMs;
 }
 
-/** `about 43 minutes`, rounded up. */
-export function waitText(ms: number): string {
-  const [size, unit] = (
-    [
-      [HOUR_MS, 'hour'],
-      [MINUTE_MS, 'minute'],
-      [1000, 'second'],
-    ] as const
-  ).find(([span]) => ms > span) ?? [1000, 'second'];
-  const count = Math.max(1, Math.ceil(ms / size));
-  return `about ${count} ${unit}${count === 1 ? '' : 's'}`;
+/** `about 45 minutes`, as `toldMs` rounds it. */
+export function waitText(wait: Wait): string {
+  const minutes = Math.max(1, toldMs(wait) / MINUTE_MS);
+  if (minutes === 60) return 'about an hour';
+  const [count, unit] = minutes > 60 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
+  return `about ${count === 1 ? 'a' : count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 /** `60 in 1m and 240 in 1h` */

@@ -13,10 +13,11 @@ import { keepOnly } from '../keep-only.ts';
 import { LimitRows } from '../limit-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** As long as a client has the same name: src/routes/request/client.ts. */
+/** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * HOUR_MS;
 
-export type LimitedAction = OpenLimitName | 'forks' | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
+/** What is read, or only tried. What is created counts at the account. */
+export type LimitedAction = OpenLimitName | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #rows = new LimitRows(this.ctx.storage.kv);
@@ -37,7 +38,11 @@ export class ClientWindows extends DurableObject<Env> {
   }
 
   /** Forgets what does not count any more. */
-  override async alarm(): Promise<void> {
+  override alarm(): Promise<void> {
+    return this.#forget();
+  }
+
+  async #forget(): Promise<void> {
     const now = Date.now();
     const kept = this.#rows.forgetOld(now);
     this.#hasAlarm = kept.length > 0 || this.#rows.size > 0;
@@ -45,6 +50,7 @@ export class ClientWindows extends DurableObject<Env> {
   }
 
   async #forgetLater(): Promise<void> {
+    if (this.#rows.isFull) await this.#forget();
     if (this.#hasAlarm) return;
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
     this.#hasAlarm = true;

@@ -7,7 +7,7 @@
  * anybody all of them.
  */
 import { BURST_ADDRESSES, BURST_PUSHES, type BurstFigures, type BusiestSite } from './burst-detector.ts';
-import { isWithin } from '../../limits/sliding-window.ts';
+import { isWithin } from '../../isolate/clock.ts';
 
 const KEY = 'told-burst';
 export const BURST_PAUSE_MS = 10 * 60 * 1000;

@@ -4,7 +4,7 @@
  * Pure. It fires once, and can fire again after both figures have fallen to half of its thresholds. Cost: memory for
  * the pushes of one minute, and constant time for each.
  */
-import { isWithin } from '../../limits/sliding-window.ts';
+import { isWithin } from '../../isolate/clock.ts';
 
 export const BURST_WINDOW_MS = 60_000;
 export const BURST_PUSHES = 20;

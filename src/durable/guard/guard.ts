@@ -16,7 +16,7 @@ import { BurstDetector } from './burst-detector.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
 import type { PanicScope } from './panic-scope.ts';
-import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../../limits/sliding-window.ts';
+import { EMPTY_WINDOW, type Limit, type SlidingWindow, type Wait, hit } from '../../limits/sliding-window.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { ActionTokens } from './action-tokens.ts';
 import { Alerts } from './alerts.ts';
@@ -57,10 +57,9 @@ const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> =
   all: ['panicMode', 'writesSuspended'],
 };
 
-export interface Admittance {
+/** How long this client must wait, and whether everybody must. */
+export interface Admittance extends Wait {
   readonly panicMode: boolean;
-  /** How long this client must wait; 0: not at all. */
-  readonly waitMs: number;
 }
 
 export class Guard extends DurableObject<Env> {
@@ -106,8 +105,8 @@ export class Guard extends DurableObject<Env> {
     const at = Date.now();
     const hasBegun = this.#detector.record({ address, site }, at) !== null;
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
-    const { waitMs } = this.#attempts.hit(address, limits, at);
-    return { panicMode: this.#suspension.panicMode, waitMs };
+    const { waitMs, withinMs } = this.#attempts.hit(address, limits, at);
+    return { panicMode: this.#suspension.panicMode, waitMs, withinMs };
   }
 
   /** Something is wrong with the bot's account or token, or nothing any more. */

@@ -1,6 +1,6 @@
 /** When the operator is told, or was told last, that pushes wait for them. Stored for an hour: it tells when somebody has pushed. */
 import { REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
-import { isAhead } from '../../limits/sliding-window.ts';
+import { isAhead } from '../../isolate/clock.ts';
 
 const KEY = 'review-told';
 

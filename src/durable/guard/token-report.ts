@@ -2,7 +2,7 @@
  * What is wrong with the bot's accounts, for the front page and the metrics, and what the operator was told of it last.
  * Several isolates may notice a problem at once, and one alert a day is enough.
  */
-import { isWithin } from '../../limits/sliding-window.ts';
+import { isWithin } from '../../isolate/clock.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 
 export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;

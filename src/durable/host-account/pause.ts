@@ -1,5 +1,5 @@
 /** Until when the code host wants to be left alone by the account. Outlives the object: the host remembers, too. */
-import { isAhead } from '../../limits/sliding-window.ts';
+import { isAhead } from '../../isolate/clock.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 
 /** Under which it is kept. */

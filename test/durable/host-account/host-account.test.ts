@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
-import { isWithin, type Limit } from '../../../src/limits/sliding-window.ts';
+import type { Limit } from '../../../src/limits/sliding-window.ts';
+import { isWithin } from '../../../src/isolate/clock.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;

@@ -1,0 +1,272 @@
+/**
+ * The limits of one request: what its client reads and tries, and what it creates. A handler and a push get this port;
+ * nothing below them knows of requests.
+ *
+ * What is read or tried counts in the client's window, one of many objects. What is created counts at the account, one
+ * object, in one call: all or nothing. Neither waits for the other. Once a client is over a limit, this isolate
+ * remembers until when, so that further requests reach no object.
+ */
+import { isAhead } from '../isolate/clock.ts';
+import { onForget, Recent } from '../isolate/recent.ts';
+import type { Logger } from '../log.ts';
+import { ClientAttempts } from './client-attempts.ts';
+import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts';
+import {
+  type AccountWait,
+  type FullWindow,
+  isOfOneNetwork,
+  type ReserveAnswer,
+  type WantedWindow,
+  type Wants,
+  windowName,
+} from './creations.ts';
+import { CONTRACT_LIMITS, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
+import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-window.ts';
+
+export type TriedName = OpenLimitName | 'admin' | 'rollback';
+
+/** An object of clients' windows. Calls reject if it cannot be reached, as those of the account do. */
+export interface WindowsObject {
+  hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit>;
+}
+
+/** The object of the bot account. */
+export interface AccountObject {
+  reserve(wants: Wants): Promise<ReserveAnswer>;
+  refusal(wants: Wants, isAttempt: boolean): Promise<AccountWait | null>;
+  release(id: string): Promise<void>;
+}
+
+export interface LimitsSetup {
+  readonly client: () => Promise<Client>;
+  readonly open: OpenLimits;
+  readonly windows: (key: string) => WindowsObject;
+  readonly account: () => AccountObject;
+  readonly logger: Logger;
+}
+
+/** Why something is not reserved. `unknown`: the account's object cannot be asked. */
+export type Refused =
+  | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait)
+  | ({ readonly kind: 'wait'; readonly for: 'unknown'; readonly full: null; readonly error: string } & Wait);
+
+/** Something may be created, and counts from now on. */
+export interface Grant {
+  readonly kind: 'grant';
+  /** How long the host is to be left alone; 0: it is not. */
+  readonly pauseMs: number;
+  /** Whether it counts in a window by itself, and not only by an earlier attempt at the same push. */
+  covers(window: WantedWindow): boolean;
+  /** Nothing was created. Never rejects. The second time, nothing happens; if it fails, the grant expires. */
+  release(): Promise<void>;
+}
+
+interface KnownFull {
+  readonly withinMs: number;
+  /** When there is room again, if nothing is released; milliseconds since 1970. */
+  readonly freeAt: number;
+  /** By their keys: the pushes that count. One that is repeated goes on. */
+  readonly holders: readonly string[];
+  /** The account has refused a push for it. False: it has only given the last room. */
+  readonly isRefused: boolean;
+}
+
+/** The host is told of so many calls at a time. */
+const CALLS_BATCH = 20;
+const UNKNOWN: Wait = { waitMs: 60_000, withinMs: 60_000 };
+
+/** By client and limit. `until` in milliseconds since 1970. */
+const refusedUntil = new Recent<Wait & { readonly until: number }>({ most: 10_000 });
+const misses = new ClientAttempts();
+const calls = new ClientAttempts();
+/** By client: calls that its window was not told of. Of a crowd, those who caused some last are kept. */
+const untold = new Recent<number>({ most: 10_000 });
+/** By the names of windows. Room may be released in another isolate, so this is believed for a minute at most. */
+const fullNetworks = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
+onForget(() => [misses, calls].forEach((attempts) => attempts.clear()));
+
+/** As `Limits.reserve`, for an object that posts by itself. */
+export async function reserve(
+  account: AccountObject,
+  wants: Wants,
+  logger: Logger,
+): Promise<Grant | Refused> {
+  try {
+    const answer = await account.reserve(wants);
+    if (answer.kind === 'granted') return granted(account, answer, wants, logger);
+    noteRefused(answer, wants);
+    return answer;
+  } catch (error) {
+    return unknown(error);
+  }
+}
+
+export class Limits {
+  readonly #setup: LimitsSetup;
+
+  constructor(setup: LimitsSetup) {
+    this.#setup = setup;
+  }
+
+  /** The limits by a name. */
+  of(name: TriedName): readonly Limit[] {
+    return name === 'admin' || name === 'rollback' ? [CONTRACT_LIMITS[name]] : this.#setup.open[name];
+  }
+
+  /** Counts an attempt. Answers how long the client must wait. Rejects if nobody can tell. */
+  async count(name: TriedName): Promise<Wait> {
+    const known = await this.known(name);
+    if (known.waitMs > 0) return known;
+    const key = await this.#key(name);
+    const wait = await this.#setup.windows(key).hit(key, name, this.of(name));
+    await this.remember(name, wait);
+    return wait;
+  }
+
+  /** How long the client must wait, as far as this isolate knows. Counts nothing. */
+  async known(name: TriedName): Promise<Wait> {
+    if (refusedUntil.size === 0) return NO_WAIT;
+    const key = `${name} ${await this.#key(name)}`;
+    const found = refusedUntil.get(key);
+    const now = Date.now();
+    if (found !== null && isAhead(found.until, longestOf(this.of(name)), now))
+      return { waitMs: found.until - now, withinMs: found.withinMs };
+    refusedUntil.delete(key);
+    return NO_WAIT;
+  }
+
+  /** A client over a limit need not ask again before its time is over. */
+  async remember(name: TriedName, { waitMs, withinMs }: Wait): Promise<void> {
+    if (waitMs === 0) return;
+    refusedUntil.set(`${name} ${await this.#key(name)}`, { waitMs, withinMs, until: Date.now() + waitMs });
+  }
+
+  /**
+   * Counts a look-up that found nothing. Each isolate counts for itself, because asking for what does not exist must
+   * leave nothing behind, not even an object that counts. Never rejects.
+   */
+  async countMiss(): Promise<Wait> {
+    return this.#orPass(async () => {
+      const wait = misses.hit(await this.#key('lookUps'), this.of('lookUps'), Date.now());
+      await this.remember('lookUps', wait);
+      return wait;
+    });
+  }
+
+  /**
+   * Charges a call of the host's REST interface to the client, in memory. Every so often its window is told, so that
+   * several isolates know together what a client has caused. Never rejects.
+   */
+  async charge(): Promise<void> {
+    await this.#orPass(async () => {
+      const key = await this.#key('calls');
+      const limits = this.of('calls');
+      await this.remember('calls', calls.hit(key, limits, Date.now()));
+      const more = 1 + (untold.get(key) ?? 0);
+      untold.set(key, more % CALLS_BATCH);
+      if (more < CALLS_BATCH) return NO_WAIT;
+      const batches = limits.map(({ most, withinMs }) => ({ most: Math.ceil(most / CALLS_BATCH), withinMs }));
+      const told = await this.#setup.windows(key).hit(key, 'calls', batches);
+      await this.remember('calls', told);
+      return told;
+    });
+  }
+
+  /** Asked last, when nothing else refuses the write. Never rejects: without an answer, nothing is created. */
+  reserve(wants: Wants): Promise<Grant | Refused> {
+    return reserve(this.#setup.account(), wants, this.#setup.logger);
+  }
+
+  /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. Never rejects. */
+  async refusal(wants: Wants, isAttempt: boolean): Promise<Refused | null> {
+    try {
+      const refusal = await this.#setup.account().refusal(wants, isAttempt);
+      if (refusal === null) return null;
+      if (isAttempt) noteRefused(refusal, wants);
+      return { kind: 'wait', pauseMs: 0, ...refusal };
+    } catch (error) {
+      return unknown(error);
+    }
+  }
+
+  /** Whether no network is known to be full: then there is nothing to ask. */
+  get isNobodyFull(): boolean {
+    return fullNetworks.size === 0;
+  }
+
+  /**
+   * Why a pull request would be refused, as far as this isolate knows. `isTold`: the account knows that the client tries,
+   * and so does the operator.
+   */
+  knownFull({
+    windows,
+    push,
+  }: Wants): (Wait & { readonly window: WantedWindow; readonly isTold: boolean }) | null {
+    const now = Date.now();
+    for (const window of windows) {
+      const known = fullNetworks.get(windowName(window), now);
+      if (known === null || known.freeAt <= now || known.holders.includes(push?.key ?? '')) continue;
+      return { window, isTold: known.isRefused, waitMs: known.freeAt - now, withinMs: known.withinMs };
+    }
+    return null;
+  }
+
+  /** Names the client, or those who are counted with it. */
+  async #key(name: TriedName): Promise<string> {
+    const countedFor = name === 'admin' || name === 'rollback' ? 'client' : OPEN_LIMITS[name].countedFor;
+    if (countedFor === 'all clients together') return ALL_CLIENTS;
+    const client = await this.#setup.client();
+    return countedFor === 'client' ? windowKey(client) : siteWindowKey(client);
+  }
+
+  /** For what only reads: if a limit cannot be checked, the request passes. */
+  async #orPass(counted: () => Promise<Wait>): Promise<Wait> {
+    try {
+      return await counted();
+    } catch (error) {
+      this.#setup.logger.warn('a limit could not be checked', { error });
+      return NO_WAIT;
+    }
+  }
+}
+
+function granted(
+  account: AccountObject,
+  { id, windows, full, pauseMs }: Extract<ReserveAnswer, { kind: 'granted' }>,
+  wants: Wants,
+  logger: Logger,
+): Grant {
+  for (const each of full) remember(each, false);
+  let left = id;
+  return {
+    kind: 'grant',
+    pauseMs,
+    covers: (window) => windows.includes(windowName(window)),
+    async release() {
+      const back = left;
+      left = null;
+      if (back === null) return;
+      await account
+        .release(back)
+        .catch((error: unknown) => logger.warn('a grant could not be released', { error }));
+      // Not before: meanwhile, the account may have said that there is none.
+      for (const window of wants.windows) if (isOfOneNetwork(window)) fullNetworks.delete(windowName(window));
+    },
+  };
+}
+
+function unknown(error: unknown): Refused {
+  return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
+}
+
+function noteRefused({ full, waitMs, withinMs }: AccountWait, { push }: Wants): void {
+  if (full === null) return;
+  const holders = fullNetworks.get(full.name)?.holders ?? full.holders;
+  // Whoever was answered before opens another one.
+  const others = push?.isAnother ? holders.filter((key) => key !== push.key) : holders;
+  remember({ name: full.name, holders: others, waitMs, withinMs }, true);
+}
+
+function remember({ name, holders, waitMs, withinMs }: FullWindow, isRefused: boolean): void {
+  fullNetworks.set(name, { withinMs, freeAt: Date.now() + waitMs, holders, isRefused });
+}

@@ -1,0 +1,132 @@
+/**
+ * The port of limits for a request, and what a client over a limit is answered. A limit is always asked before the work
+ * that it bounds: a refused client costs nobody else anything.
+ */
+import type { Context } from 'hono';
+import { hostNameOf, recordName } from '../../config/hosts.ts';
+import { hostAccountOf } from '../../durable/host-access.ts';
+import type { AppEnv } from '../../env.ts';
+import { limitText, lowered, OPEN_LIMITS, type OpenLimitName, waitText } from '../../limits/limits.ts';
+import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
+import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { type Target, targetKey } from '../../limits/wants.ts';
+import { clientWindowsOf } from '../../objects.ts';
+import { POLICY_PATH } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { clientOf } from './client.ts';
+import { answerRefused, type Refused, refused, sentence } from './refused.ts';
+import { retryAfter } from './write-refusal.ts';
+
+export function limitsOf(c: Context<AppEnv>): Limits {
+  return new Limits({
+    client: () => clientOf(c),
+    open: c.var.config.limits,
+    windows: (key) => clientWindowsOf(c.env, key),
+    account: () => hostAccountOf(c.env, c.var.host),
+    logger: c.var.logger,
+  });
+}
+
+/** For endpoints that write: fails closed. Null if the client may go on. */
+export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
+  const limits = limitsOf(c);
+  try {
+    const calls = await limits.known('calls');
+    if (calls.waitMs > 0) return overLimit(c, 'calls', calls);
+    const wait = await limits.count(name);
+    return wait.waitMs > 0 ? overLimit(c, name, wait) : null;
+  } catch (error) {
+    return uncheckedLimit(c, error);
+  }
+}
+
+export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+  c.var.logger.error('a limit could not be checked', { error });
+  const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
+  return refused(503, message, { 'Retry-After': '60' });
+}
+
+/** For endpoints that only read: if the limit cannot be checked, the request passes. */
+export async function withinLimit(
+  c: Context<AppEnv>,
+  name: OpenLimitName,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  const wait = await limitsOf(c)
+    .count(name)
+    .catch((error: unknown) => {
+      c.var.logger.warn('a limit could not be checked', { error });
+      return NO_WAIT;
+    });
+  return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
+}
+
+export function textRefusal(
+  c: Context<AppEnv>,
+  name: OpenLimitName,
+  wait: Wait,
+): Response | Promise<Response> {
+  const over = overLimit(c, name, wait);
+  const headers = { ...over.headers, 'Cache-Control': 'no-store' };
+  return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
+}
+
+function overLimit(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused {
+  return refused(429, tooMany(c, name, wait), { 'Retry-After': retryAfter(toldMs(wait)) });
+}
+
+/** `too many pushes from your network: at most 60 in 1m; try again in about a minute` */
+export function tooMany(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): string {
+  const limit = limitText(c.var.config.limits[name]);
+  const { what } = OPEN_LIMITS[name];
+  return `too many ${what} from your network: at most ${limit}; try again in ${waitText(wait)}`;
+}
+
+/** What one repository, or one thread, takes from all clients together. */
+export interface NamedTarget extends Target {
+  /** What the refusal says, all but the wait. */
+  readonly words: string;
+}
+
+/** @param number of the thread; null: for what is opened. @param policyLimits those of the repository. */
+export async function targetOf(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  number: number | null,
+  policyLimits: readonly Limit[],
+): Promise<NamedTarget> {
+  const { config, host } = c.var;
+  const [name, what] =
+    number === null ? (['target', 'pull requests and issues'] as const) : (['thread', 'comments'] as const);
+  const thread = number === null ? '' : `#${number}`;
+  const limits = lowered(config.limits[name], policyLimits);
+  const isLowered = policyLimits.some((limit) => limits.includes(limit));
+  const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
+  const secret = await serviceSecret(c.env, config.identitySecret);
+  return {
+    key: targetKey(secret, `${recordName(host, repository)}${thread}`),
+    limits,
+    words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
+  };
+}
+
+/**
+ * Why nothing is created, as JSON endpoints say it: `too many comments for octo/hello#7: this service posts at most 60 in
+ * 1h there for all people together; try again in about 45 minutes`
+ */
+export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
+  const isTarget = wait.for === 'repository' || wait.for === 'thread';
+  const hostName = hostNameOf(c.var.host);
+  const why =
+    isTarget && target !== null
+      ? target.words
+      : `${hostName} lets the bot account do only so much, and little of that is left: networks and repositories that have had less come first`;
+  return `${why}; try again in ${waitText(wait)}`;
+}
+
+/** A comment or an issue cannot be posted now. */
+export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
+  if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
+  return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });
+}
