@@ -73,16 +73,18 @@ function waitUnder(
     const its = wait(of, Math.max(1, Math.floor(part)));
     return its.waitMs < free.waitMs ? its : free;
   };
-  const networks = new Set(used.map((use) => use.by));
-  const isAlone = used.length === own.length;
+  const fifth = most * REPOSITORY_PART;
+  /** By repository, in the account's window. */
+  const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
+  const hasFifth = (of: string | null): boolean =>
+    of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
+  // Whoever floods a repository that waits does not make the part of the others smaller.
+  const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
+  const networks = new Set(claims.map((use) => use.by));
+  const isAlone = claims.length === own.length;
   return longestWait([
     wait(used, open),
     isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
-    window !== 'account' || repository === null || takesPart
-      ? NO_WAIT
-      : partly(
-          used.filter((use) => use.repository === repository),
-          most * REPOSITORY_PART,
-        ),
+    takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
   ]);
 }

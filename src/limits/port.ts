@@ -85,7 +85,9 @@ const untold = new Recent<number>({ most: 10_000 });
 const fullNetworks = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
 onForget(() => [misses, calls].forEach((attempts) => attempts.clear()));
 
-/** As `Limits.reserve`, for an object that posts by itself. */
+/**
+ * As `Limits.reserve`, for an object that posts by itself. What creates nothing goes on if the account cannot be asked.
+ */
 export async function reserve(
   account: AccountObject,
   wants: Wants,
@@ -97,7 +99,9 @@ export async function reserve(
     noteRefused(answer, wants);
     return answer;
   } catch (error) {
-    return unknown(error);
+    if (wants.windows.length > 0) return unknown(error);
+    logger.warn('the account could not be asked', { error });
+    return { kind: 'grant', pauseMs: 0, covers: () => false, release: async () => {} };
   }
 }
 
@@ -172,7 +176,7 @@ export class Limits {
     });
   }
 
-  /** Asked last, when nothing else refuses the write. Never rejects: without an answer, nothing is created. */
+  /** Asked last, when nothing else refuses the write. Never rejects: if nobody can tell, nothing is created. */
   reserve(wants: Wants): Promise<Grant | Refused> {
     return reserve(this.#setup.account(), wants, this.#setup.logger);
   }

@@ -55,12 +55,13 @@ describe('the window of an address', () => {
     const window = newWindow();
     pass(0);
     for (let attempt = 1; attempt <= most; attempt++) {
-      expect(await window.hit(action, limits)).toEqual({ allowed: true, attempts: attempt, waitMs: 0 });
+      expect(await window.hit(action, limits)).toMatchObject({ allowed: true, attempts: attempt, waitMs: 0 });
     }
     expect(await window.hit(action, limits)).toEqual({
       allowed: false,
       attempts: most + 1,
       waitMs: withinMs,
+      withinMs,
     });
     pass(withinMs - 1);
     expect((await window.hit(action, limits)).allowed).toBe(false);
