@@ -134,7 +134,7 @@ it('docs/storage.md has every kind of answer that is kept in KV, and only keys t
   const kept = keepers.flatMap((text) =>
     Array.from(
       text.matchAll(/`([a-z][\w-]*)\/\$\{|\bname: '([\w-]+)'/g),
-      ([, prefix, name]) => prefix ?? name,
+      ([, prefix, name = '']) => prefix ?? name,
     ),
   );
   expect(kept.length).toBeGreaterThan(4);
