@@ -1,8 +1,6 @@
 /**
  * What each client has done lately, in memory only: attempts against one kind of limit, or acts that are only counted.
- *
- * Pure. Cost: constant time for each attempt, and memory for the clients that tried something within the longest
- * window, up to a limit; for each of them, no more times than the limits allow.
+ * Cost: memory for the clients that tried something within the longest window, up to a limit.
  */
 import {
   EMPTY_WINDOW,

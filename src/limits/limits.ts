@@ -1,11 +1,10 @@
 /**
- * Every limit on how often something may be done, with its reason. Sizes are elsewhere: src/git/pack/memory-limits.ts and the
- * routes.
+ * Every limit on how often something may be done, with its reason. Sizes are elsewhere.
  *
  * The contract fixes some of them (section 8). The others are variables, so that an operator can fit them to their
  * crowd. They are generous: a person who works, or a discussion behind one address, must not notice them.
  */
-import { type Limit, toldMs, type Wait } from './sliding-window.ts';
+import type { Limit } from './sliding-window.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -39,8 +38,8 @@ export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
   /** In the form of the variable. */
   readonly usual: string;
-  /** The longest window that can be set. */
-  readonly longestHours: number;
+  /** The longest window that can be set; without it, a day. */
+  readonly longestHours?: number;
   /** What is counted, for /docs and for the answer that refuses it. */
   readonly what: string;
   readonly countedFor:
@@ -56,7 +55,6 @@ export const OPEN_LIMITS = {
   comments: {
     variable: 'LIMIT_COMMENTS',
     usual: '60/1m,240/1h',
-    longestHours: 24,
     what: 'comments and issues',
     countedFor: 'client',
   },
@@ -67,7 +65,6 @@ export const OPEN_LIMITS = {
   target: {
     variable: 'LIMIT_TARGET',
     usual: '100/1h',
-    longestHours: 24,
     what: 'pull requests and issues opened in one repository',
     countedFor: 'all clients together',
   },
@@ -75,7 +72,6 @@ export const OPEN_LIMITS = {
   thread: {
     variable: 'LIMIT_THREAD',
     usual: '240/1h',
-    longestHours: 24,
     what: 'comments on one thread',
     countedFor: 'all clients together',
   },
@@ -83,7 +79,6 @@ export const OPEN_LIMITS = {
   pushes: {
     variable: 'LIMIT_PUSHES',
     usual: '60/1m',
-    longestHours: 24,
     what: 'pushes',
     countedFor: 'client',
   },
@@ -94,7 +89,6 @@ export const OPEN_LIMITS = {
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
     usual: '1200/1m',
-    longestHours: 24,
     what: 'clones, fetches, pushes and files opened in a browser',
     countedFor: 'client',
   },
@@ -102,7 +96,6 @@ export const OPEN_LIMITS = {
   lookUps: {
     variable: 'LIMIT_LOOKUPS',
     usual: '60/1m',
-    longestHours: 24,
     what: 'look-ups of unknown hashes',
     countedFor: 'client',
   },
@@ -113,7 +106,6 @@ export const OPEN_LIMITS = {
   reports: {
     variable: 'LIMIT_REPORTS',
     usual: '30/1h',
-    longestHours: 24,
     what: 'reports and appeals',
     countedFor: 'an IPv4 address or an IPv6 /48',
   },
@@ -132,7 +124,6 @@ export const OPEN_LIMITS = {
   badges: {
     variable: 'LIMIT_BADGES',
     usual: '20/1m',
-    longestHours: 24,
     what: 'badges of repositories not seen lately',
     countedFor: 'all clients together',
   },
@@ -171,43 +162,3 @@ export const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
 
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
-
-/** What is allowed if `more` is to hold as well. What another limit implies is left out. */
-export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
-  return more.reduce(
-    (all, limit) =>
-      all.some((other) => implies(other, limit))
-        ? all
-        : [...all.filter((other) => !implies(limit, other)), limit],
-    limits,
-  );
-}
-
-function implies(limit: Limit, other: Limit): boolean {
-  return limit.most <= other.most && limit.withinMs >= other.withinMs;
-}
-
-/** `about 45 minutes`, as `toldMs` rounds it. */
-export function waitText(wait: Wait): string {
-  const minutes = Math.max(1, toldMs(wait) / MINUTE_MS);
-  if (minutes === 60) return 'about an hour';
-  const [count, unit] = minutes > 60 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
-  return `about ${count === 1 ? 'a' : count} ${unit}${count === 1 ? '' : 's'}`;
-}
-
-/** `60 in 1m and 240 in 1h` */
-export function limitText(limits: readonly Limit[]): string {
-  return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');
-}
-
-function spanText(ms: number): string {
-  const [unit, name] = (
-    [
-      [HOUR_MS, 'h'],
-      [MINUTE_MS, 'm'],
-      [1000, 's'],
-      [1, 'ms'],
-    ] as const
-  ).find(([size]) => ms % size === 0) as [number, string];
-  return `${ms / unit}${name}`;
-}

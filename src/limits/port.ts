@@ -14,12 +14,11 @@ import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts'
 import {
   type AccountWait,
   type FullWindow,
-  isOfOneNetwork,
   type ReserveAnswer,
   type WantedWindow,
   type Wants,
   windowName,
-} from './creations.ts';
+} from './wants.ts';
 import { CONTRACT_LIMITS, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
 import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-window.ts';
 
@@ -55,20 +54,12 @@ export interface Grant {
   readonly kind: 'grant';
   /** How long the host is to be left alone; 0: it is not. */
   readonly pauseMs: number;
+  /** The windows of its network that have no room left now. */
+  readonly full: readonly FullWindow[];
   /** Whether it counts in a window by itself, and not only by an earlier attempt at the same push. */
   covers(window: WantedWindow): boolean;
   /** Nothing was created. Never rejects. The second time, nothing happens; if it fails, the grant expires. */
   release(): Promise<void>;
-}
-
-interface KnownFull {
-  readonly withinMs: number;
-  /** When there is room again, if nothing is released; milliseconds since 1970. */
-  readonly freeAt: number;
-  /** By their keys: the pushes that count. One that is repeated goes on. */
-  readonly holders: readonly string[];
-  /** The account has refused a push for it. False: it has only given the last room. */
-  readonly isRefused: boolean;
 }
 
 /** The host is told of so many calls at a time. */
@@ -81,13 +72,9 @@ const misses = new ClientAttempts();
 const calls = new ClientAttempts();
 /** By client: calls that its window was not told of. Of a crowd, those who caused some last are kept. */
 const untold = new Recent<number>({ most: 10_000 });
-/** By the names of windows. Room may be released in another isolate, so this is believed for a minute at most. */
-const fullNetworks = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
 onForget(() => [misses, calls].forEach((attempts) => attempts.clear()));
 
-/**
- * As `Limits.reserve`, for an object that posts by itself. What creates nothing goes on if the account cannot be asked.
- */
+/** As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. */
 export async function reserve(
   account: AccountObject,
   wants: Wants,
@@ -95,13 +82,11 @@ export async function reserve(
 ): Promise<Grant | Refused> {
   try {
     const answer = await account.reserve(wants);
-    if (answer.kind === 'granted') return granted(account, answer, wants, logger);
-    noteRefused(answer, wants);
-    return answer;
+    return answer.kind === 'granted' ? granted(account, answer, logger) : answer;
   } catch (error) {
     if (wants.windows.length > 0) return unknown(error);
     logger.warn('the account could not be asked', { error });
-    return { kind: 'grant', pauseMs: 0, covers: () => false, release: async () => {} };
+    return { kind: 'grant', pauseMs: 0, full: [], covers: () => false, release: async () => {} };
   }
 }
 
@@ -145,10 +130,7 @@ export class Limits {
     refusedUntil.set(`${name} ${await this.#key(name)}`, { waitMs, withinMs, until: Date.now() + waitMs });
   }
 
-  /**
-   * Counts a look-up that found nothing. Each isolate counts for itself, because asking for what does not exist must
-   * leave nothing behind, not even an object that counts. Never rejects.
-   */
+  /** Counts a look-up that found nothing, in memory: it must leave nothing behind. Never rejects. */
   async countMiss(): Promise<Wait> {
     return this.#orPass(async () => {
       const wait = misses.hit(await this.#key('lookUps'), this.of('lookUps'), Date.now());
@@ -157,10 +139,7 @@ export class Limits {
     });
   }
 
-  /**
-   * Charges a call of the host's REST interface to the client, in memory. Every so often its window is told, so that
-   * several isolates know together what a client has caused. Never rejects.
-   */
+  /** Charges a call of the code host to the client, in memory. Its window is told every so often. Never rejects. */
   async charge(): Promise<void> {
     await this.#orPass(async () => {
       const key = await this.#key('calls');
@@ -185,34 +164,10 @@ export class Limits {
   async refusal(wants: Wants, isAttempt: boolean): Promise<Refused | null> {
     try {
       const refusal = await this.#setup.account().refusal(wants, isAttempt);
-      if (refusal === null) return null;
-      if (isAttempt) noteRefused(refusal, wants);
-      return { kind: 'wait', pauseMs: 0, ...refusal };
+      return refusal && { kind: 'wait', pauseMs: 0, ...refusal };
     } catch (error) {
       return unknown(error);
     }
-  }
-
-  /** Whether no network is known to be full: then there is nothing to ask. */
-  get isNobodyFull(): boolean {
-    return fullNetworks.size === 0;
-  }
-
-  /**
-   * Why a pull request would be refused, as far as this isolate knows. `isTold`: the account knows that the client tries,
-   * and so does the operator.
-   */
-  knownFull({
-    windows,
-    push,
-  }: Wants): (Wait & { readonly window: WantedWindow; readonly isTold: boolean }) | null {
-    const now = Date.now();
-    for (const window of windows) {
-      const known = fullNetworks.get(windowName(window), now);
-      if (known === null || known.freeAt <= now || known.holders.includes(push?.key ?? '')) continue;
-      return { window, isTold: known.isRefused, waitMs: known.freeAt - now, withinMs: known.withinMs };
-    }
-    return null;
   }
 
   /** Names the client, or those who are counted with it. */
@@ -237,14 +192,13 @@ export class Limits {
 function granted(
   account: AccountObject,
   { id, windows, full, pauseMs }: Extract<ReserveAnswer, { kind: 'granted' }>,
-  wants: Wants,
   logger: Logger,
 ): Grant {
-  for (const each of full) remember(each, false);
   let left = id;
   return {
     kind: 'grant',
     pauseMs,
+    full,
     covers: (window) => windows.includes(windowName(window)),
     async release() {
       const back = left;
@@ -253,24 +207,10 @@ function granted(
       await account
         .release(back)
         .catch((error: unknown) => logger.warn('a grant could not be released', { error }));
-      // Not before: meanwhile, the account may have said that there is none.
-      for (const window of wants.windows) if (isOfOneNetwork(window)) fullNetworks.delete(windowName(window));
     },
   };
 }
 
 function unknown(error: unknown): Refused {
   return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
-}
-
-function noteRefused({ full, waitMs, withinMs }: AccountWait, { push }: Wants): void {
-  if (full === null) return;
-  const holders = fullNetworks.get(full.name)?.holders ?? full.holders;
-  // Whoever was answered before opens another one.
-  const others = push?.isAnother ? holders.filter((key) => key !== push.key) : holders;
-  remember({ name: full.name, holders: others, waitMs, withinMs }, true);
-}
-
-function remember({ name, holders, waitMs, withinMs }: FullWindow, isRefused: boolean): void {
-  fullNetworks.set(name, { withinMs, freeAt: Date.now() + waitMs, holders, isRefused });
 }

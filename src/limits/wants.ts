@@ -1,9 +1,81 @@
-/** What each kind of write counts in. All keys are keyed hashes: the account's object learns no address and no name. */
+/**
+ * What a write asks of the account, and what it answers. A write names the windows that it counts in: all of them have
+ * room for it, or it counts in none. All keys are keyed hashes: the account's object learns no address and no name.
+ */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
-import type { WantedWindow, Wants } from './creations.ts';
+import type { Asker } from './fairness.ts';
 import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from './limits.ts';
-import type { Limit } from './sliding-window.ts';
+import type { Limit, Wait } from './sliding-window.ts';
+
+/** `address` and `prefix`: pull requests of one network; `prefix` is an IPv6 /48. `forks`: of one network, too; `alert`: to the operator, of one. */
+export type WindowKind = 'address' | 'prefix' | 'forks' | 'repository' | 'thread' | 'account' | 'alert';
+
+export interface WantedWindow {
+  readonly kind: WindowKind;
+  /** A keyed hash; empty for the account. */
+  readonly key: string;
+  readonly limits: readonly Limit[];
+}
+
+/** What something that is to be created counts in. */
+export interface Wants extends Asker {
+  /** The first that has no room refuses. Empty: nothing is created. */
+  readonly windows: readonly WantedWindow[];
+  /** Of a pull request: the same push again counts only where it does not count yet. */
+  readonly push: {
+    /** A keyed hash. */
+    readonly key: string;
+    /** It was answered before and opens another pull request: it counts once more. */
+    readonly isAnother: boolean;
+  } | null;
+}
+
+/** A window of one network that has no room left now. */
+export interface FullWindow extends Wait {
+  readonly name: string;
+  readonly holders: readonly string[];
+}
+
+export interface Reserved {
+  /** Null: an earlier attempt at the same push counts in all windows. */
+  readonly id: string | null;
+  /** The names of those that it counts in by itself. */
+  readonly windows: readonly string[];
+  readonly full: readonly FullWindow[];
+}
+
+/** Why a write has to wait. `calls`: the host allows few requests more. */
+export interface AccountWait extends Wait {
+  readonly for: WindowKind | 'calls';
+  /** Where one network has no room for another pull request. */
+  readonly full: FullNetwork | null;
+}
+
+export interface FullNetwork {
+  /** The name of its window. */
+  readonly name: string;
+  /** The keys of the pushes that count there. */
+  readonly holders: readonly string[];
+  /** Those, and the pushes that were refused since; 0: this one was not counted. */
+  readonly attempts: number;
+  /** True: alert the operator now, and not again for an hour. */
+  readonly isAlertDue: boolean;
+}
+
+/** `pauseMs`: how long the host is to be left alone; 0: it is not. */
+export type ReserveAnswer =
+  | ({ readonly kind: 'granted'; readonly pauseMs: number } & Reserved)
+  | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait);
+
+export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): string {
+  return `${kind} ${key}`;
+}
+
+/** It counts the pull requests of one network; what is refused there may be an attack. */
+export function isOfOneNetwork({ kind }: Pick<WantedWindow, 'kind'>): boolean {
+  return kind === 'address' || kind === 'prefix';
+}
 
 /** A repository or a thread, and what all clients together may create there. */
 export interface Target {
@@ -56,6 +128,11 @@ export function commentWants(
 export function forkWants(by: string, client: Client | null, creations: readonly Limit[]): Wants {
   const own = client === null ? [] : [window('forks', client.siteHash('share'), [FORKS])];
   return { ...writeWants(by), windows: [...own, account(creations)] };
+}
+
+/** The operator hears of a network that has no room once an hour. @param name of its window. */
+export function alertWants(name: string): Wants {
+  return { ...writeWants(''), windows: [window('alert', name, [{ most: 1, withinMs: 60 * 60_000 }])] };
 }
 
 function account(limits: readonly Limit[]): WantedWindow {

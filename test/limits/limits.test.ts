@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { limitText, lowered, waitText } from '../../src/limits/limits.ts';
-import { rateLimits } from '../../src/config/values.ts';
+import { lowered, waitText } from '../../src/routes/request/limits.ts';
+import { limitText, rateLimits } from '../../src/config/values.ts';
 
 const limits = (text: string) => (text === '' ? [] : (rateLimits(24).parse(text) ?? []));
 

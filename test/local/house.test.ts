@@ -153,6 +153,13 @@ it.each(Object.entries(MOST_LINES_OF_ROOMS))('has %s in at most %i lines', (room
   expect(countLines((file) => roomOf(file) === room)).toBeLessThanOrEqual(most);
 });
 
+it('has requests of Hono in routes and middleware only: below them, everything is a port', () => {
+  const above = new Set(['worker.ts', 'routes', 'middleware']);
+  // The types of a handler; and Hono's templates, which are no requests.
+  const takes = (file: string): boolean => /from 'hono'/.test(readFileSync(join(SRC, file), 'utf8'));
+  expect(files.filter((file) => !above.has(roomOf(file)) && takes(file))).toEqual([]);
+});
+
 it('has pure Git, which needs nothing else', () => {
   const outside = files.filter((file) => roomOf(file) === 'git').flatMap((file) => imports.get(file) ?? []);
   expect(outside.filter((to) => roomOf(to) !== 'git')).toEqual([]);

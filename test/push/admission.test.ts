@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import { windowName, type Wants } from '../../src/limits/creations.ts';
+import { windowName, type Wants } from '../../src/limits/wants.ts';
 import type { Place } from '../../src/push/push-host.ts';
 import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';

@@ -24,15 +24,12 @@ import {
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import {
   type AccountWait,
-  type Creation,
-  Creations,
-  type CreationWait,
-  isOfOneNetwork,
+  alertWants,
   type Reserved,
   type ReserveAnswer,
   type Wants,
   windowName,
-} from '../../limits/creations.ts';
+} from '../../limits/wants.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import type { HostProblem } from '../../host/host-check.ts';
 import { checkHost } from '../../host/open.ts';
@@ -40,6 +37,7 @@ import { loggerOf } from '../../log.ts';
 import { openHostAccess } from '../host-access.ts';
 import { isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
+import { type Creation, Creations } from './creations.ts';
 import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
 import { Usability, USABILITY_KEY } from './usability.ts';
@@ -91,7 +89,7 @@ export class HostAccount extends DurableObject<Env> {
     const now = Date.now();
     const pauseMs = this.#pause.left(now);
     const refusal = this.#creations.refusal(wants, now);
-    if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#refuse(refusal, now) };
+    if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#counted(refusal, now) };
     const had = this.#writes.count(wants.by, HOUR_MS, now);
     const calls = callsWait(this.#calls, this.#begun.size, { had, networks: this.#writes.size }, now);
     if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };
@@ -106,7 +104,7 @@ export class HostAccount extends DurableObject<Env> {
     const now = Date.now();
     const refusal = this.#creations.refusal(wants, now);
     if (refusal === null) return null;
-    return isAttempt ? this.#refuse(refusal, now) : waitFor(refusal, 0, false);
+    return isAttempt ? this.#counted(refusal, now) : refusal;
   }
 
   /** Nothing was created. @param id from `reserve`. The second time, nothing happens. */
@@ -206,12 +204,14 @@ export class HostAccount extends DurableObject<Env> {
     return reserved;
   }
 
-  #refuse(refusal: CreationWait, now: number): AccountWait {
-    if (!isOfOneNetwork(refusal)) return waitFor(refusal, 0, false);
-    const alert = Creations.alert(refusal);
+  #counted(refusal: AccountWait, now: number): AccountWait {
+    const { full } = refusal;
+    if (full === null) return refusal;
+    const alert = alertWants(full.name);
     const isAlertDue = this.#creations.refusal(alert, now) === null;
     if (isAlertDue) this.#keep(alert, now);
-    return waitFor(refusal, this.#creations.countRefused(windowName(refusal), now), isAlertDue);
+    const attempts = this.#creations.countRefused(full.name, now);
+    return { ...refusal, full: { ...full, attempts, isAlertDue } };
   }
 
   #wakeWithinAnHour(): void {
@@ -219,10 +219,4 @@ export class HostAccount extends DurableObject<Env> {
     this.#hasAlarm = true;
     void this.ctx.storage.setAlarm(Date.now() + HOUR_MS, { allowUnconfirmed: true });
   }
-}
-
-function waitFor(refusal: CreationWait, attempts: number, isAlertDue: boolean): AccountWait {
-  const { kind, holders, waitMs, withinMs } = refusal;
-  const full = isOfOneNetwork(refusal) ? { name: windowName(refusal), holders, attempts, isAlertDue } : null;
-  return { for: kind, waitMs, withinMs, full };
 }

@@ -19,7 +19,7 @@ import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from './moderat
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/listed-pseudonyms.ts';
-import type { Wants } from '../../limits/creations.ts';
+import type { Wants } from '../../limits/wants.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
 import { EMPTY_WINDOW, hit } from '../../limits/sliding-window.ts';
 import { loggerOf } from '../../log.ts';

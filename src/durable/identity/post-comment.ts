@@ -3,7 +3,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
-import type { Wants } from '../../limits/creations.ts';
+import type { Wants } from '../../limits/wants.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../text/footer.ts';
 import { COOLDOWN_MS, postingDecision } from './moderation.ts';

@@ -2,13 +2,13 @@
 import { html } from 'hono/html';
 import {
   CONTRACT_LIMITS,
-  limitText,
   OPEN_LIMIT_NAMES,
   OPEN_LIMITS,
   type OpenLimits,
   FORKS,
   SITE_PULL_REQUESTS,
 } from '../../limits/limits.ts';
+import { limitText } from '../../config/values.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import type { Html } from '../layout.ts';
 

@@ -11,8 +11,8 @@ import { onForget } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { type Client, siteWindowKey } from '../../limits/client.ts';
-import type { WantedWindow, Wants } from '../../limits/creations.ts';
-import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS, waitText } from '../../limits/limits.ts';
+import type { WantedWindow, Wants } from '../../limits/wants.ts';
+import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import { forkWants, openingIn, pullRequestWants, shareOf, writeWants } from '../../limits/wants.ts';
@@ -24,7 +24,8 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { type OpenedPullRequest, recordOpened } from '../../stats/opened.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { clientOf } from '../request/client.ts';
-import { limitsOf, type NamedTarget, targetOf, tooMany, waitWords } from '../request/limits.ts';
+import { isNobodyFull, knownFull, noteGranted, noteRefused, noteReleased } from './full-networks.ts';
+import { limitsOf, type NamedTarget, targetOf, tooMany, waitText, waitWords } from '../request/limits.ts';
 import { sentence } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
@@ -46,9 +47,8 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       try {
         const pusher = await client();
         const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
-        const opening =
-          pushHash === undefined || limits.isNobodyFull ? null : await wantsOf(await pushHash());
-        const full = opening === null ? null : limits.knownFull(opening);
+        const opening = pushHash === undefined || isNobodyFull() ? null : await wantsOf(await pushHash());
+        const full = opening === null ? null : knownFull(opening);
         const refusal = full?.isTold ? noneLeft(full.window.kind, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(siteWindowKey(pusher))))
@@ -69,7 +69,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async refuseFull(pushHash) {
       try {
         const wants = await wantsOf((await pushHash?.()) ?? '');
-        const known = limits.knownFull(wants);
+        const known = knownFull(wants);
         return known?.isTold ? noneLeft(known.window.kind, known) : await refuse(wants);
       } catch (error) {
         c.var.logger.error('the limits of a push could not be checked', { error });
@@ -121,7 +121,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   /** Counts a push that opens nothing, if it is refused; null: its client has room. */
   async function refuse(wants: Wants): Promise<Refusal | null> {
     const wait = await limits.refusal(wants, true);
-    return wait === null ? null : refusalOf(c, wait, null, await client());
+    if (wait === null) return null;
+    noteRefused(wait, wants);
+    return refusalOf(c, wait, null, await client());
   }
 
   /** Why the client is over a limit, as far as this isolate knows. */
@@ -168,6 +170,7 @@ export function openPlace(
       const back = grants;
       grants = [];
       await Promise.all(back.map((grant) => grant.release()));
+      if (back.length > 0) noteReleased(wanted);
     },
   };
 }
@@ -180,13 +183,16 @@ export async function reserve(
 ): Promise<Grant> {
   const reserved = await limitsOf(c).reserve(wants);
   if (reserved.kind === 'wait') {
+    noteRefused(reserved, wants);
     if (reserved.for !== 'unknown') openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
     throw (reserved.full === null ? refusedByPause(c) : null) ?? refusedAs(reserved);
   }
+  noteGranted(reserved);
   openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
   const paused = refusedByPause(c);
   if (paused === null) return reserved;
   await reserved.release();
+  noteReleased(wants);
   throw paused;
 }
 
@@ -220,6 +226,7 @@ function refusalOf(
       );
     case 'thread':
     case 'account':
+    case 'alert':
     case 'calls':
       return new Refusal(
         'account',

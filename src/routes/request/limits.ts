@@ -6,7 +6,8 @@ import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { limitText, lowered, OPEN_LIMITS, type OpenLimitName, waitText } from '../../limits/limits.ts';
+import { limitText } from '../../config/values.ts';
+import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import { type Target, targetKey } from '../../limits/wants.ts';
@@ -129,4 +130,27 @@ export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTar
 export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
   if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
   return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });
+}
+
+/** What is allowed if `more` is to hold as well. What another limit implies is left out. */
+export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
+  return more.reduce(
+    (all, limit) =>
+      all.some((other) => implies(other, limit))
+        ? all
+        : [...all.filter((other) => !implies(limit, other)), limit],
+    limits,
+  );
+}
+
+function implies(limit: Limit, other: Limit): boolean {
+  return limit.most <= other.most && limit.withinMs >= other.withinMs;
+}
+
+/** `about 45 minutes`, as `toldMs` rounds it. */
+export function waitText(wait: Wait): string {
+  const minutes = Math.max(1, toldMs(wait) / 60_000);
+  if (minutes === 60) return 'about an hour';
+  const [count, unit] = minutes > 60 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
+  return `about ${count === 1 ? 'a' : count} ${unit}${count === 1 ? '' : 's'}`;
 }

@@ -4,7 +4,7 @@ import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AccountFigures } from '../../durable/host-account/host-account.ts';
 import type { AppEnv } from '../../env.ts';
-import { limitText } from '../../limits/limits.ts';
+import { limitText } from '../../config/values.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import type { GaugeValue } from '../../metrics/exposition.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';

@@ -6,7 +6,7 @@ import type { Env } from '../../../src/env.ts';
 import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
-import type { Wants } from '../../../src/limits/creations.ts';
+import type { Wants } from '../../../src/limits/wants.ts';
 import {
   forkWants,
   openingIn,

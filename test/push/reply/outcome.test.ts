@@ -16,7 +16,10 @@ describe('the outcome of a push', () => {
     ['refused', ofHost('missing')],
     ['failed', ofHost('unreachable')],
     ['failed', ofHost('rate-limited')],
-    ['failed', new Refusal('unguarded', 'the service cannot check its limits', [])],
+    [
+      'failed',
+      new Refusal('unguarded', 'the service cannot check its limits', [], { cause: new Error('the guard') }),
+    ],
     ['failed', toRefusal(new TypeError('ours'), 'git')],
   ] as const)('is %s', (outcome, refusal) => {
     expect(pushOutcome(refusal)).toBe(outcome);

@@ -5,6 +5,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HostAccount } from '../../../src/durable/host-account/host-account.ts';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
@@ -124,41 +125,23 @@ describe.each(Object.entries(WRITES))('%s', (_, write) => {
     host.disturb = () => (isOpening ? undefined : Response.json({ message: 'Not Found' }, { status: 404 }));
     vi.setSystemTime((now += 3_600_000));
     expect((await write()).status).toBe(400);
-    expect(asked.filter((call) => /admit|Form/.test(call))).toEqual([]);
+    expect(asked.filter((call) => /reserve|Form/.test(call))).toEqual([]);
   });
 
-  it('goes on a little while the account cannot be asked, and then says so in a sentence', async () => {
+  it('is not posted while the account cannot be asked, and says so in a sentence', async () => {
     const host = new FakeThreads();
-    const variables = { HOST_ACCOUNTS: UNREACHABLE };
-    for (let count = 0; count < 10; count++) expect((await write(variables)).status).toBe(200);
-    // The isolate's, not the client's.
+    vi.spyOn(HostAccount.prototype, 'reserve').mockImplementation(() => {
+      throw new Error('Connection lost.');
+    });
     address += 1;
-    vi.setSystemTime((now += 20_000));
-    const before = host.comments.length + host.issues.length;
-    const refused = await write(variables);
-    expect(host.comments.length + host.issues.length).toBe(before);
+    const refused = await write();
+    expect([...host.comments, ...host.issues]).toEqual([]);
     expect(refused.status).toBe(503);
-    expect(refused.headers.get('Retry-After')).toBe('40');
+    expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.text).toMatch(
-      /the service cannot check what the bot account may still do at \S+, so it creates only a little now; try again in about 40 seconds/i,
+      /the service cannot check its limits; nothing was posted: try again in a minute/i,
     );
-    vi.setSystemTime((now += 40_000));
-    expect((await write(variables)).status).toBe(200);
   });
-});
-
-it('of the account that cannot be asked leaves most of its hour, too', async () => {
-  const host = new FakeThreads();
-  const variables = { HOST_ACCOUNTS: UNREACHABLE };
-  const comment = () => postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables);
-  vi.setSystemTime((now += 3_600_000));
-  for (let count = 0; count < 60; count++) {
-    if (count % 10 === 0) vi.setSystemTime((now += 60_000));
-    expect((await comment()).status).toBe(200);
-  }
-  vi.setSystemTime((now += 60_000));
-  expect((await comment()).headers.get('Retry-After')).toBe(String(54 * 60));
-  expect(host.comments).toHaveLength(60);
 });
 
 const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
@@ -194,11 +177,7 @@ describe('a push that is refused', () => {
     await fill();
     expect((await push()).error).toBe('push rejected: rate limit exceeded');
     // The account tells the operator of the first one.
-    expect(asked.toSorted()).toEqual([
-      'GUARD.admit',
-      'GUARD.rateLimitExceeded',
-      'HOST_ACCOUNTS.refusal',
-    ]);
+    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.rateLimitExceeded', 'HOST_ACCOUNTS.refusal']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });

@@ -5,37 +5,20 @@
  *
  * Pure. A row counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
  */
-import { isWithin } from '../isolate/clock.ts';
-import { type Asker, fairWait, type Use } from './fairness.ts';
-import { type Limit, longestOf, type Wait, waitOf, longestWait } from './sliding-window.ts';
+import { isWithin } from '../../isolate/clock.ts';
+import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
+import { longestOf, longestWait, type Wait, waitOf } from '../../limits/sliding-window.ts';
+import {
+  type AccountWait,
+  isOfOneNetwork,
+  type Reserved,
+  type WantedWindow,
+  type Wants,
+  windowName,
+} from '../../limits/wants.ts';
 
 /** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
-/** One alert for a network within this time. */
-const ALERT_PAUSE_MS = 60 * 60_000;
-
-/** `address` and `prefix`: pull requests of one network; `prefix` is an IPv6 /48. `forks`: of one network, too. */
-export type WindowKind = 'address' | 'prefix' | 'forks' | 'repository' | 'thread' | 'account';
-
-export interface WantedWindow {
-  readonly kind: WindowKind;
-  /** A keyed hash; empty for the account. */
-  readonly key: string;
-  readonly limits: readonly Limit[];
-}
-
-/** What something that is to be created counts in. */
-export interface Wants extends Asker {
-  /** The first that has no room refuses. Empty: nothing is created. */
-  readonly windows: readonly WantedWindow[];
-  /** Of a pull request: the same push again counts only where it does not count yet. */
-  readonly push: {
-    /** A keyed hash. */
-    readonly key: string;
-    /** It was answered before and opens another pull request: it counts once more. */
-    readonly isAnother: boolean;
-  } | null;
-}
 
 export interface Creation extends Use {
   /** How long it counts. */
@@ -45,52 +28,6 @@ export interface Creation extends Use {
   /** The key of the push. */
   readonly push: string | null;
 }
-
-/** Why nothing was reserved. */
-export interface CreationWait extends Wait {
-  readonly kind: WindowKind;
-  /** Of the window that has no room. */
-  readonly key: string;
-  /** The pushes that count there. */
-  readonly holders: readonly string[];
-}
-
-/** A window of one network that has no room left now. */
-export interface FullWindow extends Wait {
-  readonly name: string;
-  readonly holders: readonly string[];
-}
-
-export interface Reserved {
-  /** Null: an earlier attempt at the same push counts in all windows. */
-  readonly id: string | null;
-  /** The names of those that it counts in by itself. */
-  readonly windows: readonly string[];
-  readonly full: readonly FullWindow[];
-}
-
-/** Why a write has to wait. `calls`: the host allows few requests more. */
-export interface AccountWait extends Wait {
-  readonly for: WindowKind | 'calls';
-  /** Where one network has no room for another pull request. */
-  readonly full: FullNetwork | null;
-}
-
-export interface FullNetwork {
-  /** The name of its window. */
-  readonly name: string;
-  /** The keys of the pushes that count there. */
-  readonly holders: readonly string[];
-  /** Those, and the pushes that were refused since; 0: this one was not counted. */
-  readonly attempts: number;
-  /** True: alert the operator now, and not again for an hour. */
-  readonly isAlertDue: boolean;
-}
-
-/** `pauseMs`: how long the host is to be left alone; 0: it is not. */
-export type ReserveAnswer =
-  | ({ readonly kind: 'granted'; readonly pauseMs: number } & Reserved)
-  | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait);
 
 export class Creations {
   /** By id, oldest first. */
@@ -113,11 +50,13 @@ export class Creations {
   }
 
   /** Null: `reserve` has room. Counts nothing. */
-  refusal(wants: Wants, now: number): CreationWait | null {
+  refusal(wants: Wants, now: number): AccountWait | null {
     for (const window of this.#needed(wants, now)) {
       const wait = this.#wait(window, wants, now);
-      const { kind, key } = window;
-      if (wait.waitMs > 0) return { kind, key, holders: this.#holders(windowName(window), now), ...wait };
+      if (wait.waitMs === 0) continue;
+      const name = windowName(window);
+      const known = { name, holders: this.#holders(name, now), attempts: 0, isAlertDue: false };
+      return { for: window.kind, full: isOfOneNetwork(window) ? known : null, ...wait };
     }
     return null;
   }
@@ -155,18 +94,11 @@ export class Creations {
     return this.#rows.delete(id);
   }
 
-  /** Counts a pull request that its network's window refuses. Answers how many there were with it, for an alert. */
+  /** Counts a pull request that the window of its network refuses. Answers how many there were with it, for an alert. */
   countRefused(name: string, now: number): number {
     const refused = 1 + (this.#refused.get(name) ?? 0);
     this.#refused.set(name, refused);
     return this.uses(name, now).length + refused;
-  }
-
-  /** Whether the operator is to hear of a network now; then `wants` counts that. */
-  static alert(window: Pick<WantedWindow, 'kind' | 'key'>): Wants {
-    const limits = [{ most: 1, withinMs: ALERT_PAUSE_MS }];
-    const alert = { kind: window.kind, key: `${window.key} alert`, limits };
-    return { by: '', repository: null, takesPart: false, windows: [alert], push: null };
   }
 
   /** What counts in a window, oldest first. */
@@ -211,13 +143,4 @@ export class Creations {
       this.#byWindow.set(name, rows.add(row));
     }
   }
-}
-
-export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): string {
-  return `${kind} ${key}`;
-}
-
-/** It counts the pull requests of one network; what is refused there may be an attack. */
-export function isOfOneNetwork({ kind }: Pick<WantedWindow, 'kind'>): boolean {
-  return kind === 'address' || kind === 'prefix';
 }

@@ -1,8 +1,15 @@
 /** What is created: in all of its windows or in none, once for a push, and forgotten. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clientIn } from '../../src/limits/client.ts';
-import { Creations, type Wants, windowName } from '../../src/limits/creations.ts';
-import { forkWants, openingIn, pullRequestWants, writeWants } from '../../src/limits/wants.ts';
+import { clientIn } from '../../../src/limits/client.ts';
+import { Creations } from '../../../src/durable/host-account/creations.ts';
+import {
+  forkWants,
+  openingIn,
+  pullRequestWants,
+  type Wants,
+  windowName,
+  writeWants,
+} from '../../../src/limits/wants.ts';
 
 const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);
@@ -20,7 +27,9 @@ beforeEach(() => {
 let ids = 0;
 function open(wants: Wants) {
   const refusal = creations.refusal(wants, now);
-  return refusal ?? { kind: 'reserved' as const, ...creations.reserve(`${++ids}`, wants, now) };
+  return refusal === null
+    ? { kind: 'reserved' as const, ...creations.reserve(`${++ids}`, wants, now) }
+    : { kind: refusal.for, ...refusal };
 }
 const pull = (push: string, of = client, target = repository): Wants =>
   openingIn(target, ACCOUNT, pullRequestWants(of, push));
@@ -32,7 +41,7 @@ describe('a pull request', () => {
     expect(open(pull('sixth'))).toMatchObject({
       kind: 'address',
       waitMs: HOUR_MS,
-      holders: ['0', '1', '2', '3', '4'],
+      full: { holders: ['0', '1', '2', '3', '4'] },
     });
     for (let network = 2; network <= 4; network++) {
       for (let push = 0; push < 5; push++)
