@@ -6,7 +6,7 @@
  * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to the
  * others.
  *
- * The last tenth is kept: of a thread and of the account for people who have taken part in the thread before, and of
+ * The last tenth is kept: of comments and of the account for people who have taken part in the thread before, and of
  * what may be opened in a repository for networks that have opened nothing there.
  *
  * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
@@ -37,7 +37,8 @@ export interface Asker {
   readonly takesPart: boolean;
 }
 
-export type SharedWindow = 'account' | 'repository' | 'thread';
+/** `repository`: what is opened there; `comments`: those on all of its threads. */
+export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread';
 
 /** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
 export function fairWait(

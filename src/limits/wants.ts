@@ -9,7 +9,8 @@ import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
 /** `address` and `prefix`: pull requests of one network; `prefix` is an IPv6 /48. `forks`: of one network, too; `alert`: to the operator, of one. */
-export type WindowKind = 'address' | 'prefix' | 'forks' | 'repository' | 'thread' | 'account' | 'alert';
+export type WindowKind =
+  'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
 
 export interface WantedWindow {
   readonly kind: WindowKind;
@@ -68,6 +69,11 @@ export type ReserveAnswer =
   | ({ readonly kind: 'granted'; readonly pauseMs: number } & Reserved)
   | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait);
 
+/** It is about to ask the host for something; else it only keeps room for later. */
+export function writesNow({ windows }: Wants): boolean {
+  return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
+}
+
 export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): string {
   return `${kind} ${key}`;
 }
@@ -120,8 +126,18 @@ export function commentWants(
   thread: Target,
   creations: readonly Limit[],
 ): Wants {
-  const windows = [window('thread', thread.key, thread.limits), account(creations)];
+  const windows = [
+    window('thread', thread.key, thread.limits),
+    window('comments', repository, [commentsIn(creations)]),
+    account(creations),
+  ];
   return { ...writeWants(by), repository, windows };
+}
+
+/** All threads of one repository get half of what the account may create in its longest window. */
+export function commentsIn(creations: readonly Limit[]): Limit {
+  const { most, withinMs } = creations.reduce((a, b) => (b.withinMs > a.withinMs ? b : a));
+  return { most: Math.ceil(most / 2), withinMs };
 }
 
 /** @param client null: nobody's, as the push was delayed. */

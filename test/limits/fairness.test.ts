@@ -6,7 +6,7 @@ import type { Limit } from '../../src/limits/sliding-window.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 60 * 60_000;
-const WINDOWS: readonly SharedWindow[] = ['account', 'repository', 'thread'];
+const WINDOWS: readonly SharedWindow[] = ['account', 'repository', 'comments', 'thread'];
 const hourly = (most: number): readonly Limit[] => [{ most, withinMs: HOUR_MS }];
 
 const asker = (by: string, repository: string | null = null, takesPart = false): Asker => ({
@@ -147,7 +147,7 @@ describe('a repository', () => {
 });
 
 describe('people who take part in a thread', () => {
-  it.each(['account', 'thread'] as const)('have the last tenth of the %s', (window) => {
+  it.each(['account', 'comments', 'thread'] as const)('have the last tenth of the %s', (window) => {
     const uses: Use[] = [];
     expect(total(flood(window, 100, crowd(1000), uses))).toBe(90);
     expect(fairWait(window, uses, hourly(100), asker('new'), NOW).waitMs).toBe(HOUR_MS);

@@ -25,7 +25,7 @@ it('a pull request counts for its address, its /48 if there is one, the reposito
 it('a comment counts for its thread and the account, and for the repository’s part of that', () => {
   const [repository, thread] = [targetKey(SECRET, 'octo/hello'), targetKey(SECRET, 'octo/hello#7')];
   const wants = commentWants('by', repository, { key: thread, limits }, limits);
-  expect(wants.windows.map(({ kind }) => kind)).toEqual(['thread', 'account']);
+  expect(wants.windows.map(({ kind }) => kind)).toEqual(['thread', 'comments', 'account']);
   expect(wants.repository).toBe(repository);
   expect(targetKey(SECRET, 'OCTO/Hello')).toBe(repository);
 });

@@ -131,7 +131,7 @@ export class Creations {
   #wait(window: WantedWindow, asker: Asker, now: number): Wait {
     const uses = this.uses(windowName(window), now);
     const { kind, limits } = window;
-    if (kind === 'account' || kind === 'repository' || kind === 'thread')
+    if (kind === 'account' || kind === 'repository' || kind === 'comments' || kind === 'thread')
       return fairWait(kind, uses, limits, asker, now);
     const hits = uses.map(({ at }) => at);
     return longestWait(limits.map((limit) => waitOf(hits, limit, now)));

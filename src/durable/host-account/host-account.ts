@@ -29,6 +29,7 @@ import {
   type ReserveAnswer,
   type Wants,
   windowName,
+  writesNow,
 } from '../../limits/wants.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import type { HostProblem } from '../../host/host-check.ts';
@@ -90,6 +91,7 @@ export class HostAccount extends DurableObject<Env> {
     const pauseMs = this.#pause.left(now);
     const refusal = this.#creations.refusal(wants, now);
     if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#counted(refusal, now) };
+    if (!writesNow(wants)) return { kind: 'granted', pauseMs, ...this.#keep(wants, now) };
     const had = this.#writes.count(wants.by, HOUR_MS, now);
     const calls = callsWait(this.#calls, this.#begun.size, { had, networks: this.#writes.size }, now);
     if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };

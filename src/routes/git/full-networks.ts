@@ -63,7 +63,7 @@ export function noteRefused({ full, waitMs, withinMs }: Refused, { push }: Wants
 }
 
 /** After the account has heard of it: until then, it may have said that there is no room. */
-export function noteReleased({ windows }: Wants): void {
+export function noteReleased(windows: readonly WantedWindow[]): void {
   for (const window of windows) if (isOfOneNetwork(window)) networks.delete(windowName(window));
 }
 

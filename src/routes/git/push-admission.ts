@@ -11,11 +11,19 @@ import { onForget } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { type Client, siteWindowKey } from '../../limits/client.ts';
-import type { WantedWindow, Wants } from '../../limits/wants.ts';
 import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
-import { forkWants, openingIn, pullRequestWants, shareOf, writeWants } from '../../limits/wants.ts';
+import {
+  forkWants,
+  openingIn,
+  pullRequestWants,
+  shareOf,
+  type WantedWindow,
+  type Wants,
+  writesNow,
+  writeWants,
+} from '../../limits/wants.ts';
 import { guardOf } from '../../objects.ts';
 import type { Admission, Place } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
@@ -170,7 +178,8 @@ export function openPlace(
       const back = grants;
       grants = [];
       await Promise.all(back.map((grant) => grant.release()));
-      if (back.length > 0) noteReleased(wanted);
+      noteReleased(wanted.windows.filter((window) => back.some((grant) => grant.covers(window))));
+      wanted = own;
     },
   };
 }
@@ -185,14 +194,14 @@ export async function reserve(
   if (reserved.kind === 'wait') {
     noteRefused(reserved, wants);
     if (reserved.for !== 'unknown') openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
-    throw (reserved.full === null ? refusedByPause(c) : null) ?? refusedAs(reserved);
+    throw (reserved.full === null && writesNow(wants) ? refusedByPause(c) : null) ?? refusedAs(reserved);
   }
   noteGranted(reserved);
   openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
-  const paused = refusedByPause(c);
+  const paused = writesNow(wants) ? refusedByPause(c) : null;
   if (paused === null) return reserved;
   await reserved.release();
-  noteReleased(wants);
+  noteReleased(wants.windows.filter((window) => reserved.covers(window)));
   throw paused;
 }
 
@@ -224,6 +233,7 @@ function refusalOf(
         [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
         { waitMs },
       );
+    case 'comments':
     case 'thread':
     case 'account':
     case 'alert':

@@ -10,7 +10,7 @@ import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
-import { type Target, targetKey } from '../../limits/wants.ts';
+import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
 import { clientWindowsOf } from '../../objects.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
@@ -86,6 +86,8 @@ export function tooMany(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): st
 
 /** What one repository, or one thread, takes from all clients together. */
 export interface NamedTarget extends Target {
+  /** `owner/repo` */
+  readonly repository: string;
   /** What the refusal says, all but the wait. */
   readonly words: string;
 }
@@ -108,6 +110,7 @@ export async function targetOf(
   return {
     key: targetKey(secret, `${recordName(host, repository)}${thread}`),
     limits,
+    repository: fullName(repository),
     words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
   };
 }
@@ -117,13 +120,15 @@ export async function targetOf(
  * 1h there for all people together; try again in about 45 minutes`
  */
 export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
-  const isTarget = wait.for === 'repository' || wait.for === 'thread';
-  const hostName = hostNameOf(c.var.host);
-  const why =
-    isTarget && target !== null
-      ? target.words
-      : `${hostName} lets the bot account do only so much, and little of that is left: networks and repositories that have had less come first`;
-  return `${why}; try again in ${waitText(wait)}`;
+  return `${whyWait(c, wait, target)}; try again in ${waitText(wait)}`;
+}
+
+function whyWait(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
+  const { creations } = c.var.config.limits;
+  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) return target.words;
+  if (target !== null && wait.for === 'comments')
+    return `too many comments for ${target.repository}: this service posts at most ${limitText([commentsIn(creations)])} there for all people together`;
+  return `${hostNameOf(c.var.host)} lets the bot account do only so much, and little of that is left: networks and repositories that have had less come first`;
 }
 
 /** A comment or an issue cannot be posted now. */

@@ -105,7 +105,7 @@ describe('a place that is full', () => {
     expect(third).not.toBe(first);
     expect(new Set(wants.map(({ repository: where }) => where)).size).toBe(1);
     expect(wants.map(({ windows }) => windows.map(({ kind }) => kind))).toEqual(
-      Array.from({ length: 3 }, () => ['thread', 'account']),
+      Array.from({ length: 3 }, () => ['thread', 'comments', 'account']),
     );
   });
 });
