@@ -48,18 +48,19 @@ export function fairRule(): Rule {
  * a network only while more is left than it has had itself.
  */
 export function oldRule(): Rule {
-  const windows = new Map<string, readonly number[]>();
+  const hits = new Map<string, readonly number[]>();
   const had = new ClientAttempts();
-  const within = (name: string, now: number) => (windows.get(name) ?? []).filter((at) => now - at < HOUR_MS);
-  return ({ by, windows: wanted }, now) => {
+  const within = (name: string, now: number) => (hits.get(name) ?? []).filter((at) => now - at < HOUR_MS);
+  return ({ by, windows }, now) => {
+    // There was none.
+    const wanted = windows.filter(({ kind }) => kind !== 'comments');
     const its = had.count(by, HOUR_MS, now);
     for (const { kind, key, limits } of wanted) {
       const kept = ({ most }: Limit) => (kind === 'account' ? Math.min(its, Math.floor(most / 5)) : 0);
       const left = limits.map((limit) => ({ ...limit, most: limit.most - kept(limit) }));
       if (!hit({ hits: within(`${kind} ${key}`, now), refused: 0 }, left, now).hit.allowed) return false;
     }
-    for (const { kind, key } of wanted)
-      windows.set(`${kind} ${key}`, [...within(`${kind} ${key}`, now), now]);
+    for (const { kind, key } of wanted) hits.set(`${kind} ${key}`, [...within(`${kind} ${key}`, now), now]);
     had.hit(by, [{ most: Infinity, withinMs: HOUR_MS }], now);
     return true;
   };

@@ -34,10 +34,7 @@ export function clientIn(network: string, secret: string): Client {
 /** The badges of all clients together: all readers of a page with a badge request that badge. No hash of a client. */
 export const ALL_CLIENTS = '0'.repeat(64);
 
-/**
- * Names a client among the windows of today. Records of different days cannot be matched, and for that, whoever has used
- * up a limit at midnight (UTC) begins anew: once a day, twice as much within one window.
- */
+/** Names a client among today's windows: days cannot be matched, and at midnight (UTC) everybody begins anew. */
 export function windowKey(client: Client): string {
   return client.hash('window', today());
 }

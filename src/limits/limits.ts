@@ -1,8 +1,6 @@
 /**
- * Every limit on how often something may be done, with its reason. Sizes are elsewhere.
- *
- * The contract fixes some of them (section 8). The others are variables, so that an operator can fit them to their
- * crowd. They are generous: a person who works, or a discussion behind one address, must not notice them.
+ * Every limit on how often something may be done, with its reason. The contract fixes some (section 8). The others are
+ * variables, and generous: a person who works, or a discussion behind one address, must not notice them.
  */
 import type { Limit } from './sliding-window.ts';
 
@@ -31,9 +29,6 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
-/** Badges of repositories not seen lately, for one client: half of what all clients together have by default. */
-export const CLIENT_BADGES = { most: 10, withinMs: MINUTE_MS } as const satisfies Limit;
-
 export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
   /** In the form of the variable. */
@@ -58,10 +53,7 @@ export const OPEN_LIMITS = {
     what: 'comments and issues',
     countedFor: 'client',
   },
-  /**
-   * From however many networks they come. A busy day of a large project has fewer; a repository may lower this and the
-   * next one in its `.gitveil.yml`.
-   */
+  /** A busy day of a large project has fewer. A repository may lower this and the next one in its `.gitveil.yml`. */
   target: {
     variable: 'LIMIT_TARGET',
     usual: '100/1h',
@@ -82,10 +74,7 @@ export const OPEN_LIMITS = {
     what: 'pushes',
     countedFor: 'client',
   },
-  /**
-   * Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. The
-   * fetch itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
-   */
+  /** Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. */
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
     usual: '1200/1m',

@@ -24,7 +24,7 @@ import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-w
 
 export type TriedName = OpenLimitName | 'admin' | 'rollback';
 
-/** An object of clients' windows. Calls reject if it cannot be reached, as those of the account do. */
+/** An object of clients' windows. Calls of objects reject if they cannot be reached. */
 export interface WindowsObject {
   hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit>;
 }

@@ -1,6 +1,6 @@
 /**
- * What a write asks of the account, and what it answers. A write names the windows that it counts in: all of them have
- * room for it, or it counts in none. All keys are keyed hashes: the account's object learns no address and no name.
+ * What a write asks of the account, and what that answers. A write counts in all windows that it names, or in none. All
+ * keys are keyed hashes: the account's object learns no address and no name.
  */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
@@ -144,11 +144,6 @@ export function commentsIn(creations: readonly Limit[]): Limit {
 export function forkWants(by: string, client: Client | null, creations: readonly Limit[]): Wants {
   const own = client === null ? [] : [window('forks', client.siteHash('share'), [FORKS])];
   return { ...writeWants(by), windows: [...own, account(creations)] };
-}
-
-/** The operator hears of a network that has no room once an hour. @param name of its window. */
-export function alertWants(name: string): Wants {
-  return { ...writeWants(''), windows: [window('alert', name, [{ most: 1, withinMs: 60 * 60_000 }])] };
 }
 
 function account(limits: readonly Limit[]): WantedWindow {

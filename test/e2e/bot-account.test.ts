@@ -31,12 +31,17 @@ describe('when little is left of what the account may create', () => {
     await clone.push('-o', 'base=nowhere', 'origin', 'HEAD');
     await expect.poll(creationsLeft).toBe(39);
 
-    // In the last third, a repository that has had a fifth waits, though nobody else has written.
-    for (let time = 0; time < 26; time++) {
-      expect((await comment(bed, person, `${upstream.fullName}/issues/1`, `Words ${time}`)).status).toBe(200);
-    }
+    // Comments on all threads of a repository have half, without the tenth for people who have taken part before.
+    const say = () => comment(bed, person, `${upstream.fullName}/issues/1`, 'Words');
+    for (let time = 0; time < 18; time++) expect((await say()).status).toBe(200);
+    expect((await say()).body['error']).toBe(
+      `too many comments for ${upstream.fullName}: this service posts at most 20 in 1h there for all people together; try again in about an hour`,
+    );
+    // In the last third of the account's hour, a repository that has had a fifth waits, though nobody else has written.
+    const open = () => speak(bed, person, issues, { title: 'Issue', body: 'Words' });
+    for (let time = 0; time < 8; time++) expect((await open()).status).toBe(200);
     expect(await creationsLeft()).toBe(13);
-    const refused = await comment(bed, person, `${upstream.fullName}/issues/1`, 'More');
+    const refused = await open();
     expect(refused.status).toBe(429);
     expect(refused.body['error']).toMatch(
       / lets the bot account do only so much, .*try again in about an hour$/,

@@ -7,7 +7,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { CONTRACT_LIMITS, OpenLimitName } from '../../limits/limits.ts';
+import type { TriedName } from '../../limits/port.ts';
 import type { Hit, Limit } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 import { LimitRows } from '../limit-rows.ts';
@@ -16,15 +16,12 @@ const HOUR_MS = 60 * 60 * 1000;
 /** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * HOUR_MS;
 
-/** What is read, or only tried. What is created counts at the account. */
-export type LimitedAction = OpenLimitName | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
-
 export class ClientWindows extends DurableObject<Env> {
   readonly #rows = new LimitRows(this.ctx.storage.kv);
   #hasAlarm = false;
 
   /** Counts one attempt. Answers whether it is within the limits. @param client by its hash, as in every call. */
-  async hit(client: string, action: LimitedAction, limits: readonly Limit[]): Promise<Hit> {
+  async hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit> {
     const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now());
     await this.#forgetLater();
     return answer;

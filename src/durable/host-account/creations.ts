@@ -15,10 +15,12 @@ import {
   type WantedWindow,
   type Wants,
   windowName,
+  writeWants,
 } from '../../limits/wants.ts';
 
 /** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
+const ALERT_PAUSE_MS = 60 * 60_000;
 
 export interface Creation extends Use {
   /** How long it counts. */
@@ -143,4 +145,10 @@ export class Creations {
       this.#byWindow.set(name, rows.add(row));
     }
   }
+}
+
+/** The operator hears of a network that has no room once an hour. @param name of its window. */
+export function alertWants(name: string): Wants {
+  const limits = [{ most: 1, withinMs: ALERT_PAUSE_MS }];
+  return { ...writeWants(''), windows: [{ kind: 'alert', key: name, limits }] };
 }

@@ -24,7 +24,6 @@ import {
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import {
   type AccountWait,
-  alertWants,
   type Reserved,
   type ReserveAnswer,
   type Wants,
@@ -38,7 +37,7 @@ import { loggerOf } from '../../log.ts';
 import { openHostAccess } from '../host-access.ts';
 import { isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
-import { type Creation, Creations } from './creations.ts';
+import { alertWants, type Creation, Creations } from './creations.ts';
 import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
 import { Usability, USABILITY_KEY } from './usability.ts';

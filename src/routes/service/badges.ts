@@ -23,7 +23,6 @@ import { openStatistics } from '../../stats/statistics.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { siteWindowKey } from '../../limits/client.ts';
-import { CLIENT_BADGES } from '../../limits/limits.ts';
 import { clientOf } from '../request/client.ts';
 import { limitsOf } from '../request/limits.ts';
 import {
@@ -99,6 +98,8 @@ badges.get(
   }),
 );
 
+/** Policies of repositories not seen lately: half of what all clients together have by default. */
+const CLIENT_BADGES = { most: 10, withinMs: 60_000 };
 /** Of each client, an IPv6 /48 as a whole, so that one does not use up what all have. */
 const shares = new ClientAttempts();
 onForget(() => shares.clear());

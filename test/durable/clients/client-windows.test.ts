@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { LimitedAction } from '../../../src/durable/clients/client-windows.ts';
+import type { TriedName } from '../../../src/limits/port.ts';
 import type { Env } from '../../../src/env.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
 import { restartObjects } from '../../support/all-objects.ts';
@@ -16,7 +16,7 @@ function sameWindow(client = 'a') {
   const object = bindings.CLIENT_WINDOWS.get(bindings.CLIENT_WINDOWS.idFromName(`address-${count}`));
   return {
     object,
-    hit: (action: LimitedAction, limits: readonly Limit[]) => object.hit(client, action, limits),
+    hit: (action: TriedName, limits: readonly Limit[]) => object.hit(client, action, limits),
     tag: () => object.tag(client),
   };
 }
