@@ -15,9 +15,9 @@ export type KeyUse = 'withdrawal' | 'texts' | 'update';
 
 const SHOWN = 'The push that opened it showed the key.';
 const NEEDED: Readonly<Record<KeyUse, string>> = {
-  withdrawal: `Withdrawing a pull request takes its key: add -o pr-key=<key>. ${SHOWN}`,
-  texts: `Changing title or description takes the pull request's key: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
-  update: `Here, updating a pull request takes its key: add -o pr-key=<key>, or push without pr-hash to open a new one. ${SHOWN}`,
+  withdrawal: `To withdraw a pull request, you need its key: add -o pr-key=<key>. ${SHOWN}`,
+  texts: `To change title or description, you need the key of the pull request: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
+  update: `This service requires the key for an update: add -o pr-key=<key>, or push without pr-hash to open a new pull request. ${SHOWN}`,
 };
 
 type Given = Pick<PushOptions, 'prHash' | 'prKey'>;
@@ -32,7 +32,7 @@ export async function requireKey(run: PushRun, { prHash, prKey }: Given, use: Ke
   if (prKey === null && use !== null) throw missingKey(use);
   if (prKey === null || isSameSecret(prKey, await keyOf(run, prHash))) return;
   throw new Refusal('pr-key', 'the pr-key is wrong', [
-    `This is not the key of ${prHash}. Every pull request has its own: give the one that was shown with this pr-hash.`,
+    `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`,
   ]);
 }
 

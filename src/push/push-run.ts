@@ -95,8 +95,8 @@ export class Claims {
   async claimPullRequest(prHash: string): Promise<ClaimedUpdate> {
     const claimed = await this.#claimIf(Promise.resolve(true), prHash);
     if (claimed !== null) return claimed;
-    throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
-      'Push to the address that its banner has shown, or without pr-hash. That opens a new pull request.',
+    throw new Refusal('pr-hash', 'the pr-hash belongs to another code host', [
+      'Push to the address that was shown with it, or push without pr-hash to open a new pull request.',
     ]);
   }
 

@@ -17,7 +17,7 @@ import {
 
 const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
-const TAG_REASON = 'tags are not accepted: they contain a name. Push a branch';
+const TAG_REASON = 'tags are not accepted, because they contain a name: push a branch';
 
 /** An annotated tag of HEAD. */
 async function tag(clone: Clone, name: string): Promise<void> {

@@ -199,7 +199,7 @@ function dueAt(reason: HoldReason, { from, to }: HoldWindow, now: number): numbe
 
 function withAdvice(refusal: Refusal): Refusal {
   const { reason, lines, code, cause, outcome, waitMs } = refusal;
-  const advice = 'With -o wait, the service holds it and publishes it as soon as the host takes it.';
+  const advice = 'Add -o wait, and the service publishes it as soon as the host accepts it.';
   return new Refusal(code, reason, [...lines, advice], {
     cause,
     ...(outcome !== null && { outcome }),
@@ -209,7 +209,7 @@ function withAdvice(refusal: Refusal): Refusal {
 
 function noRoom(): Refusal {
   return new Refusal('holds-full', 'the service holds too many pushes', [
-    'It has no room to hold this push, in all or for your network. Nothing was kept.',
+    'There is no room left for this push, in total or for your network. Nothing was kept.',
     'Push again later, or publish it at once with -o delay=0s.',
   ]);
 }

@@ -105,8 +105,8 @@ async function judgedAgain(
 
 function rewritten({ repository }: Publishable): Refusal {
   return new Refusal('fetch-first', 'upstream has changed', [
-    `${fullName(repository)} does not have the commits any more that your work stands on.`,
-    'Fetch, put your work on top of it, and push again.',
+    `${fullName(repository)} no longer has the commits that your work is based on.`,
+    'Run "git fetch", rebase your work, then push again.',
   ]);
 }
 

@@ -130,7 +130,7 @@ export class WorkBranch {
     const others = tip === ZERO_OID ? [] : await othersCommits(this.#run, this.fork, tip, () => false);
     if (others?.length === 0) return;
     throw othersWork([
-      'It was opened when you pushed before, and somebody else has pushed to its branch since.',
+      'You opened it with an earlier push, and somebody else has pushed to its branch since.',
       `To update it, push again with -o pr-hash=${prHashOf(branch)}. The answer shows what you can do.`,
     ]);
   }
@@ -213,6 +213,6 @@ function wordsOf(reason: string, messages: string): string[] {
 }
 
 function overtaken(): Refusal {
-  const lines = ['Nothing of this one was kept. Push again to put yours on top.'];
+  const lines = ['Nothing of this push was kept. Push again to put your commits on top.'];
   return new Refusal('overtaken', 'another push to this pull request came first', lines);
 }

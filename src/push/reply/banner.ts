@@ -68,9 +68,10 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...keyLines(facts),
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    facts.key === null
-      ? 'Update it later:'
-      : 'Update it later (only the key, which you keep secret, also withdraws or retitles it):',
+    ...(facts.key === null
+      ? []
+      : ['Keep the key secret. With it, you can also withdraw or retitle the pull request.']),
+    'To update the pull request, commit again and run:',
     `  ${updateCommand(facts)}`,
   ];
 }
@@ -109,11 +110,11 @@ export function minuteOf(at: number): string {
 export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): string {
   switch (reason) {
     case 'delay':
-      return `Held: it is published between ${minuteOf(from)} and ${minuteOf(to)}.`;
+      return `Held: it will be published between ${minuteOf(from)} and ${minuteOf(to)}.`;
     case 'busy':
-      return `Held: the code host does not take it now. It is published as soon as it may be, until ${minuteOf(to)}.`;
+      return `Held: the code host does not accept it now. The service tries again until ${minuteOf(to)}.`;
     case 'review':
-      return 'Held: the operator of this service looks at it before it is published.';
+      return 'Held: the operator of this service reviews it before it is published.';
   }
 }
 
@@ -184,5 +185,5 @@ export function farewellLines(withdrawn: Withdrawn): string[] {
 function pullRequestOf(isSure: boolean): string {
   return isSure
     ? 'It has no pull request.'
-    : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';
+    : 'The code host cannot say now whether a pull request was opened for it. Withdraw it again later to be sure.';
 }
