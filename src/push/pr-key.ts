@@ -1,8 +1,8 @@
 /**
  * The key of a pull request (src/secret/pr-key.ts): what a push needs it for, and which push is shown it.
  *
- * Whoever knows the pr_hash updates the pull request, as the contract says. To withdraw it, or to change its title or
- * description, a push also gives the key.
+ * Anybody who knows the pr_hash can update the pull request, as the contract says. To withdraw it, or to change its
+ * title or description, a push also gives the key.
  */
 import { prKeyOf } from '../secret/pr-key.ts';
 import { isSameSecret } from '../secret/same-secret.ts';
@@ -26,7 +26,7 @@ export async function keyOf({ host }: Pick<PushRun, 'host'>, prHash: string): Pr
   return prKeyOf(await host.secret(), prHash);
 }
 
-/** @param use null: it does not take the key. One that is given must be right all the same. @throws Refusal */
+/** @param use null: no key is needed, but a key that is given must be right. @throws Refusal */
 export async function requireKey(run: PushRun, { prHash, prKey }: Given, use: KeyUse | null): Promise<void> {
   if (prHash === null) return;
   if (prKey === null && use !== null) throw missingKey(use);
@@ -40,7 +40,7 @@ export function missingKey(use: KeyUse): Refusal {
   return new Refusal('pr-key', 'the pr-key is missing', [NEEDED[use]]);
 }
 
-/** Null: the push names the pull request, and has not shown that it is its own. */
+/** Null: the push names a pull request without its key, so the key is not shown. */
 export async function keyToShow(run: PushRun, given: Given, prHash: string): Promise<string | null> {
   return given.prHash === prHash && given.prKey === null ? null : keyOf(run, prHash);
 }

@@ -9,7 +9,7 @@ export interface BannerFacts extends Repeated {
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
-  /** Of the pull request; null: the push has not shown that it is its own. */
+  /** The key of the pull request; null: the push has not proved that it may see it. */
   readonly key: string | null;
   /** A new pull request that is not ready to be merged yet. */
   readonly isDraft: boolean;
@@ -20,7 +20,7 @@ export interface BannerFacts extends Repeated {
   readonly subscribeUrl: string;
 }
 
-/** What a push must repeat to change the same pull request. */
+/** What a later push must repeat to change the same pull request. */
 export interface Repeated {
   readonly prHash: string;
   /** Null if updates need no key. */
@@ -101,7 +101,7 @@ export interface HeldFacts {
 /** When it may be published, in milliseconds since 1970. */
 export type HoldWindow = Pick<HeldView, 'from' | 'to'>;
 
-/** To the minute, as more would say too much of when it was pushed. */
+/** To the minute: seconds would reveal too much about when it was pushed. */
 export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
@@ -118,7 +118,7 @@ export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): stri
   }
 }
 
-/** Of one that was tried to be published, nobody knows how far that came. */
+/** For a busy host, publication was tried, and nobody knows how far it came. So nothing is promised then. */
 export function notPublic(reason: HoldReason): string[] {
   return reason === 'busy' ? [] : ['Nothing of it is public yet.'];
 }
