@@ -7,7 +7,7 @@ const OID = 'a'.repeat(40);
 const START = 1_800_000_000_000;
 const MOST_BYTES = 8 * 1024 * 1024;
 
-let asked: number;
+let asked = 0;
 
 beforeEach(() => {
   forgetEverything();
