@@ -254,9 +254,9 @@ it.each([0, 2] as const)('an id where Git takes only names is refused in version
 });
 
 it('a request of endless depths is malformed, of either version', async () => {
-  const lines = (count: number) => [`want ${WANT}`, ...Array.from({ length: count }, () => 'deepen 1')];
-  expect(await passedOn(v2(HEAD, lines(MAX_SETTINGS)), 2)).toContain('deepen 1');
-  const tooMany = lines(MAX_SETTINGS + 1);
+  const most = [`want ${WANT}`, ...Array.from({ length: MAX_SETTINGS }, () => 'deepen 1')];
+  expect(await passedOn(v2(HEAD, most), 2)).toContain('deepen 1');
+  const tooMany = [...most, 'deepen 1'];
   for (const [request, version] of [
     [v2(HEAD, tooMany), 2],
     [v0(tooMany, ['done']), 0],
