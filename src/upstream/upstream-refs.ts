@@ -16,8 +16,6 @@ const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
 
 const LIFE_MS = 10_000;
 const MOST_BYTES = 8 * 1024 * 1024;
-/** A longer list is asked for again, so that one repository does not drop those of all others. */
-const LONGEST_LIST_BYTES = MOST_BYTES / 16;
 
 /** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
 export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
@@ -52,7 +50,8 @@ export async function listUpstreamRefs(
 ): Promise<RefList> {
   const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream');
   const key = repositoryKey(host.transport.hostName, repository);
-  if (bytesOfRefs(list) <= LONGEST_LIST_BYTES) remembered.set(key, list, host.clock.now());
+  // A longer one is asked for again, so that one repository does not drop those of all others.
+  if (bytesOfRefs(list) <= MOST_BYTES / 16) remembered.set(key, list, host.clock.now());
   else remembered.delete(key);
   return list;
 }
