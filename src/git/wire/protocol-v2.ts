@@ -25,7 +25,7 @@ import type { Ref } from './ref-advertisement.ts';
  */
 export const MAX_REFS = 20_000;
 /** What a ref takes in a list and in an advertisement, besides its line in both. */
-const REF_BYTES = 200;
+export const REF_BYTES = 200;
 /** So much is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 /** The names and ids of one list, for a host with very long names. */
