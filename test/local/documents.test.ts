@@ -1,9 +1,11 @@
 /** What the documents name exists: files, push options, variables with their defaults, and series of metrics. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
-import { documentsModule } from '../../local/documents.ts';
+import type { WorkerBuild } from '../../local/build.ts';
+import { madePages } from '../../local/documents.ts';
+import { startService } from '../../local/service.ts';
 import { parseConfig } from '../../src/config.ts';
 import { CATALOGUE, GAUGES } from '../../src/metrics/catalogue.ts';
 import { KNOWN_OPTIONS } from '../../src/push/receive/push-options.ts';
@@ -126,12 +128,40 @@ it('docs/architecture.md has every file and folder of src', () => {
   expect(names.filter((name) => !table.includes(`src/${name}`))).toEqual([]);
 });
 
+it('docs/storage.md has every kind of answer that is kept in KV, and only keys that a source names', () => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => textOf(join('src', name)));
+  const keepers = sources.filter((text) => text.includes('last-known.ts'));
+  const kept = keepers.flatMap((text) =>
+    Array.from(
+      text.matchAll(/`([a-z][\w-]*)\/\$\{|\bname: '([\w-]+)'/g),
+      ([, prefix, name = '']) => prefix ?? name,
+    ),
+  );
+  expect(kept.length).toBeGreaterThan(4);
+  const document = textOf('docs/storage.md');
+  const [section = ''] = /^### LAST_KNOWN$.*?^#/ms.exec(document) ?? [];
+  const documented = new Set(section.match(/(?<=`)[\w-]+(?=`)/g));
+  expect(kept.filter((name) => !documented.has(name))).toEqual([]);
+  const keys = Array.from(document.matchAll(/^\| key `([^`<]+)/gm), ([, key = '']) => key);
+  expect(keys.filter((key) => !sources.some((text) => text.includes(`'${key}'`)))).toEqual([]);
+});
+
 it('docs/operations.md lists every series of /metrics', () => {
   const listed = new Set(textOf('docs/operations.md').match(/\bgitveil_\w+/g));
   const missing = [...Object.keys(CATALOGUE), ...Object.keys(GAUGES)].filter((name) => !listed.has(name));
   expect(missing).toEqual([]);
 });
 
-it('are served as they stand here: if not, run `npm run documents`', () => {
-  expect(textOf('src/pages/documents.ts')).toBe(documentsModule());
+it('are served as they stand here, and the API as it is described: if not, run `npm run documents`', async () => {
+  const build = JSON.parse(inject('workerBuild') ?? '') as WorkerBuild;
+  const service = await startService({ env: {}, stateDir: null, build });
+  try {
+    const pages = Object.entries(await madePages(service.url));
+    expect(pages).toHaveLength(3);
+    expect(pages.filter(([file, page]) => textOf(file) !== page).map(([file]) => file)).toEqual([]);
+  } finally {
+    await service.dispose();
+  }
 });

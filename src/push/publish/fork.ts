@@ -19,7 +19,9 @@ import { Refusal } from '../reply/refusal.ts';
 const FORK_WAIT_MS = 60_000;
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 2_000;
-const MAX_KNOWN_FORKS = 1_000;
+/** Some 1,000 forks, if a push stands on a branch or two. */
+const MOST_FORK_BYTES = 1024 * 1024;
+const TIP_BYTES = 200;
 
 export interface ReadyFork {
   /** What it is a fork of. */
@@ -35,7 +37,8 @@ export interface ReadyFork {
  * has no new commits.
  */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
-  most: MAX_KNOWN_FORKS,
+  most: MOST_FORK_BYTES,
+  weightOf: ({ tips }) => [...tips.keys()].reduce((sum, name) => sum + TIP_BYTES + 2 * name.length, 500),
 });
 
 /** The fork that this isolate remembers; undefined if there is none. */
