@@ -120,7 +120,9 @@ describe('a held push', () => {
     pass(14 * DAY_MS);
     await runDurableObjectAlarm(object());
     expect(await object().find('a')).toMatchObject({ state: 'failed' });
-    expect((await object().find('a'))?.said.join(' ')).toMatch(/within the time for which the service holds a push/);
+    expect((await object().find('a'))?.said.join(' ')).toMatch(
+      /within the time for which the service holds a push/,
+    );
   });
 
   it('tells for a while that it was cancelled', async () => {
