@@ -312,7 +312,7 @@ describe('a client', () => {
     const pack = await packOf(clone, ['v1', '^origin/main']);
     const body = pushBody({ commands: [{ newId, ref: 'refs/tags/v1' }], pack });
     const answer = await sendPush(upstream.url, person, body);
-    const report = `000eunpack ok\n004eng refs/tags/v1 ${TAG_REASON}\n0000`;
+    const report = `000eunpack ok\n0056ng refs/tags/v1 ${TAG_REASON}\n0000`;
     const packets = readPkts(answer.body);
     expect(packets.at(-1)).toBeNull();
     const band1 = packets
