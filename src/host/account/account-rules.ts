@@ -34,15 +34,16 @@ export const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>,
   'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
   'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
   'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
-  'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+  'no-notifications':
+    'lacks the scope notifications, without which nobody is notified of comments and merges',
   'no-write:repository':
     'lacks the scope write:repository, without which there are no forks and pull requests',
   'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
   'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
   'no-read:notification':
-    'lacks the scope read:notification, without which nobody hears of comments and merges',
+    'lacks the scope read:notification, without which nobody is notified of comments and merges',
   'public-only':
-    'is limited to public repositories (public-only), so that nobody hears of comments and merges: make one without that limit',
+    'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
 };
 
 export interface AccountRules {
