@@ -43,9 +43,7 @@ describe('when little is left of what the account may create', () => {
     expect(await creationsLeft()).toBe(13);
     const refused = await open();
     expect(refused.status).toBe(429);
-    expect(refused.body['error']).toMatch(
-      / lets the bot account do only so much, .*try again in about an hour$/,
-    );
+    expect(refused.body['error']).toMatch(/ limits the bot account, .*try again in about an hour$/);
     const lines = await expectRefused(
       bed,
       upstream,
@@ -53,7 +51,7 @@ describe('when little is left of what the account may create', () => {
       'the bot account has little left',
     );
     expect(lines.join('\n')).toMatch(
-      /repositories that have had less come first; try again in about an hour\./,
+      /repositories that have used less come first; try again in about an hour\./,
     );
 
     // Reading goes on for everybody, and other repositories are written to.

@@ -4,15 +4,13 @@
  *
  * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A write asks it
  * last, when nothing else refuses it, in one call: the network, the repository, the thread and the account allow it
- * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
+ * together or not at all (creations.ts). While it cannot be asked, nothing is created.
  *
  * Cost: a write that creates something stores one row; a form stores two. Everything else is in memory. After a restart,
  * the host's calls are unknown until the next answer tells of them. While there is anything to forget, an alarm runs
  * every hour. It deletes what no longer counts, without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { hostWithKey } from '../../config/hosts.ts';
-import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import {
   callsLeft,
@@ -31,20 +29,13 @@ import {
   writesNow,
 } from '../../limits/wants.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import type { HostProblem } from '../../host/host-check.ts';
-import { checkHost } from '../../host/open.ts';
-import { loggerOf } from '../../log.ts';
-import { openHostAccess } from '../host-access.ts';
 import { isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
 import { alertWants, type Creation, Creations } from './creations.ts';
 import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
-import { Usability, USABILITY_KEY } from './usability.ts';
 
 const HOUR_MS = 60 * 60_000;
-/** What is no client's, and stays. */
-const STANDING = [PAUSE_KEY, USABILITY_KEY];
 const CREATION = 'creation ';
 /** Writes are counted by network, without a limit of their own. */
 const WRITES = [{ most: Infinity, withinMs: HOUR_MS }];
@@ -55,15 +46,12 @@ export interface AccountFigures {
   readonly calls: { readonly limit: number; readonly left: number } | null;
   /** By limit. */
   readonly creationsLeft: readonly number[];
-  /** What is wrong with the code host; null: nothing, as far as it is known. */
-  readonly hostProblem: HostProblem | null;
 }
 
 export class HostAccount extends DurableObject<Env> {
   readonly #pause: Pause;
   readonly #creations: Creations;
   readonly #sentPosts: SentPosts;
-  readonly #usability: Usability;
   readonly #writes = new ClientAttempts();
   #calls: KnownCalls | null = null;
   /** Writes since the host said how many calls are left. */
@@ -76,7 +64,6 @@ export class HostAccount extends DurableObject<Env> {
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
     this.#sentPosts = new SentPosts(ctx.storage.kv);
-    this.#usability = new Usability(ctx.storage.kv);
     for (const [, { by, at }] of this.#creations) this.#writes.hit(by, WRITES, at);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
@@ -149,32 +136,7 @@ export class HostAccount extends DurableObject<Env> {
     const creationsLeft = limits.map(({ most, withinMs }) =>
       Math.max(0, most - created.filter(({ at }) => isWithin(at, withinMs, now)).length),
     );
-    return { calls, creationsLeft, hostProblem: this.#usability.problem?.kind ?? null };
-  }
-
-  /**
-   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and
-   * `figures` tells it. Never rejects.
-   */
-  async check(hostKey: string): Promise<void> {
-    const now = Date.now();
-    const result = configOf(this.env);
-    const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
-    if (result.kind === 'invalid' || host === undefined) return;
-    // Do not check a host that wants to be left alone.
-    if (this.#pause.left(now) > 0 || !this.#usability.isDue(host.kind, now)) return;
-    const { config } = result;
-    const access = openHostAccess(this.env, config, host, openHttp(config));
-    const isNews = await this.#usability.ask(host.kind, () => checkHost(access), now);
-    const { problem } = this.#usability;
-    if (!isNews) return;
-    const logger = loggerOf(config);
-    if (problem === null) logger.info('a code host can be used again', { host: hostKey });
-    else {
-      const { kind: outcome, sentence: hostSays } = problem;
-      const { host: hostName } = new URL(host.apiUrl);
-      logger.warn('a code host cannot be used', { host: hostKey, hostName, outcome, hostSays });
-    }
+    return { calls, creationsLeft };
   }
 
   /** Forgets what does not count any more, and forms that are not valid any more. */
@@ -183,9 +145,10 @@ export class HostAccount extends DurableObject<Env> {
     this.#creations.forgetOld(now);
     const creations = [...this.#creations].map(([id, row]) => [CREATION + id, row] as const);
     const counted = [...creations, ...this.#sentPosts.forgetOld(now)];
-    const standing = STANDING.map((key) => [key, this.ctx.storage.kv.get(key)] as const);
+    // No client's, so it stays.
+    const pause = this.ctx.storage.kv.get(PAUSE_KEY);
     this.#hasAlarm = counted.length > 0;
-    const kept = [...standing.filter(([, value]) => value !== undefined), ...counted];
+    const kept = pause === undefined ? counted : [[PAUSE_KEY, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
     await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }

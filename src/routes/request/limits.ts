@@ -128,7 +128,7 @@ function whyWait(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | nul
   if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) return target.words;
   if (target !== null && wait.for === 'comments')
     return `too many comments for ${target.repository}: this service posts at most ${limitText([commentsIn(creations)])} there for all people together`;
-  return `${hostNameOf(c.var.host)} lets the bot account do only so much, and little of that is left: networks and repositories that have had less come first`;
+  return `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
 }
 
 /** A comment or an issue cannot be posted now. */
