@@ -56,8 +56,8 @@ export function oldRule(): Rule {
     const wanted = windows.filter(({ kind }) => kind !== 'comments');
     const its = had.count(by, HOUR_MS, now);
     for (const { kind, key, limits } of wanted) {
-      const kept = ({ most }: Limit) => (kind === 'account' ? Math.min(its, Math.floor(most / 5)) : 0);
-      const left = limits.map((limit) => ({ ...limit, most: limit.most - kept(limit) }));
+      const kept = (most: number) => (kind === 'account' ? Math.min(its, Math.floor(most / 5)) : 0);
+      const left = limits.map(({ most, withinMs }) => ({ most: most - kept(most), withinMs }));
       if (!hit({ hits: within(`${kind} ${key}`, now), refused: 0 }, left, now).hit.allowed) return false;
     }
     for (const { kind, key } of wanted) hits.set(`${kind} ${key}`, [...within(`${kind} ${key}`, now), now]);
@@ -115,11 +115,14 @@ export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
     }
     for (const { act } of arrivals.toSorted((a, b) => a.at - b.at)) act();
   }
-  const percent = (count: number): number => Math.round((100 * count * STEPS_PER_NEWCOMER) / STEPS);
   return {
     same: percent(served.same),
     other: percent(served.other),
     partaking: percent(served.partaking),
     flood: Math.round(created / 2),
   };
+}
+
+function percent(served: number): number {
+  return Math.round((100 * served * STEPS_PER_NEWCOMER) / STEPS);
 }

@@ -7,6 +7,11 @@ const SECRET = 'x'.repeat(32);
 const limits = [{ most: 1, withinMs: 1000 }];
 const at = (network: string) => clientIn(network, SECRET);
 
+const kinds = (network: string) =>
+  openingIn({ key: 'x', limits }, limits, pullRequestWants(at(network), 'push')).windows.map(
+    ({ kind }) => kind,
+  );
+
 it('the networks that anybody may get for nothing have one part', () => {
   expect(shareOf(at('2001:db8:7:1::/64'))).toBe(shareOf(at('2001:db8:7:2::/64')));
   expect(shareOf(at('2001:db8:8:1::/64'))).not.toBe(shareOf(at('2001:db8:7:1::/64')));
@@ -14,10 +19,6 @@ it('the networks that anybody may get for nothing have one part', () => {
 });
 
 it('a pull request counts for its address, its /48 if there is one, the repository and the account', () => {
-  const kinds = (network: string) =>
-    openingIn({ key: 'x', limits }, limits, pullRequestWants(at(network), 'push')).windows.map(
-      ({ kind }) => kind,
-    );
   expect(kinds('2001:db8:7:1::/64')).toEqual(['address', 'prefix', 'repository', 'account']);
   expect(kinds('192.0.2.1')).toEqual(['address', 'repository', 'account']);
 });

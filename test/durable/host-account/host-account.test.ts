@@ -220,11 +220,12 @@ describe('the calls of the account', () => {
   });
 });
 
+const rows = () => runInDurableObject(sameAccount(), (_, { storage }) => [...storage.kv.list()]);
+
 describe('a pull request', () => {
   const repository: Target = { key: 'repository', limits: [{ most: 1000, withinMs: HOUR_MS }] };
   const pull = (push: string, address = '192.0.2.1', target = repository): Wants =>
     openingIn(target, LIMITS, pullRequestWants(clientIn(address, 'secret'), push));
-  const rows = () => runInDurableObject(sameAccount(), (_, { storage }) => [...storage.kv.list()]);
 
   it('of a hundred at once is one of five, and raises one alert', async () => {
     newAccount();
