@@ -23,7 +23,7 @@ export const MAX_HAVES = 32_768;
 export const MAX_SHALLOWS = 32_768;
 /** Lines that name no object, such as depths and filters. A client sends a handful, so no memory is held for more. */
 export const MAX_SETTINGS = 1_000;
-/** What an id takes in a table, and as a text when it is looked up. */
+/** Memory of an id: in a table, and as text while it is looked up. */
 const ID_BYTES = 150;
 const AGENT = 'agent=git/2.0';
 const DAY_SECONDS = 24 * 60 * 60;
@@ -46,11 +46,11 @@ export type FetchRequest =
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;
 
 const ALONE = /^$/;
-/** The name of a ref, in whatever encoding. */
+/** The name of a ref, in any encoding. */
 const REF_NAME = /^[!-~\x80-\xff]{1,1000}$/;
 /**
  * Lines of a `fetch` command that are passed on as they are: what may follow their first word. Others are useless, or
- * tell of the client.
+ * describe the client.
  */
 const FETCH_ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ['thin-pack', ALONE],
@@ -201,7 +201,7 @@ function acknowledged(common: readonly Oid[]): FetchRequest {
   return { kind: 'answer', body: concatBytes([...lines, FLUSH_PKT]) };
 }
 
-/** What a request tells of its client, to be looked up before anything goes on. */
+/** What a request tells about its client. It is looked up before anything is passed on. */
 class ToldOfClient {
   readonly haves = new OidTable();
   readonly shallows = new OidTable();
@@ -214,7 +214,7 @@ class ToldOfClient {
   }
 
   /**
-   * What of a line is passed on; null: nothing, or not yet.
+   * The part of a line that is passed on; null: nothing, or not yet.
    * @throws ProtocolError for an id where Git takes only names of refs: it may be one of the client's own commits; and
    * for too many lines that name no object.
    */
