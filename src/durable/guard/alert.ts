@@ -4,13 +4,17 @@
  */
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from '../../notify/ntfy.ts';
-import { type Action, pardonOf } from './action-token.ts';
-import type { BurstFigures } from './burst-detector.ts';
+import { type Action, pardonOf } from './tokens.ts';
 import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
 
 export type Alert =
   /** `most`: pushes of the most active client. */
-  | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
+  | {
+      readonly kind: 'burst';
+      readonly pushes: number;
+      readonly addresses: number;
+      readonly most: number;
+    }
   /** `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one address. */
   | {
       readonly kind: 'rate-limit';

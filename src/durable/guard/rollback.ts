@@ -1,67 +1,270 @@
 /**
- * Closing the tracked pull requests: a few at a time, each reported, and what failed left for the next attempt.
+ * What a rollback undoes, and how (contract, 3.4 and 4.17): the pull requests of the last two hours are tracked, and
+ * closed a few at a time.
  *
- * Pure but for what it is given to act with.
+ * A rollback runs in the guard's alarm. A caller that disconnects stops nothing, and after a restart the alarm continues
+ * where the last one ended. What fails stays tracked, for the next attempt.
  */
-import type { ClosedPullRequest } from '../../host/code-host.ts';
+import { randomBytes } from 'node:crypto';
+import { hostWithKey } from '../../config/hosts.ts';
+import { configOf, openHttp } from '../../configured.ts';
+import type { Env } from '../../env.ts';
+import { closedEvent } from '../../events/host-event.ts';
 import { HostError } from '../../host-error.ts';
-import type { TrackedPullRequest } from './tracked-pull-requests.ts';
+import { openRepositories } from '../../host/open.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { pullRequestOf } from '../../objects.ts';
+import { openHostAccess } from '../host-access.ts';
 
+export const TRACKED_MS = 2 * 60 * 60 * 1000;
+/** Results are kept for callers that ask again. */
+const RESULT_LIFE_MS = 10 * 60 * 1000;
 /** A request to a Worker may have six connections open. */
 const AT_ONCE = 4;
 
-export interface RollbackWorld {
-  /** Rejects with HostError. */
-  close(pullRequest: TrackedPullRequest): Promise<ClosedPullRequest>;
-  /** Notifies its subscriber. Rejects if the message cannot be stored. */
-  tell(pullRequest: TrackedPullRequest, closed: ClosedPullRequest): Promise<void>;
+/** What a rollback needs to know about a pull request. */
+export interface TrackedPullRequest {
+  readonly prHash: string;
+  /** The key of the code host. */
+  readonly host: string;
+  readonly owner: string;
+  readonly repo: string;
+  readonly number: number;
+  readonly url: string;
 }
 
-export interface RollbackReport {
-  readonly closed: readonly TrackedPullRequest[];
-  readonly failed: readonly TrackedPullRequest[];
-  /** Closed, but its subscriber could not be notified. Closing it again does no harm, and notifies. */
-  readonly untold: readonly TrackedPullRequest[];
+/** What became of the pull requests of a rollback. */
+export interface RollbackResult {
+  readonly closedUrls: readonly string[];
+  readonly failedUrls: readonly string[];
 }
 
-/** Never rejects. */
-export async function rollBack(
-  world: RollbackWorld,
-  tracked: readonly TrackedPullRequest[],
-): Promise<RollbackReport> {
-  const report = {
-    closed: [] as TrackedPullRequest[],
-    failed: [] as TrackedPullRequest[],
-    untold: [] as TrackedPullRequest[],
-  };
-  const waiting = [...tracked];
+interface RollbackRow extends Record<string, SqlStorageValue> {
+  id: string;
+  token_hash: string | null;
+  spare_single: number;
+  began_at: number;
+  ended_at: number | null;
+}
+
+/** Closes one. Rejects with HostError. Answers how its subscriber is told of that. */
+export type Undo = (pullRequest: TrackedPullRequest) => Promise<() => Promise<void>>;
+
+export class Rollbacks {
+  readonly #sql: SqlStorage;
+  #isRunning = false;
+  /** Callers that wait, by the rollback's id. */
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+  /**
+   * Numbers for clients, by their keyed hash, as long as a row has them. In memory only, so that no row tells, even to a
+   * holder of the key, which client opened which pull request. After a restart, every client gets a new number.
+   */
+  readonly #clients = new Map<string, number>();
+  #lastClient: number;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS tracked (
+      url TEXT PRIMARY KEY, pr_hash TEXT NOT NULL, host TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL,
+      number INTEGER NOT NULL, opened_at INTEGER NOT NULL, client INTEGER, is_settled INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS rollbacks (
+      id TEXT PRIMARY KEY, token_hash TEXT, spare_single INTEGER NOT NULL, began_at INTEGER NOT NULL, ended_at INTEGER
+    ) WITHOUT ROWID`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS rollback_results (
+      rollback TEXT NOT NULL, url TEXT NOT NULL, is_closed INTEGER NOT NULL, PRIMARY KEY (rollback, url)
+    ) WITHOUT ROWID`);
+    const { last } = sql.exec<{ last: number | null }>('SELECT max(client) AS last FROM tracked').one();
+    this.#lastClient = last ?? 0;
+  }
+
+  /**
+   * Cost: one row. If the pull request is tracked already, the first row stays.
+   * @param client as a keyed hash, which is not kept; null: nobody knows.
+   */
+  track(
+    { url, prHash, host, owner, repo, number }: TrackedPullRequest,
+    client: string | null,
+    openedAt: number,
+  ): void {
+    this.#sql.exec(
+      `INSERT OR IGNORE INTO tracked (url, pr_hash, host, owner, repo, number, opened_at, client)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      url,
+      prHash,
+      host,
+      owner,
+      repo,
+      number,
+      openedAt,
+      client === null ? null : this.#numberOf(client),
+    );
+  }
+
+  /**
+   * The id of a new one, which the next `run` carries out; of the one that this credential has begun, while it runs.
+   * @param tokenHash null: by the password. @param mayBegin asked only for a new one; false: null is answered.
+   */
+  begin(tokenHash: string | null, spareSingle: boolean, mayBegin: () => boolean, now: number): string | null {
+    const running = this.#waiting().find(
+      (row) => row.token_hash === tokenHash && row.spare_single === Number(spareSingle),
+    );
+    if (running !== undefined) return running.id;
+    if (!mayBegin()) return null;
+    const id = randomBytes(8).toString('hex');
+    this.#sql.exec(
+      'INSERT INTO rollbacks VALUES (?, ?, ?, ?, NULL)',
+      id,
+      tokenHash,
+      Number(spareSingle),
+      now,
+    );
+    return id;
+  }
+
+  /** Whether one waits for an alarm. */
+  get isWaiting(): boolean {
+    return !this.#isRunning && this.#waiting().length > 0;
+  }
+
+  /**
+   * Carries out those that have not ended, also those that begin meanwhile, one after the other.
+   * @param onIncomplete called with the token of each that could not close everything.
+   */
+  async run(undo: Undo, now: () => number, onIncomplete: (tokenHash: string) => void): Promise<void> {
+    this.#isRunning = true;
+    try {
+      for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
+        const { id, token_hash: tokenHash } = row;
+        const failed = await undoAll(this.#toUndo(row, now()), (one) => this.#undoOne(id, one, undo));
+        for (const { url } of failed) this.#record(id, url, false);
+        this.#sql.exec('UPDATE rollbacks SET ended_at = ? WHERE id = ?', now(), id);
+        if (failed.length > 0 && tokenHash !== null) onIncomplete(tokenHash);
+        this.#ends.get(id)?.resolve();
+        this.#ends.delete(id);
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Resolves when it has ended; null if there is none with this id, or none any more. */
+  async result(id: string): Promise<RollbackResult | null> {
+    const row = this.#sql.exec<RollbackRow>('SELECT * FROM rollbacks WHERE id = ?', id).toArray()[0];
+    if (row === undefined) return null;
+    if (row.ended_at === null) {
+      const end = this.#ends.get(id) ?? Promise.withResolvers<void>();
+      this.#ends.set(id, end);
+      await end.promise;
+    }
+    return { closedUrls: this.#urls(id, true), failedUrls: this.#urls(id, false) };
+  }
+
+  /** Deletes old results, and what is too old for a rollback. Answers when the next deletion is due, or null. */
+  forgetOld(now: number): number | null {
+    const sql = this.#sql;
+    sql.exec('DELETE FROM rollbacks WHERE ended_at <= ?', now - RESULT_LIFE_MS);
+    sql.exec('DELETE FROM rollback_results WHERE rollback NOT IN (SELECT id FROM rollbacks)');
+    sql.exec('DELETE FROM tracked WHERE opened_at <= ?', now - TRACKED_MS);
+    const clients = sql.exec<{ client: number }>('SELECT client FROM tracked WHERE client IS NOT NULL');
+    const kept = new Set(clients.toArray().map(({ client }) => client));
+    for (const [client, number] of this.#clients) if (!kept.has(number)) this.#clients.delete(client);
+    return sql
+      .exec<{ at: number | null }>(
+        `SELECT min(at) AS at FROM (
+           SELECT min(coalesce(ended_at, began_at)) + ? AS at FROM rollbacks
+           UNION ALL SELECT min(opened_at) + ? FROM tracked)`,
+        RESULT_LIFE_MS,
+        TRACKED_MS,
+      )
+      .one().at;
+  }
+
+  /** Noted as soon as it is closed. One that is closed without its subscriber told stays tracked: it is told next time. */
+  async #undoOne(id: string, pullRequest: TrackedPullRequest, undo: Undo): Promise<void> {
+    const tell = await undo(pullRequest);
+    this.#record(id, pullRequest.url, true);
+    await tell().then(
+      // It still counts as opened by its client.
+      () => this.#sql.exec('UPDATE tracked SET is_settled = 1 WHERE url = ?', pullRequest.url),
+      () => {},
+    );
+  }
+
+  /** Oldest first. With `spare_single` without those whose client has opened no other one within the two hours. */
+  #toUndo({ spare_single }: RollbackRow, now: number): TrackedPullRequest[] {
+    const rows = this.#sql.exec<TrackedPullRequest & Record<string, SqlStorageValue>>(
+      `SELECT url, pr_hash AS prHash, host, owner, repo, number FROM tracked AS it
+       WHERE opened_at > ?1 AND NOT is_settled AND (NOT ?2 OR client IS NULL OR EXISTS (
+         SELECT 1 FROM tracked AS other
+         WHERE other.client = it.client AND other.url <> it.url AND other.opened_at > ?1
+       )) ORDER BY opened_at, url`,
+      now - TRACKED_MS,
+      spare_single,
+    );
+    return rows.toArray();
+  }
+
+  #record(id: string, url: string, isClosed: boolean): void {
+    this.#sql.exec('INSERT OR REPLACE INTO rollback_results VALUES (?, ?, ?)', id, url, Number(isClosed));
+  }
+
+  #waiting(): RollbackRow[] {
+    const rows = this.#sql.exec<RollbackRow>(
+      'SELECT * FROM rollbacks WHERE ended_at IS NULL ORDER BY began_at',
+    );
+    return rows.toArray();
+  }
+
+  #urls(id: string, isClosed: boolean): string[] {
+    const rows = this.#sql.exec<{ url: string }>(
+      'SELECT url FROM rollback_results WHERE rollback = ? AND is_closed = ? ORDER BY url',
+      id,
+      Number(isClosed),
+    );
+    return rows.toArray().map(({ url }) => url);
+  }
+
+  #numberOf(client: string): number {
+    const number = this.#clients.get(client) ?? ++this.#lastClient;
+    this.#clients.set(client, number);
+    return number;
+  }
+}
+
+/** A few at a time. Answers those that have failed. Never rejects. */
+export async function undoAll<T>(all: readonly T[], undo: (one: T) => Promise<void>): Promise<T[]> {
+  const [waiting, failed] = [[...all], [] as T[]];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const outcome = await closeOne(world, next);
-      if (outcome === 'slow-down') {
+      try {
+        await undo(next);
+      } catch (error) {
+        failed.push(next);
         // Further requests would only lengthen the host's rate limit.
-        report.failed.push(next, ...waiting.splice(0));
-      } else {
-        report[outcome === 'failed' ? 'failed' : 'closed'].push(next);
-        if (outcome === 'untold') report.untold.push(next);
+        if (error instanceof HostError && error.code === 'rate-limited') failed.push(...waiting.splice(0));
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return report;
+  return failed;
 }
 
-type Outcome = 'closed' | 'untold' | 'failed' | 'slow-down';
-
-async function closeOne(world: RollbackWorld, pullRequest: TrackedPullRequest): Promise<Outcome> {
-  let closed: ClosedPullRequest;
-  try {
-    closed = await world.close(pullRequest);
-  } catch (error) {
-    return error instanceof HostError && error.code === 'rate-limited' ? 'slow-down' : 'failed';
-  }
-  return world.tell(pullRequest, closed).then(
-    () => 'closed',
-    () => 'untold',
-  );
+/** At the code host. With an invalid configuration every attempt fails. */
+export function undoAtHost(env: Env): Undo {
+  const result = configOf(env);
+  const http = result.kind === 'invalid' ? null : openHttp(result.config);
+  return async ({ prHash, host: key, owner, repo, number, url }) => {
+    const host = result.kind === 'invalid' ? undefined : hostWithKey(result.config, key);
+    if (result.kind === 'invalid' || http === null || host === undefined)
+      throw new Error('the configuration does not name this host');
+    const repositories = openRepositories(openHostAccess(env, result.config, host, http));
+    const closed = await repositories.closePullRequest({ owner, name: repo }, number);
+    return async () => {
+      // The notifications feed reports merges, but never what the bot itself closes.
+      if (closed.kind === 'merged' || closed.at === null) return;
+      const event = closedEvent(number, closed.at, url);
+      await pullRequestOf(env, prHash).tell(key, [event], systemClock.now());
+    };
+  };
 }

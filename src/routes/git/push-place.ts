@@ -5,7 +5,7 @@
  * so, and few of them the guard. A place may be given back in another isolate, so this is believed for a minute at most.
  */
 import type { Context } from 'hono';
-import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst-detector.ts';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type {
   PlacesAnswer,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, pardonOf } from '../../../src/durable/guard/action-token.ts';
+import { type Action, pardonOf } from '../../../src/durable/guard/tokens.ts';
 import { type Alert, alertNotification, pseudonymOf } from '../../../src/durable/guard/alert.ts';
 
 const facts = {

@@ -2,8 +2,8 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { tokenHash } from '../../../src/durable/guard/action-token.ts';
-import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-requests.ts';
+import { tokenHash } from '../../../src/durable/guard/tokens.ts';
+import type { TrackedPullRequest } from '../../../src/durable/guard/rollback.ts';
 import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -26,6 +26,8 @@ let askedServers: string[] = [];
 let count = 0;
 /** Whether the host closes a pull request. */
 let closes: (number: number) => boolean = () => false;
+/** Whether it has merged it before. */
+let merged = true;
 const API = 'https://api.host.test';
 
 beforeEach(() => {
@@ -34,6 +36,7 @@ beforeEach(() => {
   serviceIsDown = false;
   vi.setSystemTime(Date.now());
   closes = () => false;
+  merged = true;
   refuse = async () => {};
   refusal = () => new Response(null, { status: 503 });
   askedServers = [];
@@ -45,7 +48,7 @@ beforeEach(() => {
             number: numberOf(url),
             state: 'closed',
             closed_at: '2026-11-21T15:00:00Z',
-            merged: true,
+            merged,
           })
         : Response.json({ message: 'Not now' }, { status: 422 });
     }
@@ -149,7 +152,7 @@ const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash
 
 async function storedText(): Promise<string> {
   return runInDurableObject(guard(), (_, state) => {
-    const tables = ['alerts', 'tokens', 'tracked', 'rollbacks', 'rollback_results'];
+    const tables = ['tokens', 'tracked', 'rollbacks', 'rollback_results'];
     const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
     return JSON.stringify([rows, [...state.storage.kv.list()]]);
   });
@@ -233,6 +236,26 @@ describe('a burst', () => {
 });
 
 describe('a rollback', () => {
+  it('is told to the subscriber again if that failed', async () => {
+    await configured();
+    await guard().opened(pullRequest(9), 'a', Date.now());
+    const pullRequests = { getByName: () => ({}), idFromName: () => ({}), get: () => ({ tell }) };
+    let isDown = true;
+    let told = 0;
+    const tell = async () => {
+      if (isDown) throw new Error('out of reach');
+      told += 1;
+    };
+    await configured({ PULL_REQUESTS: pullRequests as unknown as Env['PULL_REQUESTS'] });
+    closes = () => true;
+    merged = false;
+    expect(await rollBack()).toEqual({ closed: [9], failed: [] });
+    isDown = false;
+    expect(await rollBack()).toEqual({ closed: [9], failed: [] });
+    expect(told).toBe(1);
+    expect(await rollBack()).toEqual({ closed: [], failed: [] });
+  });
+
   it('closes everything of the last two hours, whether or not there was a burst', async () => {
     await configured();
     await guard().opened(pullRequest(1), 'a', Date.now());
@@ -253,7 +276,7 @@ describe('a rollback', () => {
     pass(1);
     expect(await trackedNumbers()).toEqual([]);
     await deliverUntilQuiet();
-    expect(JSON.parse(await storedText())).toEqual([[[], [], [], [], []], []]);
+    expect(JSON.parse(await storedText())).toEqual([[[], [], [], []], []]);
   });
 
   it('is carried out although its caller hung up and the guard restarted', async () => {
@@ -353,6 +376,32 @@ describe('alerts of one kind', () => {
     await alarm(1);
     await deliver();
     expect(published).toHaveLength(22);
+  });
+
+  it('are only counted while two hundred others wait, and what can be told later is told later', async () => {
+    await configured();
+    serviceIsDown = true;
+    const news = { hash: '1a2b3c4d', state: 'flagged', reports: 3, comments: 1, repository: 'o/r' } as const;
+    let taken = 0;
+    for (let hour = 0; hour < 12; hour++) {
+      for (let time = 0; time < 20; time++) if (await guard().moderated(news, Date.now())) taken += 1;
+      pass(HOUR_MS + 1);
+    }
+    expect(taken).toBe(200);
+    expect(await guard().appealed({ ...news, text: 'No.' }, Date.now())).toBe(false);
+    await alarm(3);
+    await push(20);
+    serviceIsDown = false;
+    pass(HOUR_MS);
+    while (published.length < 202) {
+      await deliver();
+      pass(1);
+    }
+    expect(published.slice(-2).map(({ message }) => message)).toEqual([
+      expect.stringContaining('3 more alerts about clients'),
+      expect.stringContaining('1 more alerts about bursts'),
+    ]);
+    expect(await guard().appealed({ ...news, text: 'No.' }, Date.now())).toBe(true);
   });
 
   it('wait behind a burst', async () => {
@@ -676,9 +725,8 @@ describe('pushes that wait for the operator', () => {
     expect(published[0]?.message).not.toMatch(/\d\d:\d\d/);
     pass(HOUR_MS);
     await deliver();
-    expect(
-      await runInDurableObject(guard(), (_, { storage }) => storage.kv.get('review-told')),
-    ).toBeUndefined();
+    const kept = await runInDurableObject(guard(), (_, { storage }) => [...storage.kv.list()]);
+    expect(kept).toEqual([]);
   });
 
   it('are not told of any more once the operator looks at them', async () => {
