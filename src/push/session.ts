@@ -370,7 +370,8 @@ export class PushSession {
     if (this.#kind === null) return;
     const { logger } = this.#run;
     const facts = durationMs === null ? {} : { durationMs };
-    if (refusal === null) return logger.info(`${this.#kind} accepted`, facts);
+    const done = outcome.kind === 'held' ? 'delayed' : 'accepted';
+    if (refusal === null) return logger.info(`${this.#kind} ${done}`, facts);
     if (refusal.preview !== null) return logger.info('push previewed', facts);
     const { code: reason, cause: error } = refusal;
     logger.warn(`${this.#kind} refused`, { ...facts, reason, ...(error !== undefined && { error }) });

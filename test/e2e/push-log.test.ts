@@ -24,6 +24,7 @@ it.each([
   [['-o', 'withdraw', '-o', 'pr-hash=0123456789ab'], 'warn withdrawal refused reason=pr-key'],
   [['-o', 'preview'], 'info push previewed durationMs=N'],
   [['-o', 'sign-off'], 'info push accepted durationMs=N'],
+  [['-o', 'sign-off', '-o', 'delay=1h'], 'info push delayed durationMs=N'],
 ])('%j is logged as %s', async (options, line) => {
   expect(await logged(...options)).toEqual([line]);
 });

@@ -12,6 +12,7 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import { type Program, ROOT, freePorts, npmStart, untilPrinted } from './programs.ts';
 
@@ -65,6 +66,19 @@ describe.skipIf(!has('systemd-analyze'))('the unit', () => {
     const [, level] = /Overall exposure level for \S+: ([\d.]+)/.exec(security) ?? [];
     expect(Number(level), security).toBeLessThanOrEqual(MOST_EXPOSURE / 10);
   });
+});
+
+it('has variables for one machine that are valid, and leave nothing to warn of', () => {
+  const lines = block('sh', 'STATE_DIR=')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line));
+  const entries = lines.map((line) => {
+    const [name = '', value = ''] = line.split(/=(.*)/);
+    const filled =
+      name === 'OPERATOR_CONTACT' ? 'operator@example.org' : value.replace(/^<.*>$/, 'a'.repeat(64));
+    return [name, filled] as const;
+  });
+  expect(parseConfig(Object.fromEntries(entries))).toMatchObject({ kind: 'valid', warnings: [] });
 });
 
 /** The commands, with the folders of this test, and without what only root on a machine with systemd can do. */

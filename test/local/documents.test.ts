@@ -1,20 +1,19 @@
-/** What the documents name exists: files, links, variables with their defaults, and series of metrics. */
+/** What the documents name exists: files, push options, variables with their defaults, and series of metrics. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
 import { documentsModule } from '../../local/documents.ts';
 import { parseConfig } from '../../src/config.ts';
 import { CATALOGUE, GAUGES } from '../../src/metrics/catalogue.ts';
+import { KNOWN_OPTIONS } from '../../src/push/receive/push-options.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const DOCUMENTS = [
-  'README.md',
-  'SECURITY.md',
-  ...readdirSync(join(ROOT, 'docs'))
+const DOCUMENTS = ['.', 'docs'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+    .map((name) => join(folder, name)),
+);
 
 const CONFIGURATION = 'docs/configuration.md';
 /** What a reader can take in: the whole of the first page, and of the tour through the code. */
@@ -40,16 +39,6 @@ function variableRows(): readonly (readonly [cell: string, value: string])[] {
   ]);
 }
 
-/** As GitHub makes anchors of headings. */
-function anchorsOf(path: string): string[] {
-  return Array.from(textOf(path).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
 it('README.md can be read at a glance', () => {
   expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
 });
@@ -62,6 +51,12 @@ it('README.md begins with the two commands, and .ci/run runs both parts of the s
     .map((line) => line.replace(/ +#.*/, ''));
   expect(commands).toEqual(['npm ci && npm start', 'npm ci && npm test']);
   expect(textOf('.ci/run')).toMatch(/^npm ci\b[^]*^npm test\b/m);
+});
+
+it('README.md has every push option once in its table, and no other', () => {
+  const [, table = ''] = /^\| Option +\|.*?\n((?:\|.*\n)+)/m.exec(textOf('README.md')) ?? [];
+  const names = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/(?<=`)[a-z-]+=?/g) ?? []);
+  expect(names.toSorted()).toEqual(KNOWN_OPTIONS.toSorted());
 });
 
 it('docs/architecture.md can be read in one go', () => {
@@ -109,15 +104,6 @@ it('docs/configuration.md has the defaults that the configuration has', () => {
     );
   });
   expect(wrong).toEqual([]);
-});
-
-it.each(DOCUMENTS)('%s links to what exists', (path) => {
-  const links = Array.from(textOf(path).matchAll(/\]\((?!https?:|<)([^)#]*)(?:#([^)]*))?\)/g));
-  const broken = links.filter(([, file = '', anchor]) => {
-    const target = file === '' ? path : join(dirname(path), file);
-    return !existsSync(join(ROOT, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
-  });
-  expect(broken.map(([link]) => link)).toEqual([]);
 });
 
 it.each(DOCUMENTS)('%s names files and folders that exist', (path) => {

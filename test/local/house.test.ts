@@ -1,4 +1,4 @@
-/** The order of the rooms of `src`: no import runs upwards, no files import each other in a circle. */
+/** The order of the rooms of `src`, and their sizes: no import runs upwards, no room grows beyond its ceiling. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
@@ -46,25 +46,59 @@ const ROOMS = [
   'env.ts',
 ];
 const MOST_BEHIND_A_HOST = 60;
+/** Files that run because one is imported. */
+const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
+/** Who takes lines away lowers the ceiling. */
+const MOST_LINES = 44_300;
+/** Of the rooms that are folders. */
+const MOST_LINES_OF_ROOMS = {
+  badges: 100,
+  config: 500,
+  durable: 6_200,
+  edit: 500,
+  events: 350,
+  forms: 150,
+  git: 7_500,
+  host: 4_800,
+  isolate: 700,
+  limits: 900,
+  metrics: 550,
+  middleware: 200,
+  notify: 150,
+  outgoing: 1_250,
+  pages: 3_650,
+  policy: 350,
+  push: 5_700,
+  routes: 7_500,
+  secret: 300,
+  spool: 500,
+  stats: 500,
+  streams: 400,
+  text: 750,
+  upstream: 1_000,
+};
 
 /** The names may be on several lines. */
 const IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;
+/** Without those of types, which are gone when the code runs. */
+const VALUE_IMPORT = /^(?:import|export)\s(?!type\s)(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const imports = new Map(files.map((file) => [file, importsOf(file, IMPORT)]));
+const valueImports = new Map(files.map((file) => [file, importsOf(file, VALUE_IMPORT)]));
 
-function importsOf(file: string): string[] {
+function importsOf(file: string, pattern: RegExp): string[] {
   const text = readFileSync(join(SRC, file), 'utf8');
-  return [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
+  return [...text.matchAll(pattern)].map(([, path = '']) => normalize(join(dirname(file), path)));
 }
 
 const roomOf = (file: string): string => file.split('/')[0] as string;
 
 /** All files that importing this one brings along. @param passes whether to follow what a file imports. */
-function behind(file: string, passes = (_to: string): boolean => true): Set<string> {
+function behind(file: string, passes = (_to: string): boolean => true, graph = imports): Set<string> {
   const found = new Set<string>();
   const follow = (from: string): void => {
-    for (const to of imports.get(from) ?? []) {
+    for (const to of graph.get(from) ?? []) {
       if (found.has(to) || !passes(to)) continue;
       found.add(to);
       follow(to);
@@ -94,6 +128,29 @@ it('has no files that import each other in a circle, but env.ts and the objects 
 
 it('has a code host that can be understood without most of the service', () => {
   expect(behind('host/github/repositories.ts').size).toBeLessThanOrEqual(MOST_BEHIND_A_HOST);
+});
+
+it.each(Object.entries(MOST_RUN_BY))('has %s, which runs at most %i other files', (file, most) => {
+  expect(behind(file, undefined, valueImports).size).toBeLessThanOrEqual(most);
+});
+
+const linesOf = (file: string): number => readFileSync(join(SRC, file), 'utf8').split('\n').length - 1;
+
+/** @param chosen only the files for which this is true. */
+const countLines = (chosen: (file: string) => boolean = () => true): number =>
+  files.filter(chosen).reduce((lines, file) => lines + linesOf(file), 0);
+
+it('has no more lines than it may have', () => {
+  expect(countLines()).toBeLessThanOrEqual(MOST_LINES);
+});
+
+it('has a ceiling for each room', () => {
+  const folders = ROOMS.filter((room) => !room.endsWith('.ts'));
+  expect(Object.keys(MOST_LINES_OF_ROOMS).toSorted()).toEqual(folders.toSorted());
+});
+
+it.each(Object.entries(MOST_LINES_OF_ROOMS))('has %s in at most %i lines', (room, most) => {
+  expect(countLines((file) => roomOf(file) === room)).toBeLessThanOrEqual(most);
 });
 
 it('has pure Git, which needs nothing else', () => {

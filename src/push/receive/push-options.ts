@@ -10,11 +10,6 @@ const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
 const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
 export const MAX_DESCRIPTION_LENGTH = 4_000;
 const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u');
-/** Shown once, because a push may contain any number of unknown options. */
-const WARNING =
-  'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, draft, preview, publish-names, sign-off, delay=, wait, withdraw, pr-hash=<hash>, pr-key=<key>, overwrite.';
-
 export interface PushOptions {
   /** The pull request to update. */
   readonly prHash: string | null;
@@ -90,6 +85,12 @@ const FLAGS = [
   'overwrite',
   'wait',
 ] as const;
+/** All of them. README.md has a row for each. */
+export const KNOWN_OPTIONS: readonly string[] = [...Object.keys(VALUES).map((name) => `${name}=`), ...FLAGS];
+/** Shown once, because a push may contain any number of unknown options. */
+const WARNING =
+  'The service does not know one of the push options and ignores it. ' +
+  `Known options: ${KNOWN_OPTIONS.join(', ')}.`;
 type Flag = (typeof FLAGS)[number];
 type Name = keyof typeof VALUES | Flag;
 
