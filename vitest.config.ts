@@ -2,7 +2,7 @@
  * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` drives the service
  * from outside with a real Git client, and tests the sandbox host, which is a Node program.
  */
-import { statfsSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
@@ -56,7 +56,7 @@ export default defineConfig({
           name: 'worker',
           include: ['test/**/*.test.ts'],
           exclude: ['test/{contract,e2e,sandbox,local,browser,clients,forgejo}/**'],
-          provide: { fuzz },
+          provide: { fuzz, storageDocument: readFileSync('docs/storage.md', 'utf8') },
           // Importing the whole Worker again for each file would take longer than its tests do.
           isolate: false,
           setupFiles: ['test/support/leave-nothing.ts'],

@@ -56,7 +56,7 @@ tests that prove it.</p>
 </tr>
 </tbody>
 </table></div>
-<p><a href="@/blob/HEAD/docs/kept.md">kept.md</a> lists everything that is kept, in which form and until when. One thing leaves the service that
+<p><a href="@/blob/HEAD/docs/storage.md">storage.md</a> lists everything that is stored, in which form and until when. One thing leaves the service that
 names you: <strong>the alert</strong> about a client that exceeds the limit of pull requests contains its address, as the service's
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>

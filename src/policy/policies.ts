@@ -68,8 +68,7 @@ export class Policies {
     repository: RepositoryName,
     { mayAsk = async () => true, isUrgent = false }: Asking = {},
   ): Promise<KnownPolicy> {
-    // Not as an earlier version has remembered it, which knew no sign-offs.
-    const name = `policy-3/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `policy/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,

@@ -11,11 +11,14 @@ const NOW = Date.UTC(2030, 0);
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The database of an object that nobody else uses. */
+/** The database of an object that nobody else uses. Nothing is left in it: it has no such tables in the service. */
 function withSql(use: (sql: SqlStorage) => void): Promise<void> {
   const { PULL_REQUESTS } = env as unknown as Env;
   const object = PULL_REQUESTS.get(PULL_REQUESTS.idFromName(crypto.randomUUID()));
-  return runInDurableObject(object, (_, { storage }) => use(storage.sql));
+  return runInDurableObject(object, async (_, { storage }) => {
+    use(storage.sql);
+    await storage.deleteAll();
+  });
 }
 
 it('what waits does so twice as long after each failure, or as long as it is asked to, an hour at most', () => {

@@ -126,6 +126,26 @@ it('docs/architecture.md has every file and folder of src', () => {
   expect(names.filter((name) => !table.includes(`src/${name}`))).toEqual([]);
 });
 
+it('docs/storage.md has every kind of answer that is kept in KV, and only keys that a source names', () => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => textOf(join('src', name)));
+  const keepers = sources.filter((text) => text.includes('last-known.ts'));
+  const kept = keepers.flatMap((text) =>
+    Array.from(
+      text.matchAll(/`([a-z][\w-]*)\/\$\{|\bname: '([\w-]+)'/g),
+      ([, prefix, name = '']) => prefix ?? name,
+    ),
+  );
+  expect(kept.length).toBeGreaterThan(4);
+  const document = textOf('docs/storage.md');
+  const [section = ''] = /^### LAST_KNOWN$.*?^#/ms.exec(document) ?? [];
+  const documented = new Set(section.match(/(?<=`)[\w-]+(?=`)/g));
+  expect(kept.filter((name) => !documented.has(name))).toEqual([]);
+  const keys = Array.from(document.matchAll(/^\| key `([^`<]+)/gm), ([, key = '']) => key);
+  expect(keys.filter((key) => !sources.some((text) => text.includes(`'${key}'`)))).toEqual([]);
+});
+
 it('docs/operations.md lists every series of /metrics', () => {
   const listed = new Set(textOf('docs/operations.md').match(/\bgitveil_\w+/g));
   const missing = [...Object.keys(CATALOGUE), ...Object.keys(GAUGES)].filter((name) => !listed.has(name));

@@ -7,7 +7,7 @@ import { utf8 } from '../../src/git/bytes.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const NAME = 'policy-3/octo/hello';
+const NAME = 'policy/octo/hello';
 const VALUE = utf8('{"url":"https://host.test/octo/hello","at":1795003200123}');
 
 const sealedWith = (secret: string) => new SealedKv(LAST_KNOWN, async () => secret);
@@ -33,7 +33,7 @@ describe('an entry of KV', () => {
     await sealedWith('one').put(NAME, VALUE, DAY_MS);
     expect(await sealedWith('one').get(NAME)).toEqual(VALUE);
     expect(await sealedWith('other').get(NAME)).toBeNull();
-    expect(await sealedWith('one').get('policy-3/octo/other')).toBeNull();
+    expect(await sealedWith('one').get('policy/octo/other')).toBeNull();
   });
 
   it('names nothing in its name and its value, and ends with its day', async () => {

@@ -23,7 +23,7 @@ export async function listedPullRequests(
   mayAsk: () => Promise<boolean>,
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
-  const name = `listed-2/${repository.toLowerCase()}`;
+  const name = `listed/${repository.toLowerCase()}`;
   const places = lastKnownPlaces(c.env, c.var.config, (error) =>
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
