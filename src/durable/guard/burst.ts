@@ -1,6 +1,6 @@
 /**
- * Notices when unusually many pushes arrive, or pushes from unusually many addresses (contract, sections 6 and 8), and
- * says when to tell the operator.
+ * Notices when unusually many pushes arrive, or pushes from unusually many addresses (contract, sections 6 and 8), or
+ * when unusually many comments and issues are posted, and says when to tell the operator.
  *
  * The operator is told when a burst begins, again when its figures have doubled, and every ten minutes as long as it
  * lasts, so that a trickle cannot hide a flood. One client alone, which can make a burst for the price of twenty tiny
@@ -25,7 +25,16 @@ export interface BurstFigures {
 /** So many events, or events from so many addresses, are a burst. */
 export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
 
-/** Who pushes, as keyed hashes. */
+/**
+ * Comments and issues together. Twice as many as pushes: they are shorter, and a thread that many people read at once is
+ * no attack.
+ */
+export const POST_BURST: BurstFigures = {
+  events: 2 * PUSH_BURST.events,
+  addresses: 2 * PUSH_BURST.addresses,
+};
+
+/** Whose event it is, as keyed hashes. */
 export interface Client {
   readonly address: string;
   /** Of all addresses that one subscriber may hold: the address itself, or those of an IPv6 /48. */

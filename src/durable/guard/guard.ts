@@ -1,10 +1,9 @@
 /**
- * The operator's controls: the panic switch, the burst detector, alerts and their buttons, and the pull requests that a
- * rollback closes (contract, 3.2 to 3.4). One object for the whole service, so that the switch works everywhere
- * immediately.
+ * The operator's controls: the panic switch, the burst detectors, alerts and their buttons, and what a rollback undoes
+ * (contract, 3.2 to 3.4). One object for the whole service, so that the switch works everywhere immediately.
  *
- * Cost: a push attempt writes nothing, because the last minute of pushes is only in memory. A pull request writes one
- * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew.
+ * Cost: a push attempt writes nothing, because the last minute is only in memory. A pull request, a comment or an issue
+ * writes one row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew.
  * Everything else stays as it was, above all the panic switch.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -14,13 +13,15 @@ import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudonymOf } from './alert.ts';
-import { BURST_PAUSE_MS, BurstDetector, PUSH_BURST, type ToldBurst } from './burst.ts';
+import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
 import { type AccountProblems, Operator } from './operator.ts';
 import { type PanicScope, PanicSwitch, type Suspension } from './panic.ts';
 import {
   type RollbackResult,
   Rollbacks,
+  type RollbackScope,
   TRACKED_MS,
+  type TrackedPost,
   type TrackedPullRequest,
   undoAtHost,
 } from './rollback.ts';
@@ -44,7 +45,7 @@ export interface Admittance {
 }
 
 export class Guard extends DurableObject<Env> {
-  readonly #pushes = new BurstDetector(PUSH_BURST);
+  readonly #bursts = { push: new BurstDetector(PUSH_BURST), post: new BurstDetector(POST_BURST) };
   readonly #attempts = new ClientAttempts();
   readonly #panic: PanicSwitch;
   readonly #tokens: ActionTokens;
@@ -71,8 +72,7 @@ export class Guard extends DurableObject<Env> {
    */
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
-    const hasBegun = this.#pushes.record({ address, site }, at);
-    if (this.#pushes.isOn) await this.#tellBurst(hasBegun, at);
+    await this.#count('push', address, site, at);
     const { waitMs } = this.#attempts.hit(address, limits, at);
     return { panicMode: this.#panic.suspension.panicMode, waitMs };
   }
@@ -94,10 +94,17 @@ export class Guard extends DurableObject<Env> {
    * @param openedAt milliseconds since 1970.
    */
   async opened(pullRequest: TrackedPullRequest, site: string | null, openedAt: number): Promise<void> {
-    // A clock that is ahead must not make the two hours longer.
-    const at = Math.min(openedAt, Date.now());
-    this.#rollbacks.track(pullRequest, site, at);
-    await this.#wakeAt(at + TRACKED_MS);
+    await this.#track({ kind: 'pull-request', ...pullRequest }, site, openedAt);
+  }
+
+  /** A comment or an issue is there: a rollback can remove it. @param at milliseconds since 1970. */
+  async posted(post: TrackedPost, at: number): Promise<void> {
+    await this.#track(post, null, at);
+  }
+
+  /** Counts a comment or an issue that was posted. @param address and `site` as for `admit`. */
+  async countPost(address: string, site: string): Promise<void> {
+    await this.#count('post', address, site, Date.now());
   }
 
   /**
@@ -158,15 +165,14 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Begins to close the pull requests of the last two hours. Answers the rollback's id, for `rollbackResult`; null if the
+   * Begins to undo what was created in the last two hours. Answers the rollback's id, for `rollbackResult`; null if the
    * credential is not valid. Asked again with the same credential while it runs, it answers the same id.
-   * @param spareSingle leaves alone the pull requests of clients that opened only one.
    */
-  async beginRollback(credential: Credential, spareSingle: boolean): Promise<string | null> {
+  async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
     const now = Date.now();
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const mayBegin = () => this.#accepts(credential, 'rollback');
-    const id = this.#rollbacks.begin(tokenHash, spareSingle, mayBegin, now);
+    const id = this.#rollbacks.begin(tokenHash, scope, mayBegin, now);
     if (id !== null) await this.#wakeAt(now);
     return id;
   }
@@ -193,13 +199,25 @@ export class Guard extends DurableObject<Env> {
     return credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
   }
 
-  async #tellBurst(hasBegun: boolean, now: number): Promise<void> {
-    const last = this.#operator.last('burst', now) as ToldBurst | null;
-    const told = this.#pushes.toTell(last, hasBegun, now);
+  async #track(one: Parameters<Rollbacks['track']>[0], client: string | null, at: number): Promise<void> {
+    // A clock that is ahead must not make the two hours longer.
+    const createdAt = Math.min(at, Date.now());
+    this.#rollbacks.track(one, client, createdAt);
+    await this.#wakeAt(createdAt + TRACKED_MS);
+  }
+
+  /** Counts an event, and tells the operator of a burst. */
+  async #count(what: 'push' | 'post', address: string, site: string, now: number): Promise<void> {
+    const burst = this.#bursts[what];
+    const hasBegun = burst.record({ address, site }, now);
+    if (!burst.isOn) return;
+    const [kind, key] =
+      what === 'push' ? (['burst', 'told burst'] as const) : (['flood', 'told flood'] as const);
+    const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);
     if (told === null) return;
-    this.#operator.remember('burst', told, now, BURST_PAUSE_MS);
-    const { events: pushes, addresses, most } = told;
-    await this.#tell({ kind: 'burst', pushes, addresses, most }, null, now);
+    this.#operator.remember(key, told, now, BURST_PAUSE_MS);
+    const { events, addresses, most } = told;
+    await this.#tell({ kind, events, addresses, most }, null, now);
   }
 
   /** False if so many alerts wait that there is no room for it. */

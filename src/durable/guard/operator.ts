@@ -21,7 +21,7 @@ import { NotificationError, operatorService, publish } from '../../notify/ntfy.t
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { type Delivery, Outbox, type Waiting } from '../outbox.ts';
-import { type Alert, actionsOf, alertNotification, type CappedKind } from './alert.ts';
+import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from './alert.ts';
 import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -36,6 +36,8 @@ const MOST_WAITING = 200;
 const SUM_AFTER_MS = HOUR_MS;
 const ALERTS_KEY = 'alerts';
 const TOLD_PREFIX = 'told ';
+const REVIEW_KEY = 'told review';
+const TOKEN_PREFIX = 'told token ';
 /** What is wrong with an account is told again after this time. */
 const TOKEN_PAUSE_MS = 24 * HOUR_MS;
 /** Longer, so that a problem that is still there is known until it is reported again. */
@@ -100,7 +102,7 @@ export class Operator {
     }
     if (isFull) return 'full';
     const waiting = { alert, at: now, attempts: 0, dueAt };
-    if (alert.kind === 'burst') this.#waiting.unshift(waiting);
+    if (alert.kind === 'burst' || alert.kind === 'flood') this.#waiting.unshift(waiting);
     else this.#waiting.push(waiting);
     this.#save();
     const isShown = config !== 'invalid' && config.alertAddress === 'shown';
@@ -113,11 +115,11 @@ export class Operator {
    * there were by then. Answers when; null: not at all.
    */
   tellReview(env: Env, waiting: number, now: number): number | null {
-    const last = (this.last('review', now) ?? 0) as number;
+    const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
     const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
     this.forgetReview();
     if (this.tell(env, { kind: 'review', waiting }, null, now, at) !== 'kept') return null;
-    if (at !== last) this.remember('review', at, now, at - now + REVIEW_ALERT_PAUSE_MS);
+    if (at !== last) this.remember(REVIEW_KEY, at, now, at - now + REVIEW_ALERT_PAUSE_MS);
     return at;
   }
 
@@ -136,10 +138,9 @@ export class Operator {
 
   /** By account, what is wrong with it as far as that may still hold. */
   accountProblems(now: number): AccountProblems {
-    const prefix = `${TOLD_PREFIX}token `;
-    const reports = [...this.#kv.list<Told>({ prefix })]
+    const reports = [...this.#kv.list<Told>({ prefix: TOKEN_PREFIX })]
       .filter(([, told]) => isCurrent(told, now))
-      .map(([key, { value }]) => [key.slice(prefix.length), (value as TokenReport).problems] as const);
+      .map(([key, { value }]) => [key.slice(TOKEN_PREFIX.length), (value as TokenReport).problems] as const);
     return Object.fromEntries(reports.filter(([, problems]) => problems.length > 0));
   }
 
@@ -150,24 +151,24 @@ export class Operator {
    */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
     const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
-    const before = (this.last(`token ${account}`, now) ?? nothing) as TokenReport;
+    const before = (this.last(TOKEN_PREFIX + account, now) ?? nothing) as TokenReport;
     const text = problems.join(' ');
     if (text === '' && before.problems.length === 0) return false;
     const isNews = text !== '' && (before.told !== text || !isWithin(before.toldAt, TOKEN_PAUSE_MS, now));
     const report = { ...before, problems, ...(isNews && { told: text, toldAt: now }) };
-    this.remember(`token ${account}`, report, now, TOKEN_LIFE_MS);
+    this.remember(TOKEN_PREFIX + account, report, now, TOKEN_LIFE_MS);
     return isNews;
   }
 
-  /** What the operator was told last about something, if that still counts. */
-  last(about: string, now: number): unknown {
-    const told = this.#kv.get<Told>(TOLD_PREFIX + about);
+  /** What the operator was told last about something, if that still counts. @param key begins with `told`. */
+  last(key: string, now: number): unknown {
+    const told = this.#kv.get<Told>(key);
     return told !== undefined && isCurrent(told, now) ? told.value : null;
   }
 
   /** Cost: one write. Kept, so that a restart of the object does not begin anew. */
-  remember(about: string, value: unknown, now: number, lifeMs: number): void {
-    this.#kv.put(TOLD_PREFIX + about, { value, until: now + lifeMs, lifeMs });
+  remember(key: string, value: unknown, now: number, lifeMs: number): void {
+    this.#kv.put(key, { value, until: now + lifeMs, lifeMs });
   }
 
   /** Deletes what counts no more. Answers when the next deletion is due, or null. */
@@ -260,7 +261,7 @@ function isCurrent({ until, lifeMs }: Told, now: number): boolean {
 }
 
 function isCapped(alert: Alert): alert is Extract<Alert, { kind: CappedKind }> {
-  return alert.kind === 'burst' || alert.kind === 'rate-limit' || alert.kind === 'token';
+  return alert.kind in CAPPED;
 }
 
 /** Null: there is no topic. */

@@ -75,7 +75,7 @@ async function ledgerUrls(): Promise<string[]> {
 async function trackedUrls(): Promise<string[]> {
   return runInDurableObject(guardOf(bindings), (_, { storage }) =>
     storage.sql
-      .exec<{ url: string }>('SELECT url FROM tracked')
+      .exec<{ url: string }>('SELECT url FROM created')
       .toArray()
       .map(({ url }) => url),
   );
