@@ -77,6 +77,9 @@ export default defineConfig({
             'test/clients/isomorphic-git.test.ts',
           ],
           globalSetup: ['test/e2e/support/worker-build.ts'],
+          // Each file starts its own service and code host. A new process for each would spend half a second of CPU on
+          // loading the same modules.
+          isolate: false,
           // Real programs: on a busy machine each takes its time.
           testTimeout: 90_000,
           hookTimeout: 90_000,

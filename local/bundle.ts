@@ -13,12 +13,12 @@ Usage: npm run --silent build [-- --hash | --keep]
 Prints the Worker's bundle, one file of JavaScript, as it is deployed.
 
   --hash   prints only the bundle's SHA-256, as /health reports it
-  --keep   keeps what npm start would otherwise build at each start, and prints where
+  --keep   builds once what npm start would otherwise build at each start, and prints where it is
 `;
 
 const { values } = readArguments(USAGE, { hash: { type: 'boolean' }, keep: { type: 'boolean' } });
 if (values.keep === true) {
-  process.stdout.write(`kept for npm start: ${await keepBuild()}\n`);
+  process.stdout.write(`npm start will use this build: ${await keepBuild()}\n`);
 } else {
   const bundle = await bundleWorker(await readConfig());
   process.stdout.write(values.hash === true ? `${bundleHash(bundle)}\n` : bundle);

@@ -1,26 +1,34 @@
 /**
- * `npm run documents`: makes of the documents that the service itself serves what src/pages/documents.ts holds. A test
- * says when that is out of date.
+ * `npm run documents`: makes the pages of src/pages/documents, of documents and of the API's description. A test says
+ * when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
+import { apiPage } from './api-page/api-page.ts';
+import type { ApiDocument } from './api-page/document.ts';
 import { readArguments } from './arguments.ts';
+import { startService } from './service.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const FILE = 'src/pages/documents.ts';
 /** Their paths in the repository, and on the service. */
 const SERVED = { 'docs/privacy.md': '/privacy', 'docs/maintainers.md': '/maintainers' } as const;
 
-/** The module with all documents, as HTML. */
-export function documentsModule(): string {
-  const constants = Object.entries(SERVED).map(([file, path]) => {
-    const name = path.slice(1).toUpperCase();
-    const text = htmlOf(file).replaceAll(/[\\`]|\$\{/g, String.raw`\$&`);
-    return `\n/** GET ${path} */\nexport const ${name} = \`${text}\`;\n`;
-  });
-  return `/** Made by \`npm run documents\` of ${Object.keys(SERVED).join(' and ')}: change those. */\n${constants.join('')}`;
+/**
+ * The pages' contents, by their files. What a service fills in is written as `{{name}}`.
+ * @param service that describes its API
+ */
+export async function madePages(service: string): Promise<Readonly<Record<string, string>>> {
+  const description = await (await fetch(`${service}/openapi.json`)).json();
+  const pages = Object.entries(SERVED).map(([file, path]) => [
+    `src/pages/documents${path}.html`,
+    htmlOf(file),
+  ]);
+  return {
+    ...Object.fromEntries(pages),
+    'src/pages/documents/api.html': await apiPage(description as ApiDocument),
+  };
 }
 
 function htmlOf(file: string): string {
@@ -46,7 +54,8 @@ function htmlOf(file: string): string {
   rules.fence = (tokens, index) =>
     `<pre tabindex="0"><code>${markdown.utils.escapeHtml(tokens[index]!.content)}</code></pre>\n`;
   // Comments are for those who read the source.
-  return markdown.render(readFileSync(join(ROOT, file), 'utf8').replaceAll(/^<!--.*?-->\n/gms, ''));
+  const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '');
+  return markdown.render(text).replaceAll('&lt;service&gt;', '{{service}}');
 }
 
 /** As GitHub makes it. */
@@ -57,19 +66,22 @@ export function slug(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Where a link of a document leads from its page. `@` is the repository's address, which the service knows. */
+/** Where a link of a document leads from its page. */
 function addressOf(file: string, href: string): string {
   if (/^(#|https?:)/.test(href)) return href;
   const [path = '', fragment] = href.split('#');
   const target = relative(ROOT, join(ROOT, dirname(file), path));
-  const served = SERVED[target as keyof typeof SERVED] ?? `@/blob/HEAD/${target}`;
+  const served = SERVED[target as keyof typeof SERVED] ?? `{{source}}/blob/HEAD/${target}`;
   return fragment === undefined ? served : `${served}#${fragment}`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  readArguments(
-    `Usage: npm run documents\n\nWrites ${FILE}, with ${Object.keys(SERVED).join(' and ')} as pages.`,
-    {},
-  );
-  writeFileSync(join(ROOT, FILE), documentsModule());
+  readArguments('Usage: npm run documents\n\nWrites the pages of src/pages/documents.', {});
+  const service = await startService({ env: {}, stateDir: null });
+  try {
+    for (const [file, page] of Object.entries(await madePages(service.url)))
+      writeFileSync(join(ROOT, file), page);
+  } finally {
+    await service.dispose();
+  }
 }

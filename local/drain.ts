@@ -12,7 +12,7 @@ readArguments(
   `
 Usage: npm run drain
 
-Publishes what the service holds, and ends when nothing is left that it can publish. It asks the service at SERVICE_URL
+Publishes the pushes that the service holds, and ends when none is left that it can publish. It asks the service at SERVICE_URL
 (default: http://127.0.0.1:8080) and needs its PANIC_PASSWORD, both as environment variables.
 `,
   {},
@@ -37,15 +37,13 @@ try {
     console.log(`${held} to publish, ${toReview} to review`);
     if (held === 0) {
       if (toReview > 0)
-        console.log(`Publish or discard those at ${url}/admin/held, or an older version loses them.`);
+        console.log(`Publish or discard those at ${url}/admin/held, or an older version will lose them.`);
       break;
     }
     await delay(PAUSE_MS);
   }
 } catch (error) {
   console.error(`drain: ${error instanceof Error ? error.message : String(error)}`);
-  console.error(
-    'Set SERVICE_URL to the address of the service, and PANIC_PASSWORD to the password that it has.',
-  );
+  console.error('Set SERVICE_URL to the address of the service, and PANIC_PASSWORD to its password.');
   process.exitCode = 1;
 }

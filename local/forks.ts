@@ -179,7 +179,10 @@ const host = hosts.find(({ key }) => key === values.host);
 const days = Number(values['older-than']);
 if (result.kind === 'invalid') for (const { message } of result.problems) complain(message);
 else if (host === undefined) complain(`HOSTS names no host with the key ${JSON.stringify(values.host)}`);
-else if (host.token === null) complain(`${tokenVariable(host.key)} is not set: nobody's forks can be listed`);
+else if (host.token === null)
+  complain(
+    `${tokenVariable(host.key)} is not set: set it to the token of the bot whose forks are to be listed`,
+  );
 else if (!/^\d{1,5}$/.test(values['older-than']))
   complain('--older-than must be a number of days, such as 30');
 else {

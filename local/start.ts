@@ -12,29 +12,16 @@
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { misspelt } from '../src/config/warnings.ts';
-import { type Config, isLoopback, parseConfig } from '../src/config.ts';
-import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client-address.ts';
+import type { Config } from '../src/config.ts';
 import { readArguments } from './arguments.ts';
+import { readConfiguration } from './configuration.ts';
 import { HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { buildForStart } from './kept-build.ts';
 import { tryPort, whyNotListening } from './ports.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
-import { nameProblem } from './service-name.ts';
 import { stateDirProblem } from './state-dir.ts';
 import { takeStateDir } from './state-lock.ts';
-
-/** A service that listens on this machine only, for a real host, has a proxy in front. */
-const UNKNOWN_CLIENTS =
-  `CLIENT_IP_HEADER is not set: behind a proxy all clients count as one, and a client that sends a header ` +
-  `${DEFAULT_CLIENT_IP_HEADER} can claim any address; set it to the header in which your proxy writes ` +
-  `the address`;
-
-/** Nothing else in the log would tell those who forgot the token. */
-const EMBEDDED_FOR_ALL =
-  'the code host is embedded, because HOSTING_TOKEN is not set: it is only for trying gitveil; set the token of the ' +
-  'bot account before others use the service';
 
 const EXPLAINED_IN = 'docs/configuration.md';
 
@@ -55,25 +42,13 @@ const ending = new AbortController();
 
 async function start(): Promise<void> {
   readArguments(USAGE, {});
+  const { config, problems, warnings } = readConfiguration();
+  for (const message of warnings) warnOfVariable(message);
+  if (config === null || problems.length > 0) failToConfigure(problems);
   const env = variables();
-  const result = parseConfig(env);
-  const names = misspelt(process.env, result.kind === 'valid' ? result.config.hosts : []);
-  if (result.kind === 'invalid') return failToConfigure([...result.problems, ...names]);
-  const { config, warnings } = result;
-  for (const { message } of warnings) warnOfVariable(message);
-  const hasProxy = env['CLIENT_IP_HEADER'] !== undefined;
-  const message = nameProblem(config, hasProxy);
-  const problems = message === null ? names : [...names, { message }];
-  if (problems.length > 0) failToConfigure(problems);
   // The configuration warns of one that is missing.
   if (env['DB_URL'] === undefined && env['DB_KEY'] === undefined) {
     warnOfVariable(`DB_URL and DB_KEY are not set: statistics and karma are kept in ${config.stateDir}`);
-  }
-  const isLocal = isLoopback(config.host);
-  if (!isHostEmbedded(config)) {
-    if (isLocal && !hasProxy) warnOfVariable(UNKNOWN_CLIENTS);
-  } else if (!isLocal || config.isServiceUrlGiven) {
-    warnOfVariable(EMBEDDED_FOR_ALL);
   }
   await checkPort(config);
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);
@@ -95,14 +70,14 @@ async function checkPort({ host, port }: Config): Promise<void> {
   try {
     await tryPort(host, port);
   } catch (error) {
-    fail([{ message: whyNotListening(host, port, (error as NodeJS.ErrnoException).code) }]);
+    fail(whyNotListening(host, port, (error as NodeJS.ErrnoException).code));
   }
 }
 
 function checkStateDir({ stateDir, port }: Config, subfolders: readonly string[]): void {
   const problem =
     stateDirProblem(stateDir, subfolders) ?? takeStateDir(stateDir, port, (message) => say(message, 'warn'));
-  if (problem !== null) fail([{ message: problem }]);
+  if (problem !== null) fail(problem);
 }
 
 /** @param message names the variable. */
@@ -110,12 +85,12 @@ function warnOfVariable(message: string): void {
   say(`${message} (${EXPLAINED_IN})`, 'warn');
 }
 
-function failToConfigure(problems: readonly { readonly message: string }[]): never {
-  fail([...problems, { message: `${EXPLAINED_IN} explains every variable` }]);
+function failToConfigure(problems: readonly string[]): never {
+  fail(...problems, `${EXPLAINED_IN} explains every variable`);
 }
 
-function fail(problems: readonly { readonly message: string }[]): never {
-  for (const { message } of problems) say(message);
+function fail(...problems: readonly string[]): never {
+  for (const message of problems) say(message);
   process.exit(1);
 }
 
@@ -132,5 +107,5 @@ async function becomeRunning(prepared: PreparedService, text: string): Promise<v
 for (const signal of END_SIGNALS) process.on(signal, () => ending.abort());
 start().catch((error: unknown) => {
   // The cancelled step cleans up after itself, and then this program has nothing left to do.
-  if (!ending.signal.aborted) fail([{ message: couldNotStart(error) }]);
+  if (!ending.signal.aborted) fail(couldNotStart(error));
 });

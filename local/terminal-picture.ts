@@ -86,14 +86,15 @@ export function terminalPicture(lines: readonly string[]): string {
   const height = lines.length * LINE_HEIGHT + 2 * MARGIN;
   const texts = lines.map((line, index) => {
     const kind = line.startsWith('$ ') ? ' class="typed"' : '';
-    return `<text x="${MARGIN}" y="${MARGIN + (index + 0.75) * LINE_HEIGHT}"${kind}>${escaped(line)}</text>`;
+    const text = escaped(line).replace(/^remote:/, '<tspan class="prefix">$&</tspan>');
+    return `<text x="${MARGIN}" y="${MARGIN + (index + 0.75) * LINE_HEIGHT}"${kind}>${text}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">
 <title>A first push in a terminal</title>
 <style>
-.paper { fill: #f6f8fa } text { fill: #424a53; font: 13.5px ui-monospace, Menlo, Consolas, monospace; white-space: pre }
-.typed { fill: #0a6b61; font-weight: bold }
-@media (prefers-color-scheme: dark) { .paper { fill: #161b22 } text { fill: #c3ccd5 } .typed { fill: #56d4c4 } }
+.paper { fill: #f6f8fa } text { font: 13.5px ui-monospace, Menlo, Consolas, monospace; white-space: pre }
+text { fill: #24292f } .prefix { fill: #656d76 } .typed { fill: #0a6b61; font-weight: bold }
+@media (prefers-color-scheme: dark) { .paper { fill: #161b22 } text { fill: #e6edf3 } .prefix { fill: #9198a1 } .typed { fill: #56d4c4 } }
 </style>
 <rect class="paper" width="${width}" height="${height}" rx="8"/>
 ${texts.join('\n')}

@@ -2,7 +2,6 @@
 import type { Config } from './config.ts';
 import type { HostConfig } from './config/hosts.ts';
 import { configOf } from './configured.ts';
-import { hostAccountOf } from './durable/host-access.ts';
 import { releaseDue } from './durable/held-pushes/release-due.ts';
 import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
@@ -24,7 +23,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
     releaseDue(env, config, scheduledTime).catch((error: unknown) =>
       loggerOf(config).error('held pushes could not be looked after', { error }),
     ),
-    ...config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)),
+    ...config.hosts.map((host) => follow(env, config, host, scheduledTime)),
   ]);
 }
 
@@ -41,14 +40,9 @@ async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
 }
 
 /** One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read. */
-async function lookAfter(env: Env, config: Config, host: HostConfig, scheduledTime: number): Promise<void> {
-  const feed = feedNamed(env, feedName(host.key));
-  const work = [
-    hostAccountOf(env, host).check(host.key),
-    ...(host.token === null ? [] : [feed.run(host.key, scheduledTime)]),
-  ];
-  for (const done of await Promise.allSettled(work)) {
-    if (done.status === 'fulfilled') continue;
-    loggerOf(config).error('a code host could not be looked after', { error: done.reason });
-  }
+async function follow(env: Env, config: Config, host: HostConfig, scheduledTime: number): Promise<void> {
+  if (host.token === null) return;
+  await feedNamed(env, feedName(host.key))
+    .run(host.key, scheduledTime)
+    .catch((error: unknown) => loggerOf(config).error('a code host could not be looked after', { error }));
 }

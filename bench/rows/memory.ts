@@ -26,10 +26,11 @@ const REFS = 100_000;
 const TINY_COMMITS = 24_000;
 const BUSY_COMMITS = 80_000;
 const MOST_MEBIBYTES = {
-  one: 24,
+  one: 40,
   four: 64,
   commits: 64,
   refs: 24,
+  longNames: 40,
   tiny: 96,
   tooLarge: 32,
   fetch: 32,
@@ -40,32 +41,40 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
   const large = await megabytesAhead(workspace, MEGABYTES);
   const many = await commitsAhead(workspace, COMMITS);
   const refsSource = await manyRefs(workspace, REFS);
+  const longNames = await manyRefs(workspace, 1_000, 180);
   const busySource = await busyLine(workspace, BUSY_COMMITS);
   const tinyAhead = await tinyCommitsAhead(workspace, TINY_COMMITS);
-  const { one, four, commits, refs, tiny, tooLarge, depths, unknown, flushes, wants } = await medians(
-    ROUNDS,
-    {
-      one: () => growth(workspace, large, 1),
-      four: () => growth(workspace, large, 4),
-      commits: () => growth(workspace, many, 1),
-      refs: () => discoveryGrowth(workspace, refsSource, 1),
-      tiny: () => growth(workspace, tinyAhead, 3),
-      tooLarge: () => discoveryGrowth(workspace, busySource, 6),
-      depths: () => fetchGrowth(workspace, 'depths'),
-      unknown: () => fetchGrowth(workspace, 'unknownLines'),
-      flushes: () => fetchGrowth(workspace, 'flushes'),
-      wants: () => fetchGrowth(workspace, 'wants'),
-    },
-    { warmUp: false },
-  );
+  const { one, four, commits, refs, hundred, tiny, tooLarge, depths, unknown, flushes, wants } =
+    await medians(
+      ROUNDS,
+      {
+        one: () => growth(workspace, large, 1),
+        four: () => growth(workspace, large, 4),
+        commits: () => growth(workspace, many, 1),
+        refs: () => discoveryGrowth(workspace, refsSource, 1),
+        hundred: () => hundredDiscoveries(workspace, longNames),
+        tiny: () => growth(workspace, tinyAhead, 3),
+        tooLarge: () => discoveryGrowth(workspace, busySource, 6),
+        depths: () => fetchGrowth(workspace, 'depths'),
+        unknown: () => fetchGrowth(workspace, 'unknownLines'),
+        flushes: () => fetchGrowth(workspace, 'flushes'),
+        wants: () => fetchGrowth(workspace, 'wants'),
+      },
+      { warmUp: false },
+    );
   return [
     memoryRow('one push of 95 MB', one, MOST_MEBIBYTES.one),
     memoryRow('four pushes of 95 MB at once', four, MOST_MEBIBYTES.four),
     memoryRow('one push of 10,000 commits', commits, MOST_MEBIBYTES.commits),
     memoryRow('discovery of a repository of 100,000 refs', refs, MOST_MEBIBYTES.refs),
+    memoryRow(
+      'a hundred repositories of 1,000 long names, one after the other',
+      hundred,
+      MOST_MEBIBYTES.longNames,
+    ),
     memoryRow('three pushes of 24,000 tiny commits at once', tiny, MOST_MEBIBYTES.tiny),
     memoryRow('six discoveries at once of a history too large to list', tooLarge, MOST_MEBIBYTES.tooLarge),
-    memoryRow('a fetch of depths alone, 102 KB that inflate to 50 MB', depths, MOST_MEBIBYTES.passedOn),
+    memoryRow('a fetch of depths alone, 102 KB that inflate to 50 MB', depths, MOST_MEBIBYTES.fetch),
     memoryRow('a fetch of unknown lines alone, 76 KB that inflate to 50 MB', unknown, MOST_MEBIBYTES.fetch),
     memoryRow('a fetch of flushes alone, 52 MB', flushes, MOST_MEBIBYTES.fetch),
     memoryRow('a fetch of 50 MB of wants', wants, MOST_MEBIBYTES.passedOn),
@@ -90,6 +99,19 @@ async function discoveryGrowth(workspace: Workspace, source: string, discoveries
     return growthDuring(rig.workerdPid, () =>
       Promise.all(Array.from({ length: discoveries }, () => rig.discover(target))),
     );
+  });
+}
+
+/** What stays of repositories that somebody has made for it. */
+async function hundredDiscoveries(workspace: Workspace, source: string): Promise<number> {
+  const small = await manyRefs(workspace, 1);
+  return withRig(workspace, async (rig) => {
+    await rig.discover(await rig.repositoryWithoutFork(small));
+    const targets: Target[] = [];
+    for (let at = 0; at < 100; at++) targets.push(await rig.repositoryWithoutFork(source));
+    return growthDuring(rig.workerdPid, async () => {
+      for (const target of targets) await rig.discover(target);
+    });
   });
 }
 

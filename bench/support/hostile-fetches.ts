@@ -16,11 +16,11 @@ const HEAD = '0012command=fetch\n0001';
 const GZIP = { 'Git-Protocol': 'version=2', 'Content-Encoding': 'gzip' };
 
 export const HOSTILE_FETCHES = {
-  /** 102 KB. */
+  /** 102 KB; refused in words. */
   depths: (): HostileFetch => ({
     headers: GZIP,
     body: compressed('000ddeepen 1\n'),
-    status: 200,
+    status: 400,
   }),
   unknownLines: (): HostileFetch => ({
     headers: GZIP,

@@ -73,12 +73,17 @@ export function busyLine(workspace: Workspace, commits: number): Promise<string>
 }
 
 /** A short line of commits with so many branches. */
-export function manyRefs(workspace: Workspace, refs: number): Promise<string> {
-  return workspace.once(`${refs} refs`, async () => {
-    const source = await emptyRepository(workspace.folder('refs'));
+/** @param nameLength how long their names are at least. */
+export function manyRefs(workspace: Workspace, refs: number, nameLength = 0): Promise<string> {
+  const what = `${refs} refs of ${nameLength}`;
+  return workspace.once(what, async () => {
+    const source = await emptyRepository(workspace.folder(what.replaceAll(' ', '-')));
     await fastImport(source, mainLine(10));
     const tip = (await git(source, ['rev-parse', 'main'])).trim();
-    const names = Array.from({ length: refs }, (_, ref) => `refs/heads/user-${ref % 97}/change-${ref}`);
+    const names = Array.from(
+      { length: refs },
+      (_, ref) => `refs/heads/user-${ref % 97}/change-${String(ref).padStart(nameLength, '0')}`,
+    );
     const lines = names.map((name) => `${tip} ${name}\n`);
     await writeFile(join(source, 'packed-refs'), `# pack-refs with: peeled \n${lines.join('')}`);
     return source;

@@ -54,6 +54,6 @@ const secret = stateDir === null ? null : madeSecret(stateDir);
 if (result.kind === 'invalid') {
   for (const { message } of result.problems) complain(message);
 } else if (secret === null)
-  complain(`the service has made no secret in STATE_DIR ${JSON.stringify(stateDir)}`);
+  complain(`there is no secret that the service created in STATE_DIR ${JSON.stringify(stateDir)}`);
 if (secret === null) process.exitCode = 1;
 else process.stdout.write(`${secret}\n`);

@@ -225,6 +225,15 @@ function requireMayOpen(repository: Repository, login: string, isDraft: boolean)
   if (open.length >= pullRequestCap) throw notFound();
 }
 
+interface MergeFigures extends DiffStat {
+  readonly commits: number;
+  readonly related: Comparison['related'];
+}
+
+/** What was counted between two commits, which never changes: a pull request is read far more often than pushed to. */
+const counted = new Map<string, MergeFigures>();
+const MOST_COUNTED = 1_000;
+
 /** @param mostCommits of more commits the lines are not counted: zeros. */
 async function countMerge(
   host: Host,
@@ -233,14 +242,20 @@ async function countMerge(
   headOwner: Repository,
   headSha: string,
   mostCommits: number,
-): Promise<DiffStat & { commits: number; related: Comparison['related'] }> {
+): Promise<MergeFigures> {
   const base = { path: host.pathOf(repository), oid: baseSha };
   const head = { path: host.pathOf(headOwner), oid: headSha };
+  const name = JSON.stringify([base, head]);
+  const known = counted.get(name);
+  if (known !== undefined) return known;
   const stop = new AbortController();
   const counting = diffStat(base, head, stop.signal);
   const { oids, related } = await compareTips(base, head);
   if (oids.length > mostCommits) stop.abort();
-  return { ...(await counting), commits: oids.length, related };
+  const figures = { ...(await counting), commits: oids.length, related };
+  if (counted.size === MOST_COUNTED) counted.clear();
+  if (!stop.signal.aborted) counted.set(name, figures);
+  return figures;
 }
 
 async function renderFull(host: Host, repository: Repository, issue: PullIssue) {

@@ -4,15 +4,12 @@ import type { AccountRules } from './account/account-rules.ts';
 import type { ActivityCall, ActivityHost, RepositoryHost, ThreadHost } from './code-host.ts';
 import { FORGEJO_RULES } from './forgejo/account-rules.ts';
 import { ForgejoActivity } from './forgejo/activity.ts';
-import { checkForgejo } from './forgejo/check.ts';
 import { ForgejoRepositories } from './forgejo/repositories.ts';
 import { ForgejoThreads } from './forgejo/threads.ts';
 import { GITHUB_RULES } from './github/account-rules.ts';
 import { GitHubActivity } from './github/activity.ts';
-import { checkGitHub } from './github/check.ts';
 import { GitHubRepositories } from './github/repositories.ts';
 import { GitHubThreads } from './github/threads.ts';
-import type { HostCheck } from './host-check.ts';
 import type { HostKind } from './kinds.ts';
 import type { RestAccess } from './rest/octokit.ts';
 
@@ -39,10 +36,4 @@ export function openActivity(access: HostAccess, beforeCall: (call: ActivityCall
 
 export function accountRules(kind: HostKind): AccountRules {
   return kind === 'github' ? GITHUB_RULES : FORGEJO_RULES;
-}
-
-/** Whether a host can be used; never rejects. Up to seven requests, which change nothing. */
-export function checkHost(access: HostAccess): Promise<HostCheck> {
-  const { kind, clock } = access;
-  return kind === 'github' ? checkGitHub(access, clock.now()) : checkForgejo(access, kind);
 }

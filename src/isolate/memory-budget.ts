@@ -41,17 +41,6 @@ const MUCH_BYTES = MiB;
 /** Of the pool, for the requests of one client. */
 const MOST_OF_ONE_CLIENT = 3 / 4;
 
-/** What one request holds. */
-interface Account {
-  readonly client: string | null;
-  readonly clock: Clock;
-  bytes: number;
-  /** Since when it holds something; milliseconds since 1970. */
-  since: number;
-  seenAt: number;
-  hasEnded: boolean;
-}
-
 interface Ticket {
   readonly client: string | null;
   seenAt: number;
@@ -60,10 +49,10 @@ interface Ticket {
 export class MemoryBudget {
   readonly #sharedBytes: number;
   readonly #smallBytes: number;
-  /** Of all requests that hold something, but for those that have expired. */
-  readonly #accounts = new Set<Account>();
+  /** All requests that hold something, but for those that have expired. */
+  readonly #holds = new Set<MemoryHold>();
   /** Whose bytes do not count in the pool. */
-  #large: Account | null = null;
+  #large: MemoryHold | null = null;
   /** Who has had the large place last, while others wait; null: nobody, or it is not known. */
   #lastLarge: string | null = null;
   /** Those that wait, the first one first. */
@@ -79,7 +68,7 @@ export class MemoryBudget {
    * @param client on whose behalf; null: the service's own. @param isPatient false: it never waits for what others hold.
    */
   open(clock: Clock, client: string | null = null, isPatient = true): MemoryHold {
-    return new MemoryHold(this, isPatient, { client, clock, bytes: 0, since: 0, seenAt: 0, hasEnded: false });
+    return new MemoryHold(this, clock, client, isPatient);
   }
 
   /** All bytes that are held. */
@@ -88,84 +77,73 @@ export class MemoryBudget {
   }
 
   get isShort(): boolean {
-    return this.#sum((account) => account !== this.#large) > SHORT_FROM * this.#sharedBytes;
+    return this.#sum((hold) => hold !== this.#large) > SHORT_FROM * this.#sharedBytes;
   }
 
   /**
-   * For a request: it is alive, and holds so many bytes more or fewer. Answers false if it has to wait for them.
+   * For a request: it is alive, and holds so many bytes in all. Answers false if it has to wait for them.
    * @param ticket null: it does not wait, so it may pass nobody who does.
-   * @throws HostError `busy` if it has ended, and wants more.
    */
-  change(account: Account, more: number, ticket: Ticket | null): boolean {
-    if (account.hasEnded && more > 0) throw busy();
-    if (account.hasEnded) return true;
-    const now = account.clock.now();
-    account.seenAt = now;
+  change(hold: MemoryHold, bytes: number, ticket: Ticket | null): boolean {
+    const now = hold.clock.now();
     this.#dropDead(now);
-    const bytes = account.bytes + more;
-    const isLarge = this.#large === account;
-    if (more >= 0 && !isLarge && !this.#fits(account, bytes)) {
+    const isMore = bytes >= hold.bytes;
+    if (this.#large !== hold && isMore && !this.#fits(hold, bytes)) {
       if (this.#large !== null || this.#next() !== ticket) return false;
-      [this.#large, this.#lastLarge] = [account, account.client];
-    }
-    if (more < 0 && isLarge && this.#fits(account, bytes)) this.#leaveLarge();
-    account.bytes = bytes;
-    if (bytes === 0) this.#accounts.delete(account);
-    else if (more >= 0 && !this.#accounts.has(account)) {
-      account.since = now;
-      this.#accounts.add(account);
+      [this.#large, this.#lastLarge] = [hold, hold.client];
+    } else if (this.#large === hold && !isMore && this.#fits(hold, bytes)) this.#leaveLarge();
+    hold.bytes = bytes;
+    if (bytes === 0) this.#holds.delete(hold);
+    else if (isMore && !this.#holds.has(hold)) {
+      hold.since = now;
+      this.#holds.add(hold);
     }
     return true;
   }
 
   /** For a request: tries until it is its turn. @throws HostError `busy` after too long a wait. */
-  async inTurn({ client, clock }: Account, attempt: (ticket: Ticket) => boolean): Promise<void> {
+  async inTurn({ client, clock }: MemoryHold, attempt: (ticket: Ticket) => boolean): Promise<void> {
     const ticket: Ticket = { client, seenAt: clock.now() };
-    this.#queue = [...this.#queue, ticket];
+    const attemptInQueue = (): boolean => {
+      ticket.seenAt = clock.now();
+      // At first, and when it was taken for dead.
+      if (!this.#queue.includes(ticket)) this.#queue = [...this.#queue, ticket];
+      return attempt(ticket);
+    };
     try {
-      await waitUntil(
-        () => {
-          ticket.seenAt = clock.now();
-          // It was taken for dead.
-          if (!this.#queue.includes(ticket)) this.#queue = [...this.#queue, ticket];
-          return attempt(ticket);
-        },
-        MAX_WAIT_MS,
-        clock,
-      );
+      await waitUntil(attemptInQueue, MAX_WAIT_MS, clock);
     } finally {
       this.#queue = this.#queue.filter((other) => other !== ticket);
     }
   }
 
   /** For a request: @throws HostError `busy` if it has held much for long, and others wait. */
-  checkPatience(account: Account): void {
-    const now = account.clock.now();
-    account.seenAt = now;
-    const holdsMuch = this.#large === account || account.bytes > MUCH_BYTES;
-    if (!holdsMuch || now - account.since < LONGEST_BUSY_HOLD_MS) return;
+  checkPatience(hold: MemoryHold): void {
+    const now = hold.clock.now();
+    const holdsMuch = this.#large === hold || hold.bytes > MUCH_BYTES;
+    if (!holdsMuch || now - hold.since < LONGEST_BUSY_HOLD_MS) return;
     this.#dropDead(now);
-    if (this.#queue.some(({ client }) => client === null || client !== account.client)) throw busy();
+    if (this.#queue.some(({ client }) => client === null || client !== hold.client)) throw busy();
   }
 
   /** Gives back all that a request holds. */
-  drop(account: Account): void {
-    this.#accounts.delete(account);
-    if (this.#large === account) this.#leaveLarge();
+  drop(hold: MemoryHold): void {
+    this.#holds.delete(hold);
+    if (this.#large === hold) this.#leaveLarge();
   }
 
   /** Whether there is room in the pool for a request with so many bytes. */
-  #fits(account: Account, bytes: number): boolean {
-    const { client } = account;
-    const isOther = (other: Account) => other !== account && other !== this.#large;
+  #fits(hold: MemoryHold, bytes: number): boolean {
+    const { client } = hold;
+    const isOther = (other: MemoryHold) => other !== hold && other !== this.#large;
     if (bytes > this.#smallBytes || this.#sum(isOther) + bytes > this.#sharedBytes) return false;
-    const ofClient = (other: Account) => isOther(other) && other.client === client;
+    const ofClient = (other: MemoryHold) => isOther(other) && other.client === client;
     return client === null || this.#sum(ofClient) + bytes <= MOST_OF_ONE_CLIENT * this.#sharedBytes;
   }
 
-  #sum(counts: (account: Account) => boolean): number {
+  #sum(counts: (hold: MemoryHold) => boolean): number {
     let bytes = 0;
-    for (const account of this.#accounts) if (counts(account)) bytes += account.bytes;
+    for (const hold of this.#holds) if (counts(hold)) bytes += hold.bytes;
     return bytes;
   }
 
@@ -181,25 +159,28 @@ export class MemoryBudget {
   }
 
   #dropDead(now: number): void {
-    for (const account of this.#accounts) if (now - account.seenAt >= HOLD_LIFE_MS) this.drop(account);
+    for (const hold of this.#holds) if (now - hold.seenAt >= HOLD_LIFE_MS) this.drop(hold);
     this.#queue = this.#queue.filter(({ seenAt }) => now - seenAt < TICKET_LIFE_MS);
   }
 }
 
 /** What one request holds, in shares. They throw HostError `busy`. */
 export class MemoryHold implements Memory {
+  bytes = 0;
+  /** Since when it holds something; milliseconds since 1970. */
+  since = 0;
+  seenAt = 0;
+  #hasEnded = false;
+  readonly clock: Clock;
+  readonly client: string | null;
   readonly #budget: MemoryBudget;
-  readonly #account: Account;
   readonly #isPatient: boolean;
 
-  constructor(budget: MemoryBudget, isPatient: boolean, account: Account) {
+  constructor(budget: MemoryBudget, clock: Clock, client: string | null, isPatient: boolean) {
     this.#budget = budget;
+    this.clock = clock;
+    this.client = client;
     this.#isPatient = isPatient;
-    this.#account = account;
-  }
-
-  get client(): string | null {
-    return this.#account.client;
   }
 
   get isShort(): boolean {
@@ -207,10 +188,9 @@ export class MemoryHold implements Memory {
   }
 
   share(): MemoryShare {
-    const [budget, account, isPatient] = [this.#budget, this.#account, this.#isPatient];
     let held = 0;
     const trySet = (bytes: number, ticket: Ticket | null): boolean => {
-      if (!budget.change(account, bytes - held, ticket)) return false;
+      if (!this.#change(bytes - held, ticket)) return false;
       held = bytes;
       return true;
     };
@@ -218,14 +198,15 @@ export class MemoryHold implements Memory {
       get bytes() {
         return held;
       },
-      async set(bytes, onWait) {
-        budget.checkPatience(account);
+      set: async (bytes, onWait) => {
+        this.seenAt = this.clock.now();
+        this.#budget.checkPatience(this);
         if (trySet(bytes, null)) return;
-        if (!isPatient) throw busy();
+        if (!this.#isPatient) throw busy();
         onWait?.();
-        await budget.inTurn(account, (ticket) => trySet(bytes, ticket));
+        await this.#budget.inTurn(this, (ticket) => trySet(bytes, ticket));
       },
-      setNow(bytes) {
+      setNow: (bytes) => {
         if (!trySet(bytes, null)) throw busy();
       },
     };
@@ -236,8 +217,16 @@ export class MemoryHold implements Memory {
    * meanwhile), and nobody would give back what it takes then. May be called more than once.
    */
   end(): void {
-    this.#account.hasEnded = true;
-    this.#budget.drop(this.#account);
+    this.#hasEnded = true;
+    this.#budget.drop(this);
+  }
+
+  /** @throws HostError `busy` if it has ended, and wants more. */
+  #change(more: number, ticket: Ticket | null): boolean {
+    if (this.#hasEnded && more > 0) throw busy();
+    if (this.#hasEnded) return true;
+    this.seenAt = this.clock.now();
+    return this.#budget.change(this, this.bytes + more, ticket);
   }
 }
 

@@ -8,7 +8,10 @@ import { Recent } from './recent.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { SealedKv } from '../secret/sealed-kv.ts';
 
-const memory = new Recent<Held>({ most: 3_000 });
+const memory = new Recent<Held>({
+  most: 4 * 1024 * 1024,
+  weightOf: ({ value }) => 500 + 2 * (JSON.stringify(value)?.length ?? 0),
+});
 
 /** @param onFailure hears why a source did not answer. */
 export function lastKnownPlaces(

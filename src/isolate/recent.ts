@@ -2,14 +2,18 @@
  * The one cache of what this isolate has learned, for the requests that follow: entries that are good for a while, and
  * not too many of them. Another isolate learns for itself.
  *
- * When there is too much, what was used longest ago is dropped.
+ * When there is too much, what was used longest ago is dropped. What has expired is dropped when the next entry comes,
+ * at the latest one life later; with no next entry it stays, within its limit.
  */
 export interface RecentLimits<T> {
   /** How long an entry is good. Without it: until it is dropped. */
   readonly lifeMs?: number;
   /** The greatest weight of all entries together; their number, if `weightOf` is not given. */
   readonly most: number;
-  /** At least 1 is counted. What weighs more than `most` is not kept. */
+  /**
+   * In bytes, wherever others decide how large a value is. At least 1 is counted. What weighs more than `most` is not
+   * kept.
+   */
   readonly weightOf?: (value: T) => number;
 }
 
@@ -25,6 +29,8 @@ export class Recent<T> {
   /** What was used last comes last. */
   readonly #entries = new Map<string, Entry<T>>();
   #weight = 0;
+  /** When what has expired was dropped last. */
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(limits: RecentLimits<T>) {
     this.#limits = limits;
@@ -35,6 +41,7 @@ export class Recent<T> {
   set(key: string, value: T, now = Date.now()): void {
     const { most, weightOf } = this.#limits;
     this.delete(key);
+    this.#sweep(now);
     const weight = Math.max(1, weightOf?.(value) ?? 1);
     if (weight > most) return;
     this.#entries.set(key, { value, weight, at: now });
@@ -71,6 +78,14 @@ export class Recent<T> {
   clear(): void {
     this.#entries.clear();
     this.#weight = 0;
+  }
+
+  /** Once in a life, so that it costs little for each entry. */
+  #sweep(now: number): void {
+    const { lifeMs } = this.#limits;
+    if (lifeMs === undefined || (this.#sweptAt <= now && now - this.#sweptAt < lifeMs)) return;
+    this.#sweptAt = now;
+    for (const [key, entry] of this.#entries) if (!this.#isGood(entry, now)) this.delete(key);
   }
 
   #isGood({ at }: Entry<T>, now: number): boolean {

@@ -28,12 +28,6 @@ export const CATALOGUE = {
     help: 'Requests by method, route pattern and status.',
     labels: ['method', 'route', 'status'],
   },
-  gitveil_http_request_duration_seconds: {
-    type: 'histogram',
-    help: 'Time until an answer begins, by route pattern.',
-    labels: ['route'],
-    buckets: REQUEST_SECONDS,
-  },
   gitveil_pushes_total: {
     type: 'counter',
     help: 'Pushes by outcome: accepted, suspended, rate-limited, refused by a rule, or failed by a fault.',
@@ -108,10 +102,6 @@ export const GAUGES = {
   gitveil_host_creations_left: {
     help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
     labels: ['host', 'limit'],
-  },
-  gitveil_host_problem: {
-    help: '1 while a code host cannot be used, by what is wrong with it; the log has a sentence.',
-    labels: ['host', 'problem'],
   },
   gitveil_held_pushes: {
     help: 'Pushes that are published later, by what they wait for.',

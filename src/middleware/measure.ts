@@ -1,10 +1,10 @@
-/** Counts and times every request, by the pattern of its route and never by its path. */
+/** Counts every request, by the pattern of its route and never by its path. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { AppEnv } from '../env.ts';
 import { REPOSITORY_PATH } from '../config/hosts.ts';
 import { isolate } from '../metrics/isolate.ts';
-import { count, observe } from '../metrics/tally.ts';
+import { count } from '../metrics/tally.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 
@@ -19,24 +19,22 @@ const ACTS: Readonly<Record<string, ActCounter>> = {
 };
 
 export const measure: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const startedAt = Date.now();
-  isolate.requestStarted(startedAt);
+  isolate.requestStarted(Date.now());
   try {
     await next();
   } finally {
     isolate.requestEnded();
-    countRequest(c, (Date.now() - startedAt) / 1000);
+    countRequest(c);
   }
 };
 
-function countRequest(c: Context<AppEnv>, seconds: number): void {
+function countRequest(c: Context<AppEnv>): void {
   const { status } = c.res;
   const method = METHODS.has(c.req.method) ? c.req.method : 'other';
   const matched = routePath(c, -1);
   // Only middleware matched: the path or its method does not exist.
   const route = matched.endsWith('*') ? 'none' : matched;
   count('gitveil_http_requests_total', { method, route, status: String(status) });
-  observe('gitveil_http_request_duration_seconds', { route }, seconds);
   const act = ACTS[route];
   if (act !== undefined && method === 'POST') countAct(act, status);
 }

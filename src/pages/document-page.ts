@@ -1,31 +1,68 @@
-/** The pages that docs/privacy.md and docs/maintainers.md are served as. */
+/** Pages whose text is made when the code is: `npm run documents` makes it of documents, and of the API's description. */
 import { html, raw } from 'hono/html';
-import { contactLink, type Frame, type Page } from './layout.ts';
+import { limitText, OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
+import API from './documents/api.html';
+import MAINTAINERS from './documents/maintainers.html';
+import PRIVACY from './documents/privacy.html';
+import { contactLink, type Frame, type Html, type Page } from './layout.ts';
 
-/**
- * @param text of documents.ts.
- * @param origin of the service, which examples name.
- */
-export function documentPage(
-  title: string,
-  description: string,
-  text: string,
-  { sourceRepo, operatorContact }: Frame,
-  origin: string,
-): Page {
-  const linked = text
-    .replaceAll('href="@/', () => `href="${sourceRepo}/`)
-    .replaceAll('&lt;service&gt;', () => origin);
-  const operator =
-    operatorContact === null
-      ? 'The operator of this service names no address to write to.'
-      : html`To reach the operator of this service: ${contactLink(operatorContact)}.`;
+export const DOCUMENTS = {
+  privacy: {
+    title: 'Privacy',
+    description: 'Who learns what of a push without an account.',
+    text: PRIVACY,
+  },
+  maintainers: {
+    title: 'For maintainers',
+    description: 'What an anonymous pull request is, and how to say no.',
+    text: MAINTAINERS,
+  },
+  api: {
+    title: 'API',
+    description:
+      'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. You need no key for them. The code host learns neither your name nor your address.',
+    text: API,
+  },
+} as const;
+
+/** What the texts say of the service. */
+interface Service extends Frame {
+  readonly limits: OpenLimits;
+}
+
+/** @param origin of the service, which examples name. */
+export function documentPage(name: keyof typeof DOCUMENTS, service: Service, origin: string): Page {
+  const { title, description, text } = DOCUMENTS[name];
+  const limits = OPEN_LIMIT_NAMES.map((limit) => [
+    OPEN_LIMITS[limit].variable,
+    limitText(service.limits[limit]),
+  ]);
+  const content = filled(text, {
+    ...Object.fromEntries(limits),
+    service: origin,
+    source: service.sourceRepo,
+  });
   return {
     title: `${title} · gitveil`,
     description,
-    content: html`<main class="narrow">
-      <p class="soft">${operator}</p>
-      <article class="document">${raw(linked)}</article>
-    </main>`,
+    content:
+      name === 'api'
+        ? html`<main>${content}</main>`
+        : html`<main class="narrow">
+            <p class="soft">${operatorLine(service)}</p>
+            <article class="document">${content}</article>
+          </main>`,
   };
+}
+
+/** Puts the service's values, escaped, where the text has `{{name}}`. */
+function filled(text: string, values: Readonly<Record<string, string>>): Html {
+  const pieces = text.split(/\{\{(\w+)\}\}/);
+  return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
+}
+
+function operatorLine({ operatorContact }: Frame): Html {
+  return operatorContact === null
+    ? html`The operator of this service names no address to write to.`
+    : html`To reach the operator of this service: ${contactLink(operatorContact)}.`;
 }

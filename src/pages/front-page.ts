@@ -109,12 +109,12 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'fine-grained': 'takes no pull requests with a token of the bot’s kind',
   'no-public_repo': 'has not allowed the bot’s token to write: pushes, comments and issues fail',
   'no-workflow': 'has not allowed the bot’s token to update workflows: some pushes fail',
-  'no-notifications': 'has not allowed the bot’s token to hear of comments and merges',
+  'no-notifications': 'has not allowed the bot’s token to read notifications of comments and merges',
   'no-write:repository': 'has not allowed the bot’s token to write to repositories: pushes fail',
   'no-write:issue': 'has not allowed the bot’s token to write: comments and issues fail',
   'no-read:user': 'has not allowed the bot’s token to read its own name: pushes fail',
-  'no-read:notification': 'has not allowed the bot’s token to hear of comments and merges',
-  'public-only': 'has not allowed the bot’s token to hear of comments and merges',
+  'no-read:notification': 'has not allowed the bot’s token to read notifications of comments and merges',
+  'public-only': 'has not allowed the bot’s token to read notifications of comments and merges',
 };
 
 function botProblem({ hostName, problem }: BotProblem): Html {

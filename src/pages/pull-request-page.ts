@@ -223,7 +223,7 @@ function following({ prHash }: PullRequestView): Html {
     <p>
       Reload this page, or give <a href="${pullRequestPath(prHash)}.atom">its feed</a> to a feed reader on
       your own machine. Either way this service sees your network address, and so does the code host when you
-      follow a link to it; come through Tor if that is too much.
+      follow a link to it. Use Tor if you do not want that.
     </p>
   </section>`;
 }

@@ -1,8 +1,8 @@
 /**
  * The key of a pull request (src/secret/pr-key.ts): what a push needs it for, and which push is shown it.
  *
- * Whoever knows the pr_hash updates the pull request, as the contract says. To withdraw it, or to change its title or
- * description, a push also gives the key.
+ * Anybody who knows the pr_hash can update the pull request, as the contract says. To withdraw it, or to change its
+ * title or description, a push also gives the key.
  */
 import { prKeyOf } from '../secret/pr-key.ts';
 import { isSameSecret } from '../secret/same-secret.ts';
@@ -15,9 +15,9 @@ export type KeyUse = 'withdrawal' | 'texts' | 'update';
 
 const SHOWN = 'The push that opened it showed the key.';
 const NEEDED: Readonly<Record<KeyUse, string>> = {
-  withdrawal: `Withdrawing a pull request takes its key: add -o pr-key=<key>. ${SHOWN}`,
-  texts: `Changing title or description takes the pull request's key: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
-  update: `Here, updating a pull request takes its key: add -o pr-key=<key>, or push without pr-hash to open a new one. ${SHOWN}`,
+  withdrawal: `To withdraw a pull request, you need its key: add -o pr-key=<key>. ${SHOWN}`,
+  texts: `To change title or description, you need the key of the pull request: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
+  update: `This service requires the key for an update: add -o pr-key=<key>, or push without pr-hash to open a new pull request. ${SHOWN}`,
 };
 
 type Given = Pick<PushOptions, 'prHash' | 'prKey'>;
@@ -26,13 +26,13 @@ export async function keyOf({ host }: Pick<PushRun, 'host'>, prHash: string): Pr
   return prKeyOf(await host.secret(), prHash);
 }
 
-/** @param use null: it does not take the key. One that is given must be right all the same. @throws Refusal */
+/** @param use null: no key is needed, but a key that is given must be right. @throws Refusal */
 export async function requireKey(run: PushRun, { prHash, prKey }: Given, use: KeyUse | null): Promise<void> {
   if (prHash === null) return;
   if (prKey === null && use !== null) throw missingKey(use);
   if (prKey === null || isSameSecret(prKey, await keyOf(run, prHash))) return;
   throw new Refusal('pr-key', 'the pr-key is wrong', [
-    `This is not the key of ${prHash}. Every pull request has its own: give the one that was shown with this pr-hash.`,
+    `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`,
   ]);
 }
 
@@ -40,7 +40,7 @@ export function missingKey(use: KeyUse): Refusal {
   return new Refusal('pr-key', 'the pr-key is missing', [NEEDED[use]]);
 }
 
-/** Null: the push names the pull request, and has not shown that it is its own. */
+/** Null: the push names a pull request without its key, so the key is not shown. */
 export async function keyToShow(run: PushRun, given: Given, prHash: string): Promise<string | null> {
   return given.prHash === prHash && given.prKey === null ? null : keyOf(run, prHash);
 }

@@ -1,6 +1,6 @@
 /**
- * Keyed hashes by which a push is found again: the same for one that is repeated, and nothing that can be guessed. None
- * of them tells what was pushed, or by whom.
+ * Keyed hashes by which a repeated push is recognised. Without the key, nobody can guess them, or learn from them what
+ * was pushed or by whom.
  */
 import { recordName } from '../config/hosts.ts';
 import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
@@ -13,7 +13,7 @@ import type { Received } from './receive/receive.ts';
 /** What is pushed, and how: all of a push but its pack. */
 export type Pushed = Pick<Received, 'taken' | 'options'>;
 
-/** Of a push while it is published, and of the place that it takes: what it opens or changes, not its texts. */
+/** Identifies a push while it is published, and its place in the limit: what it opens or changes, without its texts. */
 export async function pushHashOf(run: PushRun, { taken, options }: Pushed): Promise<string> {
   const { newId, refName } = taken.command;
   // A ref name contains no space.
@@ -21,7 +21,7 @@ export async function pushHashOf(run: PushRun, { taken, options }: Pushed): Prom
   return keyedHash(await run.host.secret(), 'push', parts.join(' '));
 }
 
-/** Of a push that is held: what is pushed, and that with its texts and options, whenever it is to be published. */
+/** Identify a held push: `push` is what is pushed; `same` adds texts and options, but not the time of publication. */
 export type HeldHashes = Pick<HeldView, 'same'> & { readonly push: string };
 
 export async function heldHashesOf(run: PushRun, { taken, options }: Pushed): Promise<HeldHashes> {
@@ -33,7 +33,7 @@ export async function heldHashesOf(run: PushRun, { taken, options }: Pushed): Pr
   return { push: hashOf(push), same: hashOf([...push, title, description, base, squash, draft, signOff]) };
 }
 
-/** Of the commits without their author and dates, and of where they are proposed. */
+/** Identifies commits, without author and dates, together with the repository that they are proposed to. */
 export async function workHashOf(run: PushRun, repository: RepositoryName, undatedTip: Oid): Promise<string> {
   return keyedHash(await run.host.secret(), 'work', `${placeOf(run, repository)} ${undatedTip}`);
 }

@@ -29,7 +29,10 @@ export interface PushHost extends UpstreamHost {
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'isHeld' | 'end'>;
-  /** Whether the pull request with this pr_hash is open, as far as the service has heard; true: nobody knows. Never rejects. */
+  /**
+   * Whether the pull request with this pr_hash is open, as far as the service has heard; true: nobody knows. Never
+   * rejects.
+   */
   isOpen(prHash: string): Promise<boolean>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
@@ -74,27 +77,27 @@ type ObjectOf<T, Methods extends keyof T> = Pick<T, Methods>;
 export interface Admission {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
-   * @param isWithdrawal it takes something back, however much its client has caused.
+   * @param isWithdrawal a withdrawal is allowed, however many requests its client has caused.
    * @param pushHash if it can only open a pull request: what `place` will be asked with.
-   * @param mayWait it is held if the code host wants to be left alone.
+   * @param mayWait whether the push is held, and not refused, while the code host asks for a pause.
    */
   enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
   /**
-   * The limit of pull requests, for a push that fails for another reason. Null: the client has a place, or nobody knows.
-   * Counts a push that is refused. Never rejects.
+   * Checks the limit of pull requests for a push that fails for another reason. Null: the client is below it, or nobody
+   * knows. Counts a push that it refuses. Never rejects.
    * @param pushHash as for `enter`.
    */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /**
-   * For a pull request that the push opens. Takes nothing yet.
-   * @param pushHash one that is repeated shares its place. @throws Refusal
+   * The place of a pull request that the push opens. Takes nothing yet.
+   * @param pushHash a repeated push shares its place. @throws Refusal
    */
   place(pushHash: string): Promise<Place>;
   /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
   /**
    * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
-   * @throws Refusal if the host is to be left alone, or others come first.
+   * @throws Refusal while the host asks for a pause, or if other clients come first.
    */
   takeShare(): Promise<void>;
   /**
@@ -105,25 +108,25 @@ export interface Admission {
 }
 
 /**
- * For one pull request: one of those that an address may open within an hour. Stays taken if nobody knows whether that was
- * opened.
+ * The place of one pull request within the limit of its address for an hour. It stays taken if nobody knows whether the
+ * pull request was opened.
  */
 export interface Place {
   /**
-   * Takes it, with one of the things that the bot account may create and one of those that may be opened in the
-   * repository: all or nothing, before the first write. @param policyLimits those of the repository.
+   * Takes the place, and counts one creation of the bot account and one pull request of the repository: all or nothing,
+   * before the first write. @param policyLimits the limits that the repository's policy sets.
    * @throws Refusal if there is none left, or as `takeShare`.
    */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
   /**
-   * Makes sure of the place alone: for a pull request that is opened later, or for a push that has begun, and of which no
-   * other attempt runs. @param isAnother it has no right to a place that an earlier attempt has taken: it takes its own.
+   * Takes the place alone, for a pull request that is opened later, or for a push that has begun and of which no other
+   * attempt runs. @param isAnother whether it needs a place of its own, even if an earlier attempt has one.
    * @throws Refusal if there is none left.
    */
   settle(isAnother: boolean): Promise<void>;
-  /** The pull request is open: the guard and statistics are told. Answers who could not be told. Never rejects. */
+  /** Tells the guard and the statistics that the pull request is open. Answers who could not be told. Never rejects. */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
-  /** No pull request was opened. Never rejects; the second time, nothing happens. */
+  /** Gives the place back, because no pull request was opened. Never rejects; a second call does nothing. */
   release(): Promise<void>;
 }
 
@@ -136,7 +139,7 @@ export interface PushSettings {
   readonly prUpdatePolicy: 'hash' | 'key';
   /** How long a push waits unless it says otherwise, in milliseconds; 0: not at all. */
   readonly publishDelayMs: number;
-  /** What to do with a push that the host does not take now. */
+  /** What to do with a push that the host does not accept now. */
   readonly whenBusy: 'refuse' | 'hold';
   /** Which pushes wait until the operator has seen them. */
   readonly review: 'off' | 'new' | 'all';
@@ -150,7 +153,7 @@ export interface PushSettings {
   readonly hostUrl: string;
   /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
-  /** The same as what is published may name it. */
+  /** The same address in the form that may be published. */
   publishedUrl(repository: RepositoryName): string;
   /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;

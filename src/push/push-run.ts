@@ -1,4 +1,4 @@
-/** One push while it runs: what every part needs of it, and what it has locked. */
+/** One push while it runs: what every part of the code needs from it, and what it has locked. */
 import type { Lease } from '../durable/held-pushes/held-pushes.ts';
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
@@ -37,12 +37,12 @@ export class PushRun {
     this.claims = new Claims(host, logger);
   }
 
-  /** For work that the answer does not wait for. It must not reject. */
+  /** Adds work that the answer does not wait for. It must not reject. */
   beside(work: Promise<void>): void {
     this.#beside.push(work);
   }
 
-  /** Gives back what is locked, and waits for what is under way. @param isAnswered as `Claims.end`. Never rejects. */
+  /** Releases the locks, and waits for work that still runs. @param isAnswered as `Claims.end`. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.all([this.claims.end(isAnswered), ...this.#beside]);
   }
@@ -58,15 +58,16 @@ export interface ClaimedUpdate {
 type Begun = Extract<BegunPush, { kind: 'begun' }>;
 
 /**
- * What is left of a push when it ends. `published`: nothing, once its client has the answer; until then, a retry resumes
- * it. `nothing`: whether or not it was answered. `work`: a retry has something to do in any case. `hold`: it is held.
+ * What a retry finds when a push has ended. `published`: nothing if the client got its answer, else the push to resume.
+ * `nothing`: nothing in any case. `work`: unfinished work in any case. `hold`: a held push.
  */
 type Left = 'published' | 'nothing' | 'work' | 'hold';
 
 /**
  * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
- * the held push that it takes the place of, so that nobody else publishes that; and itself, while it is published, so that
- * two of the same never run at once and a retry resumes it. `end` gives all of it back, also what is still being claimed.
+ * the held push that it replaces, so that nobody else publishes that; and itself, while it is published, so that the
+ * same push never runs twice at once and a retry resumes it. `end` releases all of it, even a claim that is still on
+ * its way.
  */
 export class Claims {
   readonly #host: PushHost;
@@ -95,12 +96,12 @@ export class Claims {
   async claimPullRequest(prHash: string): Promise<ClaimedUpdate> {
     const claimed = await this.#claimIf(Promise.resolve(true), prHash);
     if (claimed !== null) return claimed;
-    throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
-      'Push to the address that its banner has shown, or without pr-hash. That opens a new pull request.',
+    throw new Refusal('pr-hash', 'the pr-hash belongs to another code host', [
+      'Push to the address that was shown with it, or push without pr-hash to open a new pull request.',
     ]);
   }
 
-  /** Null if the answer is no, or it is on another code host. */
+  /** Null if the pull request is not wanted, or is on another code host. */
   async #claimIf(isWanted: Promise<boolean>, prHash: string): Promise<ClaimedUpdate | null> {
     const { hostKey, clock } = this.#host;
     const claim = () => this.#host.pullRequest(prHash).claim(hostKey, clock.now());
@@ -115,7 +116,7 @@ export class Claims {
     );
   }
 
-  /** For a push that takes the place of a held one. @throws Refusal */
+  /** Locks the held push that this push replaces. @throws Refusal if it is being published. */
   async takeHold(prHash: string): Promise<Lease> {
     const lease = await this.#host.heldPushes().take(prHash);
     if (lease === null) throw inProgress('this push is being published', 'Look at its page in a minute.');
@@ -123,9 +124,10 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or goes on with what an attempt before this one has begun. No other attempt runs meanwhile.
-   * @param pushHash the same for a push that is repeated.
-   * @param proposed what the push decides unless it is a retry; with `isHeld`, it is not published, but will be held.
+   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile.
+   * @param pushHash the same for a repeated push.
+   * @param proposed hash and date, unless a retry already has them; with `isHeld`, the push will be held, not
+   * published.
    * @returns null: the same push was held before, maybe by somebody else, and nothing was done.
    * @throws Refusal if the same push is in progress.
    */
@@ -153,23 +155,23 @@ export class Claims {
     return this.#host.pendingPush(pushHash).isHeld(pushHash, this.#host.clock.now());
   }
 
-  /** The same push was held, and it goes on all the same. */
+  /** Continue even if the same push was held before. */
   holdIsKnown(): void {
     this.#isHoldKnown = true;
   }
 
-  /** The hash under which it was begun; null: it was not. */
+  /** The pr_hash under which publishing began; null: it did not begin. */
   get begunAs(): string | null {
     return this.#begun?.intent.prHash ?? null;
   }
 
-  /** It is held now, in place of what it has taken. */
+  /** The push is held now, and has replaced the held push that it had locked. */
   held(): void {
     this.#left = 'hold';
     this.#hold = null;
   }
 
-  /** Something is left to do for a retry. */
+  /** Leaves unfinished work for a retry. */
   keep(): void {
     this.#left = 'work';
   }
@@ -179,7 +181,7 @@ export class Claims {
     if (this.#left === 'published') this.#left = leavesWork || this.#begun?.isRepeated ? 'work' : 'nothing';
   }
 
-  /** Others may update the pull request. Never rejects. */
+  /** Lets others update the pull request. Never rejects. */
   async endUpdate(): Promise<void> {
     const update = this.#update;
     this.#update = null;
@@ -220,7 +222,7 @@ export class Claims {
   }
 }
 
-/** Whoever waits for the other push may try again. */
+/** The refusal for a push that has to wait for another one. */
 export function inProgress(reason: string, advice: string): Refusal {
   return new Refusal('in-progress', reason, [advice]);
 }

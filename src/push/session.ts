@@ -5,8 +5,8 @@
  *   conclude()   judge, then publish; or withdraw
  *   end()        gives back what it holds, once the client has its answer
  *
- * The client does not listen until it has sent everything, so `receive` decides what is to be done, and `conclude` does
- * it. Every failure becomes a complete answer.
+ * A client reads nothing before it has sent everything. So `receive` decides what to do, and `conclude` does it. Every
+ * failure becomes a complete answer.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
@@ -43,13 +43,13 @@ export type Outcome =
   /** Accepted, and published later. */
   | HeldOutcome
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
-  /** Of all its commands, none was accepted. */
+  /** None of its commands was accepted. */
   | { readonly kind: 'nothing-taken' }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 type Done = Exclude<Outcome, { kind: 'refused' }>;
 
-/** Panic, and the limits themselves. */
+/** Refusals that already come before everything else: panic, and the limits themselves. */
 const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
 /** The end of an answer. */
@@ -72,9 +72,9 @@ export class PushSession {
   #refNames: readonly string[] = [];
   /** Null: they could not be read. */
   #options: PushOptions | null = null;
-  /** Of a push that can only open a pull request, and so needs a place. */
+  /** Set for a push that can only open a pull request, and therefore needs a place. */
   #pushHash: (() => Promise<string>) | undefined;
-  /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
+  /** For the log. Null: the push was refused before it was read, which is not logged. */
   #kind: 'push' | 'withdrawal' | null = null;
 
   constructor(run: PushRun) {
@@ -105,7 +105,7 @@ export class PushSession {
     if (full !== null) this.#statuses = this.#refuseAll;
     const outcome: Outcome = full === null ? attempted : { kind: 'refused', refusal: full };
     this.#tell(outcome);
-    // Whoever pushes next does not wait for this answer.
+    // Release the locks now, so that the next push does not wait until this answer has arrived.
     const { claims } = this.#run;
     this.#run.beside(outcome.kind === 'published' ? claims.endUpdate() : claims.end(true));
     const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
@@ -119,7 +119,9 @@ export class PushSession {
     };
   }
 
-  /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
+  /**
+   * Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects.
+   */
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
     await this.#run.end(isAnswered);
@@ -193,15 +195,15 @@ export class PushSession {
 
   /** @throws Refusal */
   async #enter(isWithdrawal: boolean): Promise<void> {
-    // One that fails anyhow need not hear that the code host wants to be left alone.
+    // A push with invalid options fails anyway, so it need not be refused for a pause of the code host.
     const isPatient = this.#options === null || mayWait(this.#run, this.#options);
     const refusal = await this.#run.host.admission.enter(isWithdrawal, this.#pushHash, isPatient);
     if (refusal !== null) throw refusal;
   }
 
   /**
-   * A client without a place is told so, whatever else is wrong with its push, unless that updates an open pull request.
-   * Null: something else holds.
+   * A client that has used up its limit is told so, whatever else is wrong with its push, unless the push updates an
+   * open pull request. Null: the limit does not apply.
    */
   async #refusedByLimit(outcome: Outcome): Promise<Refusal | null> {
     const { host } = this.#run;
@@ -227,14 +229,14 @@ export class PushSession {
         : await Promise.all([claims.claimListed(prHash), host.heldPushes().find(prHash)]);
     const earlier = await holding.earlier(held);
     if (earlier?.kind === 'held') return earlier;
-    // Whoever names a hash is known by that.
+    // A push that names a hash is identified by that hash.
     if (prHash !== null) claims.holdIsKnown();
     const pushHash = await pushHashOf(this.#run, received);
     const isAsked = options.preview || prHash !== null;
     const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
     // A made-up hash must not cost the host anything.
     if (full !== null && !options.preview) throw full;
-    // The host must not hear of the hash of a held push, not even from a preview. One that is listed is public.
+    // Do not tell the host the hash of a held push, not even in a preview. A listed hash is public already.
     const isUnheardOf = listed === null && holding.isUnheardOf(held);
     const judgeable = isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
     const { push, claim, warnings } = await this.#judge(judgeable, listed, full);
@@ -256,7 +258,7 @@ export class PushSession {
   async #judge(received: Received, listed: ClaimedUpdate | null, refusal: Refusal | null) {
     const { host, settings } = this.#run;
     if (received.options.preview) {
-      // Whoever only looks may come again and again, and never gets to where a push asks the account.
+      // Previews can be repeated without end and never reach the account's own check, so count them here.
       await host.admission.takeShare();
     } else {
       void host.connectAhead('push');
@@ -307,7 +309,7 @@ export class PushSession {
       return held;
     };
     const plan = await holding.plan(push, replaced);
-    // The place of the same push that was published before is that of its pull request.
+    // If the same push was published before, its place belongs to that pull request.
     if (plan !== null) return hold(plan, prHash, !isReleased);
     try {
       const published = await publish(this.#run, { ...judged, prHash, place, isReleased });
@@ -323,7 +325,7 @@ export class PushSession {
       if (!mayBeOpen(error)) await place?.release();
       // A retry must find what this attempt may have done, also if the push cannot be held now.
       if (leavesWork(error)) claims.keep();
-      // An attempt before this one may have begun under another hash.
+      // An earlier attempt may have begun under another hash.
       return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false, error);
     }
   }
@@ -356,7 +358,7 @@ export class PushSession {
     };
   }
 
-  /** What was received, and the memory that it takes. May be called more than once. */
+  /** Releases what was received, and its memory. May be called more than once. */
   async #giveBack(): Promise<void> {
     await this.#discard();
     this.#run.host.memory.end();

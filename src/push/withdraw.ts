@@ -1,9 +1,9 @@
 /**
- * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, removes its
- * branch from the fork and closes it. None of the limits on pull requests applies.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, removes
+ * its branch from the fork and closes it. None of the limits on pull requests applies.
  *
- * The branch goes first, by what is recorded, because it is the bot's own: whatever has become of the repository, nobody
- * else can keep it. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
+ * The branch is deleted first, by the service's own record: it belongs to the bot, so nobody can keep it, whatever has
+ * happened to the repository. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import { closedEvent } from '../events/host-event.ts';
@@ -52,8 +52,8 @@ function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPull
 }
 
 /**
- * @param wasBegun it was held, and may be open if the host did not answer. `none`: it is not. `unknown`: the host does not
- * say. @throws Refusal
+ * @param wasBegun it was held, and may be open if the host did not answer. `none`: it is not. `unknown`: the host does
+ * not say. @throws Refusal
  */
 async function unrecorded(
   run: PushRun,
@@ -82,7 +82,7 @@ async function unrecorded(
 type Closing =
   ClosedPullRequest | { readonly kind: 'gone' } | { readonly kind: 'open'; readonly said: string };
 
-/** One of both that cannot be done now does not prevent the other. @throws Refusal */
+/** Does both steps, even if one of them fails. @throws Refusal */
 async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Closing> {
   const { host, steps } = run;
   await host.admission.takeShare();
@@ -102,13 +102,14 @@ async function removeBranch(host: PushHost, { fork, prHash }: Withdrawal): Promi
   const branch = workBranch(prHash);
   await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isDefinite(error)) throw error;
-    // It may be gone, or an earlier attempt has removed it. Both are asked for, because a host may be wrong once.
+    // The fork may be gone, or an earlier attempt has removed the branch. Ask for both, because a host may be wrong
+    // once.
     if (await isForkGone(host, fork, error)) return;
     if ((await branchTip(host, fork, branch)) !== null) throw error;
   });
 }
 
-/** How the pull request stands in the end. If the host refuses to close it, the host is asked for that. */
+/** Closes the pull request, and says in which state it ends. If the host refuses, asks the host for the state. */
 async function close(host: PushHost, { prHash, repository, number }: Withdrawal): Promise<Closing> {
   const { repositories } = host;
   try {
@@ -129,21 +130,21 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
   }
 }
 
-/** The host has said no, and would say it again. */
+/** Whether the host has refused, and would refuse again. */
 function isDefinite(error: unknown): error is HostError {
   return error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
 }
 
-/** @param done what has been done all the same. */
+/** @param done what was done before the failure. */
 function having(done: string, error: unknown): unknown {
   if (!(error instanceof Refusal)) return error;
   return new Refusal(error.code, error.reason, [done, ...error.lines], { cause: error.cause });
 }
 
-/** The same event and key as the notifications feed would give if someone else had closed it, so it is published once. */
+/** Uses the event and key that the notifications feed would give for somebody else's close, so it is published once. */
 async function tell({ host, logger }: PushRun, { prHash, number, url }: Withdrawal, closing: Closing) {
   if (closing.kind === 'merged' || closing.kind === 'open') return;
-  // Where the host does not say when, it is told once all the same.
+  // If the host does not say when it closed, the empty time still gives one key, so it is told once.
   const at = (closing.kind === 'closed' ? closing.at : null) ?? '';
   await host
     .pullRequest(prHash)

@@ -61,7 +61,7 @@ function toSpec(description: Description): DescribeRouteOptions {
 /** Also where nothing that a client sends could be wrong: HTTP itself may be. */
 function withClientError(responses: Description['responses']): Description['responses'] {
   const hasOne = Object.keys(responses).some((status) => status.startsWith('4'));
-  return hasOne ? responses : { ...responses, '4XX': { description: 'The request is no valid HTTP.' } };
+  return hasOne ? responses : { ...responses, '4XX': { description: 'The request is not valid HTTP.' } };
 }
 
 /** Each error in JSON has its code in a header. An example names its own, by default that of the status. */
@@ -80,7 +80,7 @@ function withCodes(responses: Description['responses']): Description['responses'
 }
 
 export const errorCodeHeader = {
-  description: 'The error for programs. It stays, also if the sentence changes.',
+  description: 'The error for programs. It stays the same even if the sentence changes.',
   required: true,
   schema: { type: 'string' as const, enum: [...ERROR_CODES] },
 };
@@ -156,7 +156,7 @@ const KEY_REQUIRED = {
 };
 
 const BODY_FAULTS = {
-  408: error('The body came too slowly.', 'the request body did not arrive in time; send it again'),
+  408: error('The body arrived too slowly.', 'the request body did not arrive in time; send it again'),
   413: error(
     'The body is too large: over 512 KiB for a comment or an issue, else over 16 KiB.',
     'request body too large',

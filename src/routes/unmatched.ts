@@ -6,7 +6,7 @@ import { answerRefused, type Refused, refused } from './request/refused.ts';
 import { prefersPage } from './request/repository.ts';
 
 function notFound({ operatorContact }: Pick<Config, 'operatorContact'>): Refused {
-  const advice = 'Correct the address, or begin at the front page: the name above leads there.';
+  const advice = 'Check the address, or start from the front page: the name at the top leads there.';
   const report =
     operatorContact === null
       ? ''

@@ -20,14 +20,14 @@ export const FENCE_IS_OPEN = 'a code fence is never closed; close it, or it hide
 const HTML_IS_OPEN = 'an HTML comment or block is never closed; close it, or it hides the footer';
 const UNFINISHED = 'an HTML tag or comment is not complete; complete it, or write it in backticks';
 const DISPUTED =
-  'it depends on the program how this Markdown is read; write HTML in backticks, or put empty lines between the parts';
+  'programs read this Markdown in different ways; write HTML in backticks, or put empty lines between the parts';
 const DISPUTED_BREAKS =
   'body must not contain form feeds, vertical tabs, or carriage returns without line feeds';
 const SLOW =
   'this Markdown takes too long to read; put an empty line behind each quote, close brackets, and split large tables';
 const TOO_DEEP = `body must not nest quotes and lists more than ${MOST_CONTAINERS} levels deep`;
 const FORGED =
-  "body must not hold a line in the form of the service's footer; to quote one, begin the line with > or use a code fence";
+  "body must not contain a line that looks like the service's footer; to quote one, begin the line with > or use a code fence";
 
 /** They end a line to some programs. */
 const DISPUTED_BREAK = /[\v\f]|\r(?!\n)/;

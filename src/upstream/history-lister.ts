@@ -11,7 +11,7 @@ import type { CommitTable } from '../git/objects/commit-table.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { Turns } from '../isolate/turns.ts';
+import { Turns } from '../isolate/waiting.ts';
 import type { HistoryCache, HistoryListing } from './history-cache.ts';
 import { Recent } from '../isolate/recent.ts';
 

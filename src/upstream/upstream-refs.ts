@@ -4,7 +4,7 @@
  * A client discovers and pushes within a second or two, and decides from the discovered refs what to send. So that list
  * is also the right one for its push, and saves a request to the host. Another isolate lists again.
  */
-import type { RefList } from '../git/wire/protocol-v2.ts';
+import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { MovedError } from '../host-error.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
@@ -15,9 +15,7 @@ import { Recent } from '../isolate/recent.ts';
 const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
 
 const LIFE_MS = 10_000;
-/** Together at most some 20 MB. */
-const MAX_LISTS = 100;
-const MAX_REFS_REMEMBERED = 2_000;
+const MOST_BYTES = 8 * 1024 * 1024;
 
 /** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
 export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
@@ -43,7 +41,7 @@ export interface DiscoveredRefs extends RefList {
   readonly repository: RepositoryName;
 }
 
-const remembered = new Recent<RefList>({ lifeMs: LIFE_MS, most: MAX_LISTS });
+const remembered = new Recent<RefList>({ lifeMs: LIFE_MS, most: MOST_BYTES, weightOf: bytesOfRefs });
 
 /** Lists afresh, and remembers. @throws HostError */
 export async function listUpstreamRefs(
@@ -51,9 +49,10 @@ export async function listUpstreamRefs(
   repository: RepositoryName,
 ): Promise<RefList> {
   const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream');
-  if (list.refs.length <= MAX_REFS_REMEMBERED)
-    remembered.set(repositoryKey(host.transport.hostName, repository), list, host.clock.now());
-  else remembered.delete(repositoryKey(host.transport.hostName, repository));
+  const key = repositoryKey(host.transport.hostName, repository);
+  // A longer one is asked for again, so that one repository does not drop those of all others.
+  if (bytesOfRefs(list) <= MOST_BYTES / 16) remembered.set(key, list, host.clock.now());
+  else remembered.delete(key);
   return list;
 }
 
@@ -74,6 +73,10 @@ export async function discoveredRefs(
     const list = recall(host, error.to) ?? (await listUpstreamRefs(host, error.to));
     return { ...list, repository: error.to };
   }
+}
+
+function bytesOfRefs({ refs }: RefList): number {
+  return refs.reduce((sum, { name }) => sum + REF_BYTES + 2 * name.length, REF_BYTES);
 }
 
 function recall(host: Pick<HistoryHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {

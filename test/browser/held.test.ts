@@ -33,7 +33,7 @@ describeInBrowser('a change with a time', () => {
     expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toMatch(/^[0-9a-f]{32}$/);
     await page.getByRole('link', { name: 'See how it stands' }).click();
     await heading(page, 'A held push');
-    await page.getByText(/^Held: it is published between/).waitFor();
+    await page.getByText(/^Held: it will be published between/).waitFor();
     await page.getByText(hash).first().waitFor();
     await chromium.expectFit(page);
     expect(await bed.host.pulls(upstream)).toEqual([]);

@@ -64,7 +64,7 @@ it('whoever is silenced is led to the form, and the operator hears them once a d
   const again = await client.post(APPEAL, { ...fields, text: words });
   expect([again.status, again.problem]).toEqual([
     429,
-    'One appeal a day for a pseudonym; yours has been passed on already.',
+    'Only one appeal a day is allowed for a pseudonym, and yours was already delivered.',
   ]);
   expect(typedIn(again.html, 'text')).toBe(words);
 });

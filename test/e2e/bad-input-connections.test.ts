@@ -148,13 +148,13 @@ describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
       const { report, errors, progress } = readPushAnswer(answer);
       expect(report).toEqual(['unpack incomplete pack']);
       expect(errors).toEqual(['push rejected: the push did not arrive completely']);
-      expect(progress.join('\n')).toMatch(/came too slowly/);
+      expect(progress.join('\n')).toMatch(/arrived too slowly/);
     }
     await expectNothingMade(bed, sound);
   });
 
   it('in its pack is refused in-band', async () => {
-    await expectInBandRefusal(bed, sound, stalled.pack.answer, { ...INCOMPLETE, line: /came too slowly/ });
+    await expectInBandRefusal(bed, sound, stalled.pack.answer, { ...INCOMPLETE, line: /arrived too slowly/ });
   });
 
   it('in a pack that is already on its way to the fork is refused, and the fork keeps nothing of it', async () => {

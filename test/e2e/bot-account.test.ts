@@ -38,7 +38,7 @@ describe('when little is left of what the account may create', () => {
     const refused = await comment(bed, person, `${upstream.fullName}/issues/1`, 'More');
     expect(refused.status).toBe(429);
     expect(refused.body['error']).toMatch(
-      / lets the bot account do only so much, .*try again in about (?:60|5\d) minutes$/,
+      / limits the bot account, .*try again in about (?:60|5\d) minutes$/,
     );
     const lines = await expectRefused(
       bed,
@@ -47,7 +47,7 @@ describe('when little is left of what the account may create', () => {
       'the bot account has little left',
     );
     expect(lines.join('\n')).toMatch(
-      /networks that have had less come first; try again in about (?:60|5\d) minutes\./,
+      /networks that have used less come first; try again in about (?:60|5\d) minutes\./,
     );
 
     // Reading goes on for everybody, and whoever has had nothing writes.

@@ -74,7 +74,6 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
 describe('a request of nearly 50 MB', () => {
   it.each<[what: string, line: () => Buffer, growth: number, passed: number]>([
     ['wanted commits', () => pkt(`want ${tip}\n`), 96, 50 * MiB - 2 * OTHER_BYTES],
-    ['depths', () => pkt('deepen 1\n'), 96, 50 * MiB - 2 * OTHER_BYTES],
     ['commits that the client has', () => pkt(`have ${tip}\n`), 48, 0],
     ['lines that nobody knows', () => pkt('x'), 48, 0],
     ['empty lines', () => pkt(''), 48, 0],

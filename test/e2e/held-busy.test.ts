@@ -31,7 +31,7 @@ describe('a push that the host does not take', () => {
     const contribution = await withCommit(bed);
     bed.sandbox.faults.inject({ method, path, times: ALWAYS, answer: { status: 503 } });
     const hash = heldAs(await contribution.clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
-    expect(await pageOf(bed, hash)).toMatch(/^200 Held: .*the code host does not take it now/s);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: .*the code host does not accept it now/s);
     await pass(bed);
     expect(await pageOf(bed, hash)).toMatch(/is tried again/);
     bed.sandbox.faults.clear();
@@ -61,7 +61,7 @@ describe('a push that the host does not take', () => {
       ' ! [remote rejected] HEAD -> topic (push rejected: the pull request could not be opened)',
     ]);
     expect(remoteLines(pushed)).toContain(
-      'With -o wait, the service holds it and publishes it as soon as the host takes it.',
+      'Add -o wait, and the service publishes it as soon as the host accepts it.',
     );
     await pass(bed);
     expect(await bed.host.pulls(upstream)).toEqual([]);

@@ -18,7 +18,7 @@ describe('a push with a delay', () => {
     const hash = heldAs(pushed);
     expect(statusTable(pushed)).toEqual([' * [new branch]      HEAD -> topic']);
     expect(
-      remoteLines(pushed).find((line) => line.startsWith('Held: it is published between ')),
+      remoteLines(pushed).find((line) => line.startsWith('Held: it will be published between ')),
     ).toBeDefined();
     await bed.service.runScheduled(Date.now() + HOUR_MS - MINUTE_MS);
     expect(await bed.host.pulls(upstream)).toEqual([]);
@@ -121,7 +121,9 @@ describe('an update with a delay', () => {
     expect(heldAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(banner.prHash);
     expect(heldAs(await clone.push(...named, 'origin', 'HEAD:topic'))).toBe(banner.prHash);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(before.headSha);
-    expect(await pageOf(bed, banner.prHash)).toMatch(/^An update is held\. Held: it is published between /m);
+    expect(await pageOf(bed, banner.prHash)).toMatch(
+      /^An update is held\. Held: it will be published between /m,
+    );
     await expect
       .poll(async () => (await pass(bed), (await bed.host.onlyPull(upstream)).headSha))
       .not.toBe(before.headSha);

@@ -17,7 +17,7 @@ import {
 
 const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
-const TAG_REASON = 'tags are not accepted: they contain a name. Push a branch';
+const TAG_REASON = 'tags are not accepted, because they contain a name: push a branch';
 
 /** An annotated tag of HEAD. */
 async function tag(clone: Clone, name: string): Promise<void> {
@@ -312,7 +312,7 @@ describe('a client', () => {
     const pack = await packOf(clone, ['v1', '^origin/main']);
     const body = pushBody({ commands: [{ newId, ref: 'refs/tags/v1' }], pack });
     const answer = await sendPush(upstream.url, person, body);
-    const report = `000eunpack ok\n004eng refs/tags/v1 ${TAG_REASON}\n0000`;
+    const report = `000eunpack ok\n0056ng refs/tags/v1 ${TAG_REASON}\n0000`;
     const packets = readPkts(answer.body);
     expect(packets.at(-1)).toBeNull();
     const band1 = packets

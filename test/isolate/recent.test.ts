@@ -23,6 +23,15 @@ class Plain {
     return this.entries.reduce((sum, { value }) => sum + Math.max(1, value), 0);
   }
 
+  sweptAt = -Infinity;
+
+  /** As seldom as the cache does. */
+  sweep(now: number, lifeMs: number) {
+    if (this.sweptAt <= now && now - this.sweptAt < lifeMs) return;
+    this.sweptAt = now;
+    this.entries = this.entries.filter(({ at }) => at <= now && now - at < lifeMs);
+  }
+
   take(key: string) {
     const entry = this.entries.find((each) => each.key === key);
     this.entries = this.entries.filter((each) => each !== entry);
@@ -39,6 +48,7 @@ describe('a cache', () => {
         let now = START;
         for (const { what, key, value, passMs } of steps) {
           now += passMs;
+          if (what === 'set' && lifeMs !== undefined) plain.sweep(now, lifeMs);
           const known = plain.take(key);
           if (what === 'set') {
             cache.set(key, value, now);
@@ -81,6 +91,15 @@ describe('a cache', () => {
     // It would be good again now, although more time has passed than it may.
     expect(cache.get('a', START + 500)).toBeNull();
   });
+});
+
+it('what has expired is dropped when something else comes, also if nobody asks for it', () => {
+  const cache = new Recent<string>({ lifeMs: 1_000, most: 100 });
+  for (let at = 0; at < 50; at++) cache.set(String(at), 'x', START);
+  cache.set('b', 'y', START + 999);
+  expect(cache.size).toBe(51);
+  cache.set('c', 'z', START + 1_500);
+  expect(cache.size).toBe(2);
 });
 
 it('all that the isolate remembers is forgotten at once', () => {

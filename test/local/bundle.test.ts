@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unstable_splitSqlQuery as splitSqlQuery } from 'wrangler';
 import { bundleHash, readConfig } from '../../local/build.ts';
@@ -34,11 +35,35 @@ it('bundles the same bytes as wrangler', async () => {
     WRANGLER_SEND_METRICS: 'false',
   };
   await promisify(execFile)(process.execPath, [program, ...args], { cwd: ROOT, env });
-  const [wranglers] = readFileSync(join(folder, 'worker.js'), 'utf8').split('//# sourceMappingURL=');
+  const [wranglers = ''] = readFileSync(join(folder, 'worker.js'), 'utf8').split('//# sourceMappingURL=');
   const ours = await bundleWorker({ ...(await readConfig()), minify: false });
+  // wrangler leaves texts in files beside the bundle; `npm run deploy` uploads ours, which holds them.
+  const imported = takeOut(wranglers, /^import (\w+) from "\.\/([0-9a-f]{40}-(\w+)\.html)";\n/gm);
+  const held = takeOut(
+    ours,
+    /^\/\/ src\/[^\n]+\.html\nvar ((\w+)_default) = (["'][^\n]*["']|`(?:[^`\\]|\\.)*`);\n\n/gms,
+  );
+  expect(held.texts.map(({ value }) => runInNewContext(value) as string)).toEqual(
+    imported.texts.map(({ name }) => readFileSync(join(folder, name), 'utf8')),
+  );
+  expect(held.texts).toHaveLength(3);
   // Not `toBe`, which would print two megabytes.
-  expect(ours === wranglers, 'the bundles are the same').toBe(true);
+  expect(held.code === imported.code, 'the bundles are the same').toBe(true);
 });
+
+/** The bundle without its texts. They are used as `text: <identifier>`. */
+function takeOut(bundle: string, declaration: RegExp) {
+  const texts = Array.from(bundle.matchAll(declaration), ([, identifier = '', name = '', value = '']) => ({
+    identifier,
+    name,
+    value,
+  }));
+  const code = texts.reduce(
+    (rest, { identifier }, index) => rest.replace(`text: ${identifier}\n`, `text: ${index}\n`),
+    bundle.replaceAll(declaration, ''),
+  );
+  return { texts, code };
+}
 
 it('has the same hash in another folder, when it is deployed, and as a running service reports it', async () => {
   for (const name of ['src', 'local', 'sandbox', 'wrangler.toml', 'package.json']) {

@@ -1,9 +1,11 @@
 /** What the documents name exists: files, push options, variables with their defaults, and series of metrics. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
-import { documentsModule } from '../../local/documents.ts';
+import type { WorkerBuild } from '../../local/build.ts';
+import { madePages } from '../../local/documents.ts';
+import { startService } from '../../local/service.ts';
 import { parseConfig } from '../../src/config.ts';
 import { CATALOGUE, GAUGES } from '../../src/metrics/catalogue.ts';
 import { KNOWN_OPTIONS } from '../../src/push/receive/push-options.ts';
@@ -152,6 +154,14 @@ it('docs/operations.md lists every series of /metrics', () => {
   expect(missing).toEqual([]);
 });
 
-it('are served as they stand here: if not, run `npm run documents`', () => {
-  expect(textOf('src/pages/documents.ts')).toBe(documentsModule());
+it('are served as they stand here, and the API as it is described: if not, run `npm run documents`', async () => {
+  const build = JSON.parse(inject('workerBuild') ?? '') as WorkerBuild;
+  const service = await startService({ env: {}, stateDir: null, build });
+  try {
+    const pages = Object.entries(await madePages(service.url));
+    expect(pages).toHaveLength(3);
+    expect(pages.filter(([file, page]) => textOf(file) !== page).map(([file]) => file)).toEqual([]);
+  } finally {
+    await service.dispose();
+  }
 });

@@ -66,7 +66,7 @@ it('is printed once it is made, and the log says once that another one is in its
   const given = { IDENTITY_SECRET: 'x'.repeat(32) };
   expect(await exportSecret()).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('has made no secret') as string,
+    stderr: expect.stringContaining('there is no secret that the service created') as string,
   });
   expect(await logOf(given)).toEqual([]);
   expect(await logOf({})).toEqual([]);

@@ -119,7 +119,7 @@ describe('claims', () => {
   it('take nothing of a pull request that is on another code host', async () => {
     const { claims, of } = world({ claimed: { kind: 'elsewhere' } });
     expect(await claims.claimListed(PR_HASH)).toBeNull();
-    await expect(claims.claimPullRequest(PR_HASH)).rejects.toThrow('of another code host');
+    await expect(claims.claimPullRequest(PR_HASH)).rejects.toThrow('belongs to another code host');
     await claims.end(true);
     expect(of('release')).toEqual([]);
   });

@@ -137,7 +137,7 @@ describe('an appeal', () => {
     expect(again.status).toBe(429);
     expect(again.headers.get('Retry-After')).toBe('86400');
     expect(again.body).toMatchObject({
-      error: 'one appeal a day for a pseudonym; yours has been passed on already',
+      error: 'only one appeal a day is allowed for a pseudonym, and yours was already delivered',
     });
   });
 
@@ -187,7 +187,7 @@ describe('an appeal', () => {
   it('has nobody to go to without an operator', async () => {
     const { status, body } = await appeal({}, { variables: {} });
     expect(status).toBe(503);
-    expect(body['error']).toContain('NOTIFY_ADMIN_TOPIC is not set');
+    expect(body['error']).toContain('the operator has not set NOTIFY_ADMIN_TOPIC');
   });
 
   it('is the last one of its address after thirty within an hour', async () => {

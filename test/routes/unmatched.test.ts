@@ -59,7 +59,7 @@ describe('a browser', () => {
       404,
       'text/html; charset=UTF-8',
     ]);
-    expect(await response.text()).toMatch(/<h1>There is no such page<\/h1>[^]*begin at the front page/);
+    expect(await response.text()).toMatch(/<h1>There is no such page<\/h1>[^]*start from the front page/);
     expect((await ask('GET', '/admin/panic', HTML)).headers.get('Content-Type')).toMatch(/^text\/html/);
   });
 

@@ -2,7 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../../host/account/account-rules.ts';
+import { TOKEN_PROBLEMS, type TokenProblem } from '../../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from '../../notify/ntfy.ts';
 import type { BurstFigures } from './burst.ts';
 import { type Action, pardonOf } from './tokens.ts';
@@ -117,24 +117,6 @@ export function actionsOf(alert: Alert): readonly Action[] {
   if (alert.kind === 'review') return ['review'];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
-
-/** Completes "The token of the bot account". */
-const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string>> = {
-  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
-  'expires-soon': 'expires within a week',
-  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
-  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
-  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
-  'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
-  'no-write:repository':
-    'lacks the scope write:repository, without which there are no forks and pull requests',
-  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
-  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
-  'no-read:notification':
-    'lacks the scope read:notification, without which nobody hears of comments and merges',
-  'public-only':
-    'is limited to public repositories (public-only), so that nobody hears of comments and merges: make one without that limit',
-};
 
 interface Words {
   readonly title: string;

@@ -49,11 +49,11 @@ const TO_REVIEW = `state = 'held' AND due_at IS NULL`;
 const SPACED_UNTIL = 'spaced-until';
 
 const EXPIRED = [
-  'It was held for as long as the service holds a push, and could not be published.',
+  'It could not be published within the time for which the service holds a push.',
   'Fetch, and push it again.',
 ];
 const UNSEEN = [
-  'The operator of this service has not looked at it in time, so it was discarded.',
+  'The operator of this service did not review it in time, so it was discarded.',
   'You may push it again.',
 ];
 

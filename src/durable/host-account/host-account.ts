@@ -14,8 +14,6 @@
  * While there is anything to forget, an alarm runs every hour. It deletes what no longer counts, without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { hostWithKey } from '../../config/hosts.ts';
-import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import {
   type AccountUse,
@@ -29,10 +27,6 @@ import {
 } from '../../host/account/account-budget.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import type { HostProblem } from '../../host/host-check.ts';
-import { checkHost } from '../../host/open.ts';
-import { loggerOf } from '../../log.ts';
-import { openHostAccess } from '../host-access.ts';
 import { keepOnly } from '../keep-only.ts';
 import { Creations } from './creations.ts';
 import {
@@ -47,11 +41,8 @@ import {
 } from './openings.ts';
 import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
-import { Usability, USABILITY_KEY } from './usability.ts';
 
 const HOUR_MS = 60 * 60_000;
-/** What is no client's, and stays. */
-const STANDING = [PAUSE_KEY, USABILITY_KEY];
 /** A client's writes are counted, and who has had less comes first; their number alone refuses none. */
 const SHARE = [{ most: Infinity, withinMs: HOUR_MS }];
 
@@ -82,8 +73,6 @@ export interface AccountFigures {
   readonly calls: { readonly limit: number; readonly left: number } | null;
   /** By limit. */
   readonly creationsLeft: readonly number[];
-  /** What is wrong with the code host; null: nothing, as far as it is known. */
-  readonly hostProblem: HostProblem | null;
 }
 
 export class HostAccount extends DurableObject<Env> {
@@ -91,7 +80,6 @@ export class HostAccount extends DurableObject<Env> {
   readonly #creations: Creations;
   readonly #openings: Openings;
   readonly #sentPosts: SentPosts;
-  readonly #usability: Usability;
   readonly #shares = new ClientAttempts();
   #calls: KnownCalls | null = null;
   /** Writes since the host said how many calls are left. */
@@ -104,7 +92,6 @@ export class HostAccount extends DurableObject<Env> {
     this.#creations = new Creations(ctx.storage);
     this.#openings = new Openings(ctx.storage.kv);
     this.#sentPosts = new SentPosts(ctx.storage.kv);
-    this.#usability = new Usability(ctx.storage.kv);
     for (const { client, at } of this.#creations.all(Date.now())) this.#shares.hit(client, SHARE, at);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
@@ -200,33 +187,7 @@ export class HostAccount extends DurableObject<Env> {
     const use = this.#use(limits, now);
     const left = callsLeft(use, now);
     const calls = this.#calls === null || left === null ? null : { limit: this.#calls.limit, left };
-    const hostProblem = this.#usability.problem?.kind ?? null;
-    return { calls, creationsLeft: creationsLeft(use, now), hostProblem };
-  }
-
-  /**
-   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and
-   * `figures` tells it. Never rejects.
-   */
-  async check(hostKey: string): Promise<void> {
-    const now = Date.now();
-    const result = configOf(this.env);
-    const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
-    if (result.kind === 'invalid' || host === undefined) return;
-    // Do not check a host that wants to be left alone.
-    if (this.#pause.left(now) > 0 || !this.#usability.isDue(host.kind, now)) return;
-    const { config } = result;
-    const access = openHostAccess(this.env, config, host, openHttp(config));
-    const isNews = await this.#usability.ask(host.kind, () => checkHost(access), now);
-    const { problem } = this.#usability;
-    if (!isNews) return;
-    const logger = loggerOf(config);
-    if (problem === null) logger.info('a code host can be used again', { host: hostKey });
-    else {
-      const { kind: outcome, sentence: hostSays } = problem;
-      const { host: hostName } = new URL(host.apiUrl);
-      logger.warn('a code host cannot be used', { host: hostKey, hostName, outcome, hostSays });
-    }
+    return { calls, creationsLeft: creationsLeft(use, now) };
   }
 
   /** Forgets what was created more than an hour ago, and for whom; and forms that are not valid any more. */
@@ -237,9 +198,10 @@ export class HostAccount extends DurableObject<Env> {
       ...this.#openings.forgetOld(now),
       ...this.#sentPosts.forgetOld(now),
     ];
-    const standing = STANDING.map((key) => [key, this.ctx.storage.kv.get(key)] as const);
+    // No client's, so it stays.
+    const pause = this.ctx.storage.kv.get(PAUSE_KEY);
     this.#hasAlarm = counted.length > 0 || !this.#openings.isEmpty;
-    const kept = [...standing.filter(([, value]) => value !== undefined), ...counted];
+    const kept = pause === undefined ? counted : [[PAUSE_KEY, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
     await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }

@@ -13,7 +13,7 @@ export interface ChunkSource {
   read(): Promise<Uint8Array | null>;
   /** The chunks read so far are no longer used, so the next one may overwrite them. */
   recycle?(): void;
-  /** What is read from now on is not used, so it may come as it was sent: compressed. */
+  /** Nothing that is read from now on is used, so it may stay compressed. */
   discard?(): void;
   /** Tells the sender that nothing more will be read. */
   cancel(): Promise<void>;
@@ -59,7 +59,7 @@ export class ByteReader {
     while (this.#chunk.byteLength - this.#position < bytes.byteLength) {
       const arrived = this.#chunk.slice(this.#position);
       const hasMore = await this.#advance();
-      // Both are copied, as the source may reuse what it has given.
+      // Copy both, because the source may reuse the bytes that it has given.
       if (arrived.byteLength > 0) this.#chunk = concatBytes([arrived, this.#chunk]);
       if (!hasMore) return false;
     }
@@ -96,7 +96,7 @@ export class ByteReader {
   }
 
   async #advance(): Promise<boolean> {
-    // Everything in it was copied.
+    // Everything in the current chunk was copied.
     if (this.#chunk !== EMPTY) this.#source.recycle?.();
     [this.#chunk, this.#position] = [EMPTY, 0];
     const chunk = await this.#source.read();

@@ -2,8 +2,8 @@
  * The lines of an upload-pack request as they come, and as they go on.
  *
  * A body of kilobytes can inflate to millions of lines, and one call of a decoder for each of them would take a minute.
- * So each chunk becomes one text with a character for each byte, and a line is a part of it. Such a part keeps the whole
- * text in memory, so copy what you keep.
+ * So each chunk becomes one text with a character for each byte, and a line is a part of it. Such a part keeps the
+ * whole text in memory, so copy what you keep.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
@@ -15,7 +15,7 @@ const FIRST_BYTES = 4 * 1024;
 const DOUBLED_BYTES = 2 * MiB;
 /** Of a body of 50 MB, with a line feed for each line that came without one. */
 const MOST_BYTES = 56 * MiB;
-/** What counts of a short request is less than what its connection takes. */
+/** A request below this size takes less memory than its connection, so it is not counted. */
 const UNCOUNTED_BYTES = 64 * 1024;
 const MARKS = { flush: '0000', delim: '0001' } as const;
 const LF = 0x0a;
@@ -24,10 +24,10 @@ export class FetchLines {
   readonly #reader: ByteReader;
   readonly #share: MemoryShare;
   readonly #keptBytes: () => number;
-  /** What has come, and is used up to `#at`. */
+  /** The text that has arrived. It is used up to `#at`. */
   #text = '';
   #at = 0;
-  /** What goes on: the first `#length` bytes of the buffer, and then this text. */
+  /** What is passed on: the first `#length` bytes of the buffer, and then this text. */
   #buffer = Buffer.from(new ArrayBuffer(FIRST_BYTES));
   #length = 0;
   #added = '';
@@ -43,7 +43,7 @@ export class FetchLines {
   }
 
   /**
-   * Reads the lines of a section, and says what ends it.
+   * Reads the lines of a section, and returns what ended it.
    * @param pass gets each line without its line feed; answers the line that goes on instead, or null.
    * @param until `end`: also the sections that follow.
    * @throws ProtocolError `bad-request`, what `pass` throws, or what the reader and the memory reject with.
@@ -91,7 +91,7 @@ export class FetchLines {
     this.#added += MARKS[packet];
   }
 
-  /** All that goes on. */
+  /** Everything that is passed on. */
   async body(): Promise<Uint8Array<ArrayBuffer>> {
     await this.#write();
     return this.#buffer.subarray(0, this.#length);

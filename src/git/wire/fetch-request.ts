@@ -21,7 +21,9 @@ import { RefPrefixes } from './ref-prefixes.ts';
 export const MAX_HAVES = 32_768;
 /** A clone that ends at more commits is refused, because so many cannot be looked up. */
 export const MAX_SHALLOWS = 32_768;
-/** What an id takes in a table, and as a text when it is looked up. */
+/** Lines that name no object, such as depths and filters. A client sends a handful, so no memory is held for more. */
+export const MAX_SETTINGS = 1_000;
+/** Memory of an id: in a table, and as text while it is looked up. */
 const ID_BYTES = 150;
 const AGENT = 'agent=git/2.0';
 const DAY_SECONDS = 24 * 60 * 60;
@@ -44,11 +46,11 @@ export type FetchRequest =
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;
 
 const ALONE = /^$/;
-/** The name of a ref, in whatever encoding. */
+/** The name of a ref, in any encoding. */
 const REF_NAME = /^[!-~\x80-\xff]{1,1000}$/;
 /**
  * Lines of a `fetch` command that are passed on as they are: what may follow their first word. Others are useless, or
- * tell of the client.
+ * describe the client.
  */
 const FETCH_ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ['thin-pack', ALONE],
@@ -199,20 +201,22 @@ function acknowledged(common: readonly Oid[]): FetchRequest {
   return { kind: 'answer', body: concatBytes([...lines, FLUSH_PKT]) };
 }
 
-/** What a request tells of its client, to be looked up before anything goes on. */
+/** What a request tells about its client. It is looked up before anything is passed on. */
 class ToldOfClient {
   readonly haves = new OidTable();
   readonly shallows = new OidTable();
   isDone = false;
   isNegotiating = false;
+  #settings = 0;
 
   get keptBytes(): number {
     return ID_BYTES * (this.haves.size + this.shallows.size);
   }
 
   /**
-   * What of a line is passed on; null: nothing, or not yet.
-   * @throws ProtocolError for an id where Git takes only names of refs: it may be one of the client's own commits.
+   * The part of a line that is passed on; null: nothing, or not yet.
+   * @throws ProtocolError for an id where Git takes only names of refs: it may be one of the client's own commits; and
+   * for too many lines that name no object.
    */
   passOn(line: string): string | null {
     const wordEnd = line.indexOf(' ');
@@ -234,16 +238,26 @@ class ToldOfClient {
       case 'wait-for-done':
         this.isNegotiating = true;
         return null;
-      case 'deepen-since':
-        // The exact second would describe the client. Git refuses 0.
-        return SECONDS.test(value) ? `${word} ${Math.max(1, startOfDay(Number(value)))}` : null;
-      default:
-        if (word === 'deepen-not' && OID.test(value)) {
-          throw new ProtocolError('unsupported', 'upload-pack: deepen-not is not a ref');
-        }
-        return FETCH_ARGUMENTS.get(word)?.test(value) === true ? line : null;
+      default: {
+        const setting = settingOf(word, value);
+        if (setting !== null && this.#settings++ === MAX_SETTINGS) throw malformed();
+        return setting;
+      }
     }
   }
+}
+
+/** The line that is passed on; null: none. */
+function settingOf(word: string, value: string): string | null {
+  // The exact second would describe the client. Git refuses 0.
+  if (word === 'deepen-since') {
+    return SECONDS.test(value) ? `${word} ${Math.max(1, startOfDay(Number(value)))}` : null;
+  }
+  if (word === 'deepen-not' && OID.test(value)) {
+    throw new ProtocolError('unsupported', 'upload-pack: deepen-not is not a ref');
+  }
+  if (FETCH_ARGUMENTS.get(word)?.test(value) !== true) return null;
+  return value === '' ? word : `${word} ${value}`;
 }
 
 function startOfDay(seconds: number): number {

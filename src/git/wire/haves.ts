@@ -1,7 +1,7 @@
 /**
  * Which commits to advertise as `.have`, so that a clone of any age finds one near its own base.
  *
- * All of the newest ones, then fewer and fewer: a client sends at most the commits between two of them too much. 200
+ * All of the newest ones, then fewer and fewer: at worst, a client sends the commits between two of them again. 200
  * lines cover some 1,500 commits and cost 10 KB.
  */
 import type { Oid } from '../objects/oid.ts';

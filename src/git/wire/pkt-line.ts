@@ -2,9 +2,9 @@
  * pkt-lines: four hex digits with the length (including themselves), then the payload (gitprotocol-common, "pkt-line
  * Format").
  *
- * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. The
- * special packets are told apart by `kind`; an empty pkt-line (`0004`) is data of length 0, not a flush. An error packet
- * may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line Format").
+ * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. The special
+ * packets are told apart by `kind`; an empty pkt-line (`0004`) is data of length 0, not a flush. An error packet may
+ * stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line Format").
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
@@ -120,7 +120,7 @@ export function endedEarly(): ProtocolError {
 
 export class ErrorPacket extends Error {
   override readonly name = 'ErrorPacket';
-  /** The other side's own words, not made fit for a terminal. */
+  /** The other side's own words, not yet safe for a terminal. */
   readonly text: string;
 
   constructor(text: string) {

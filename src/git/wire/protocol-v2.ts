@@ -20,13 +20,11 @@ import {
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
-/**
- * Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million.
- */
+/** Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million. */
 export const MAX_REFS = 20_000;
-/** What a ref takes in a list and in an advertisement, besides its line in both. */
-const REF_BYTES = 200;
-/** So much is counted ahead. */
+/** Memory of a ref in a list and in an advertisement, besides its line in both. */
+export const REF_BYTES = 200;
+/** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 /** The names and ids of one list, for a host with very long names. */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;

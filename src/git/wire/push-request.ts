@@ -36,14 +36,14 @@ const LINE_OVERHEAD = 64;
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
 
 /**
- * Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are
+ * No honest client sends more commands than that. With more, only the client's patience bounds how long they are
  * kept.
  */
 const UNCOUNTED_BYTES = 64 * 1024;
-/** So much is counted ahead. */
+/** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 
-/** What whoever pushes asks for to be told what came of it; assumed of a client whose own words could not be read. */
+/** The capabilities that let a client read the outcome; assumed of a client whose own could not be read. */
 export const REPORT_CAPABILITIES: readonly string[] = ['report-status', 'side-band-64k'];
 
 export interface Command {

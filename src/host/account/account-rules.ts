@@ -27,6 +27,25 @@ export type TokenProblem =
   /** Forgejo and Gitea: it is limited to public repositories, and Gitea 1.27.3 refuses it the notifications. */
   | 'public-only';
 
+/** Completes "The token of the bot account". */
+export const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string>> = {
+  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
+  'expires-soon': 'expires within a week',
+  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
+  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
+  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
+  'no-notifications':
+    'lacks the scope notifications, without which nobody is notified of comments and merges',
+  'no-write:repository':
+    'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
+  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
+  'no-read:notification':
+    'lacks the scope read:notification, without which nobody is notified of comments and merges',
+  'public-only':
+    'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
+};
+
 export interface AccountRules {
   /** False: an answer shows only the problem that its call was refused for. */
   readonly showsAllProblems: boolean;

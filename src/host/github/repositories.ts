@@ -228,7 +228,7 @@ export class GitHubRepositories implements RepositoryHost {
 function withReason(error: unknown): unknown {
   if (!(error instanceof HostError) || error.code !== 'missing') return error;
   const sentence =
-    'The code host lets this service open no pull request there, and does not say why. ' +
+    'The code host does not let this service open a pull request there, and does not say why. ' +
     'The repository may limit how many pull requests an account has open.';
   return new HostError('refused', sentence, error);
 }

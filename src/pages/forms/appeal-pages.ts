@@ -19,7 +19,7 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const threadHint = 'Such as octo/hello#7, or cb/octo/hello#7 on another code host of this service.';
   const tokenHint =
     'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
-  const textHint = `At most ${maxLength} characters. Say nothing that names you.`;
+  const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
   return page(
     'Appeal against reports',
     html`If reports have silenced your pseudonym and were wrong, tell the operator of this service why: once a

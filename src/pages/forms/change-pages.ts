@@ -151,7 +151,7 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
   return formPage(
     'What becomes public',
     form,
-    html`This is all of it. Nothing has been sent yet.`,
+    html`This is everything that becomes public. Nothing has been sent yet.`,
     html`${movedNotice(preview)} ${addressNotice(preview)} ${publicText(form, preview)}
       <section class="card" aria-labelledby="file">
         <h2 id="file">${visibleText(path)}</h2>

@@ -72,7 +72,7 @@ export function issuePreviewPage(form: IssueForm, text: string): Page {
   return formPage(
     'Preview of the issue',
     form,
-    html`This is all that becomes public. Nothing has been sent yet.`,
+    html`This is everything that becomes public. Nothing has been sent yet.`,
     html`<section class="card" aria-labelledby="shown">
         <h2 id="shown">${title}</h2>
         ${asItStands(text)}
@@ -138,8 +138,8 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string): P
   return formPage(
     `Preview of the reply to #${number}`,
     form,
-    html`This is all that becomes public, under the pseudonym <span class="mono">anon-${hash}</span>. Nothing
-      has been sent yet.`,
+    html`This is everything that becomes public, under the pseudonym <span class="mono">anon-${hash}</span>.
+      Nothing has been sent yet.`,
     html`<section class="card" aria-label="The reply">
         ${asItStands(text)}
         <p class="soft small after-commands">The karma in the last line is that of the moment of posting.</p>

@@ -142,7 +142,7 @@ class Comparison {
   merges(root: Oid): void {
     this.#upstreams.set(root, '');
     this.#gaps.add(
-      'It merges other commits of upstream, and is compared with one only: their changes are listed, too.',
+      'It merges several upstream commits, but is compared with only one, so the changes of the others are listed, too.',
     );
   }
 
@@ -172,14 +172,14 @@ class Comparison {
     let [bytesLeft, linesLeft] = [MAX_COMPARED_BYTES, MAX_SHOWN_LINES];
     for (const pair of listed) {
       const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
-      if (!isRoom) this.#gaps.add('There is too much to show all of it: the last files are only listed.');
+      if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
       const { bytes, ...file } = isRoom ? await this.#fileOf(pair) : listedOnly(pair);
       bytesLeft -= bytes;
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, { lines }) => sum + lines.length, 0);
       files.push(file);
     }
     if (!this.#pushed.index.isComplete)
-      this.#gaps.add('Some of its files, or versions of them, could not be looked into.');
+      this.#gaps.add('Some of its files, or versions of them, could not be read.');
     return { files, gaps: [...this.#gaps] };
   }
 
@@ -323,8 +323,8 @@ class Comparison {
     const path = this.#upstreams.get(oid);
     if (path !== undefined) return `It is the same as /${path} upstream.`;
     return this.#pushed.index.isComplete
-      ? 'The push does not hold its content: the code host must have it already, in another place or version.'
-      : 'It is too large to be shown, or the push does not hold its content.';
+      ? 'The push does not contain its content: the code host must have it already, in another place or version.'
+      : 'It is too large to be shown, or the push does not contain its content.';
   }
 }
 
@@ -342,7 +342,7 @@ function listedOnly({ path, now, old, isElsewhere }: Pair): ChangedFile & { read
 function kindRemarks(entry: TreeEntry): string[] {
   switch (kindOf(entry)) {
     case 'symlink':
-      return ['It is a symbolic link to the path that it holds.'];
+      return ['It is a symbolic link to the path that is its content.'];
     case 'submodule':
       return [`It is a submodule, at the commit ${entry.oid}.`];
     case 'file':

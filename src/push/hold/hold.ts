@@ -1,6 +1,6 @@
 /**
- * In place of act three: a publishable push is kept, encrypted, and published later (release.ts). Its person has the
- * hash, and its page says how it stands.
+ * Instead of act three: stores a publishable push, encrypted, to be published later (release.ts). The person gets its
+ * hash, and its page shows its state.
  */
 import type { HeldView, HoldReason } from '../../durable/held-pushes/held-push-record.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
@@ -19,9 +19,9 @@ import { isMomentary } from './release.ts';
 const HOUR_MS = 60 * 60 * 1000;
 /** No push is held for longer. */
 const LIFE_MS = 14 * 24 * HOUR_MS;
-/** One that waits only for the code host. */
+/** A push that waits only for the code host. */
 const BUSY_LIFE_MS = 24 * HOUR_MS;
-/** Before it is tried for the first time. */
+/** The pause before the first attempt. */
 const BUSY_PAUSE_MS = 60_000;
 
 /** The answer of a push that is held. */
@@ -30,7 +30,7 @@ export interface HeldOutcome {
   readonly facts: HeldFacts;
 }
 
-/** The held push that a push takes the place of: nobody else can publish it any more. */
+/** The held push that this push replaces. It is locked, so nobody else can publish it. */
 export interface Replaced {
   readonly kind: 'replaced';
   readonly view: HeldView;
@@ -49,7 +49,7 @@ export interface HoldPlan {
   readonly window: HoldWindow;
 }
 
-/** Whether a push waits if the host does not take it. */
+/** Whether a push waits if the host does not accept it now. */
 export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushOptions): boolean {
   return wait || settings.whenBusy === 'hold';
 }
@@ -65,8 +65,8 @@ export class Holding {
   }
 
   /**
-   * What is held under the hash that this push names. Null: nothing. If it is the same push, it stays held; otherwise this
-   * one takes its place. @param found what is known of it. @throws Refusal
+   * What is held under the hash that this push names; null: nothing. If it is the same push, it stays held; otherwise
+   * this push replaces it. @param found the record of that hash. @throws Refusal
    */
   async earlier(found: HeldView | null): Promise<HeldOutcome | Replaced | null> {
     const { host, claims } = this.#run;
@@ -81,26 +81,26 @@ export class Holding {
   }
 
   /**
-   * Whether the host must not hear yet of the hash that this push names. @param found as `earlier` has it. If it was
-   * begun, the host may have a pull request of it, which this push then updates.
+   * Whether the hash that this push names must still be kept from the host. @param found as for `earlier`. If
+   * publishing has begun, the host may have a pull request with that hash, which this push then updates.
    */
   isUnheardOf(found: HeldView | null): boolean {
     if (found?.state !== 'held' || found.host !== this.#run.host.hostKey || found.isUpdate) return false;
     return !found.isBegun;
   }
 
-  /** As `earlier` for a push that names no hash, and that its client has held before. @throws Refusal */
+  /** Like `earlier`, for a push without a hash that its client has sent before. @throws Refusal */
   async earlierSame(): Promise<HeldOutcome | Replaced | null> {
     const { push } = await this.#hashes();
     return this.earlier(await this.#run.host.findHeld(push));
   }
 
-  /** Null: it is published now. */
+  /** Why and how long to hold this push; null: publish it now. */
   async plan({ repository }: Publishable, replaced: Replaced | null): Promise<HoldPlan | null> {
     const { host, settings } = this.#run;
     const { delayMs } = this.#pushed.options;
     const now = host.clock.now();
-    // What takes the place of a held push is published when that would have been.
+    // A push that replaces a held one is published when that one would have been.
     const window =
       replaced !== null && delayMs === null
         ? replaced.view
@@ -110,9 +110,7 @@ export class Holding {
     return window.to > now ? { reason: 'delay', window } : null;
   }
 
-  /**
-   * For a push that could not be published: what it is held as until the host takes it. @throws the error, if it is not.
-   */
+  /** How to hold a push that could not be published, until the host accepts it. @throws the error, if it is not held. */
   afterFailure(error: unknown): HoldPlan {
     if (!(error instanceof Refusal && isMomentary(error))) throw error;
     if (!mayWait(this.#run, this.#pushed.options)) throw withAdvice(error);
@@ -122,7 +120,7 @@ export class Holding {
 
   /**
    * @returns null: the same push was held before, and nothing was done.
-   * @throws Refusal if there is no room for it, or it cannot be kept. Then nothing of it is left.
+   * @throws Refusal if there is no room for it, or it cannot be stored. Then nothing of it is kept.
    */
   async hold(
     { reason, window }: HoldPlan,
@@ -134,7 +132,7 @@ export class Holding {
     const now = host.clock.now();
     const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
     const updates = isUpdate(push);
-    // Two of the same at once would be held as two. One that was begun to be published is locked already.
+    // Lock it, or the same push sent twice at once would be held twice. If publishing has begun, it is locked already.
     let isBegun = claims.begunAs !== null;
     let heldAs = prHash;
     if (!isBegun) {
@@ -186,12 +184,12 @@ export class Holding {
   }
 }
 
-/** From the delay on, and at most twice as long, so that the time of the push does not follow. */
+/** Starts after the delay and ends after twice the delay, so that nobody can compute the time of the push. */
 function delayed(now: number, delayMs: number): HoldWindow {
   return { from: now + delayMs, to: now + 2 * delayMs };
 }
 
-/** Told nobody. Null: when the operator has seen it. */
+/** A secret moment. Null: when the operator has approved it. */
 function dueAt(reason: HoldReason, { from, to }: HoldWindow, now: number): number | null {
   if (reason === 'review') return null;
   return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
@@ -199,7 +197,7 @@ function dueAt(reason: HoldReason, { from, to }: HoldWindow, now: number): numbe
 
 function withAdvice(refusal: Refusal): Refusal {
   const { reason, lines, code, cause, outcome, waitMs } = refusal;
-  const advice = 'With -o wait, the service holds it and publishes it as soon as the host takes it.';
+  const advice = 'Add -o wait, and the service publishes it as soon as the host accepts it.';
   return new Refusal(code, reason, [...lines, advice], {
     cause,
     ...(outcome !== null && { outcome }),
@@ -209,7 +207,7 @@ function withAdvice(refusal: Refusal): Refusal {
 
 function noRoom(): Refusal {
   return new Refusal('holds-full', 'the service holds too many pushes', [
-    'It has no room to hold this push, in all or for your network. Nothing was kept.',
+    'There is no room left for this push, in total or for your network. Nothing was kept.',
     'Push again later, or publish it at once with -o delay=0s.',
   ]);
 }

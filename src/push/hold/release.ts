@@ -1,6 +1,6 @@
 /**
- * Publishes a held push. What may have changed since it was judged is judged again: the repository, its policy, the
- * branches and commits that the work stands on, the pull request that it updates. The rest of the verdict stays.
+ * Publishes a held push. It first judges again what may have changed since: the repository, its policy, the branches
+ * and commits that the work is based on, the pull request that it updates. The rest of the verdict stays.
  */
 import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
 import type { RecordedPullRequest } from '../../durable/pull-request/record.ts';
@@ -19,10 +19,10 @@ import { Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type Publishable } from '../verdict/verdict.ts';
 import type { HeldPush } from './held-push.ts';
 
-/** Another push is first, or the service itself has failed: one of its objects was restarted, or does not answer. */
+/** Another push came first, or the service itself failed: one of its objects was restarted, or does not answer. */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set(['in-progress', 'unguarded', 'internal']);
 
-/** How long to leave the others alone after a failure that does not say. */
+/** How long to pause all other pushes after a failure that does not say how long. */
 const FULL_MS = 60_000;
 
 /**
@@ -83,7 +83,7 @@ async function judgedAgain(
     ]);
   }
 
-  /** One that was closed already when the push was judged: a new one opens from its branch. */
+  /** If it was closed already when the push was judged, a new pull request opens from its branch. */
   async function namedNow({ prHash, tip: before }: NamedPullRequest, wasOpen: boolean) {
     const pullRequest = await questions.findPullRequest(prHash, recorded);
     if (pullRequest !== null && (!wasOpen || isUpdate({ named: { pullRequest } }))) {
@@ -105,8 +105,8 @@ async function judgedAgain(
 
 function rewritten({ repository }: Publishable): Refusal {
   return new Refusal('fetch-first', 'upstream has changed', [
-    `${fullName(repository)} does not have the commits any more that your work stands on.`,
-    'Fetch, put your work on top of it, and push again.',
+    `${fullName(repository)} no longer has the commits that your work is based on.`,
+    'Run "git fetch", rebase your work, then push again.',
   ]);
 }
 
@@ -119,14 +119,14 @@ export interface HeldEnd {
 export function failureOf(error: unknown): HeldEnd {
   const refusal = toRefusal(error, 'git');
   const isMomentaryCode = MOMENTARY_CODES.has(refusal.code);
-  // Their lines tell a person to push again, and here nobody need.
+  // Leave out the lines that tell a person to push again: the service itself tries again.
   const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
   const isLater = isFull || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
   const hostAskedMs = askedPauseMs(refusal.cause) ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isFull ? FULL_MS : 0);
-  // What is nobody's fault does not make its pauses longer.
+  // A failure that this push did not cause does not make its pauses longer.
   return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || hostAskedMs > 0 };
 }
 
@@ -135,7 +135,7 @@ function adviceOn({ code }: Refusal): string[] {
   return code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];
 }
 
-/** Whether the host does not take a push now, and may take it later. */
+/** Whether the host does not accept a push now, but may accept it later. */
 export function isMomentary({ code, cause }: Refusal): boolean {
   if (code === 'account') return true;
   return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');

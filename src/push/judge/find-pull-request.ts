@@ -8,9 +8,9 @@ import type { PushHost } from '../push-host.ts';
 type Recorded = Pick<PullRequestRecord, 'number'>;
 
 /**
- * The one that was recorded last, as the host has it. Only where the host shows none with that number, its list of the
- * branch's pull requests decides: the open one, else the newest; null if there never was one. That list may lack the newest
- * one for a while, and goes by the bot's name.
+ * Asks the host for the pull request that was recorded last. If the host shows none with that number, its list of the
+ * branch's pull requests decides: the open one, else the newest; null if there never was one. The list is less
+ * reliable: it may lack the newest one for a while, and is searched by the bot's name.
  * @param recorded null: none was. @throws HostError
  */
 export async function lookUpPullRequest(
@@ -22,7 +22,7 @@ export async function lookUpPullRequest(
 ): Promise<PullRequest | null> {
   const branch = workBranch(prHash);
   const known = recorded === null ? null : await repositories.pullRequest(repository, recorded.number);
-  // The number is another one's if the hash is of another repository, or if this repository was made anew.
+  // The number belongs to another pull request if the hash is of another repository, or this one was created anew.
   if (known?.branch === branch) return known;
   const head = { fork: { owner: botLogin, name: repository.name }, branch };
   return repositories.findPullRequest(repository, head);

@@ -1,6 +1,6 @@
 /**
- * Act two: what was received and what upstream is become a verdict. Everything that can refuse a push, but the host
- * itself, refuses it here, on the whole push, whatever its size. Nothing has been written at the host then.
+ * Act two: judges what was received against upstream, and returns a verdict. Every refusal that does not come from the
+ * host is made here, on the whole push, whatever its size. Nothing has been written at the host yet.
  */
 import { utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -31,11 +31,11 @@ import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './w
 
 export interface Judged {
   readonly verdict: Verdict;
-  /** Of the pull request that is updated, or whose branch is used again. */
+  /** The claim on the pull request that is updated, or whose branch is used again. */
   readonly claim: ClaimedUpdate | null;
 }
 
-/** What is known of a push besides itself and upstream. */
+/** What judging needs besides the push and upstream. */
 export interface Circumstances {
   readonly settings: PushSettings;
   /** The claim of the pull request that the push names, if the service has that in its list. */
@@ -47,7 +47,7 @@ export interface Circumstances {
   readonly refusal: Refusal | null;
 }
 
-/** Depends on nothing but what it is handed. @throws ProtocolError; HostError `busy`; what a fault of the service throws. */
+/** Uses nothing but its arguments. @throws ProtocolError; HostError `busy`; what a fault of the service throws. */
 export async function judge(
   received: Received,
   upstream: Upstream,

@@ -25,8 +25,8 @@ export function refuseNoise(push: Publishable, where: Whereabouts): void {
   if (problem === null) return;
   throw new Refusal('noise', 'the pull request would disturb too many people', [
     `Its ${problem}.`,
-    'It is the message of the newest commit if the push does not say otherwise:',
-    'push again with -o title=... or -o description=... in its place.',
+    'Title and description come from the message of the newest commit. To replace them, push again with',
+    '-o title=... or -o description=...',
   ]);
 }
 
@@ -46,7 +46,7 @@ export function warningOfNoise({ commits }: Publishable, where: Whereabouts): st
   if (titles.length === 0) return [];
   const more = titles.length > MAX_SHOWN ? [`  and ${titles.length - MAX_SHOWN} more`] : [];
   return [
-    'Your commit messages become public as they are. These mention many people, or refer to much in other repositories:',
+    'Your commit messages become public as they are. These mention many people, or refer to many things in other repositories:',
     ...titles.slice(0, MAX_SHOWN).map((title) => `  ${shown(title)}`),
     ...more,
   ];

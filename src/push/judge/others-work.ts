@@ -46,7 +46,7 @@ export async function replaceableTip(
       : [`${whose}:`, ...others.map((line) => `  ${line}`)]),
     'Get their commits, and push again:',
     `  git pull --rebase ${run.settings.remoteUrl(run.target)} refs/pull/${number}/head`,
-    'Or replace them by yours:',
+    'Or replace them with yours:',
     `  ${overwrite}`,
   ]);
 }

@@ -1,6 +1,6 @@
 /**
- * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. Nothing of it
- * writes at the host. If the host fails, the question ends with the refusal that says so.
+ * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. No question
+ * writes anything at the host. If the host fails, the question rejects with a refusal that says so.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';

@@ -1,6 +1,6 @@
 /**
- * The pull request's branch on the bot's fork: the fork is made ready, the commits are sent, and what the host says
- * about it is read.
+ * The pull request's branch on the bot's fork: prepares the fork, sends the commits, and reads what the host says about
+ * them.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
@@ -23,7 +23,7 @@ import {
 } from './fork.ts';
 import { upload } from './upload.ts';
 
-/** What is sent. The pack is made anew for each attempt. */
+/** What is sent. Each attempt makes the pack again. */
 export interface Sent {
   readonly branch: string;
   /** Where the branch is, the zero id if it is not there; null: nobody has looked, and it may be anywhere. */
@@ -82,7 +82,7 @@ export class WorkBranch {
     const had = new Set(ready.tips.values());
     this.#syncing = null;
     if (ground.every((oid) => had.has(oid))) {
-      // The clone is as old as the fork, so the fork has all that the pack stands on.
+      // The clone is no newer than the fork, so the fork has every base that the pack needs.
       this.#syncing = syncFork(host, ready, upstream).catch((error: unknown) => {
         logger.warn('the fork was not synced', { error });
         forgetFork(host, repository);
@@ -94,7 +94,7 @@ export class WorkBranch {
     this.#ready = ready;
   }
 
-  /** Sends the commits, if they are not there. Only after `prepare`. @throws Refusal if the host did not take them. */
+  /** Sends the commits, if they are not there. Only after `prepare`. @throws Refusal if the host did not accept them. */
   async send(sent: Sent): Promise<void> {
     const lookUp = (): Promise<Oid> => this.#lookUp(sent.branch);
     const before: Oid =
@@ -109,13 +109,13 @@ export class WorkBranch {
     await this.#run.reply.step(
       `Sending ${count === 1 ? '1 anonymous commit' : `${count} anonymous commits`} ...`,
     );
-    // The sync may have taken the connection that the pull request was to have.
+    // The sync may have used the connection that was opened for the pull request.
     void this.#run.host.connectAhead('pull-request');
     try {
       const report = await this.#sendWhole(sent, before);
       const reason = refusalOf(report);
       if (reason === null) return;
-      // The host compares before it swaps: the branch may not be where it was when it was looked at.
+      // The host compares before it swaps: the branch may have moved since we looked.
       const tip = await this.#tipOf(sent.branch).catch(() => null);
       if (tip === sent.tip) return;
       if (tip !== null && tip !== before) throw overtaken();
@@ -125,29 +125,30 @@ export class WorkBranch {
     }
   }
 
-  /** An attempt before this one may have opened the pull request, and others may have pushed to it. @throws Refusal */
+  /** An earlier attempt may have opened the pull request, and others may have pushed to it. @throws Refusal */
   async #refuseOthersWork(branch: string, tip: Oid): Promise<void> {
     const others = tip === ZERO_OID ? [] : await othersCommits(this.#run, this.fork, tip, () => false);
     if (others?.length === 0) return;
     throw othersWork([
-      'It was opened when you pushed before, and somebody else has pushed to its branch since.',
+      'You opened it with an earlier push, and somebody else has pushed to its branch since.',
       `To update it, push again with -o pr-hash=${prHashOf(branch)}. The answer shows what you can do.`,
     ]);
   }
 
-  /** Makes a fork anew that turns out to be gone. @param error what has failed; thrown if the fork is there. */
+  /** Makes the fork again if it turns out to be gone. @param error what has failed; thrown if the fork is there. */
   async #makeAnew(error: unknown): Promise<void> {
     if (!(await isForkGone(this.#run.host, this.fork, error))) throw error;
     this.forget();
     await this.prepare();
   }
 
-  /** A fork that turns out to be gone is made anew, once. */
+  /** If the fork turns out to be gone, makes it again, once. */
   async #sendWhole(sent: Sent, before: Oid): Promise<PushReport> {
     try {
       const report = await this.#upload(sent, before);
       // Git may leave out what newer upstream commits have that the person has fetched, although the work does not
-      // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked something.
+      // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked
+      // something.
       const syncing = this.#syncing;
       if (!lacksObjects(report) || syncing === null) return report;
       await this.#run.steps.run('sync', () => syncing);
@@ -172,12 +173,12 @@ export class WorkBranch {
       .catch((error: unknown) => logger.warn('a branch without a pull request stays on the fork', { error }));
   }
 
-  /** After a push that failed, nothing is known of the fork for sure, unless the host was asked nothing. */
+  /** After a failed push, forgets what is known of the fork, unless the host was asked nothing. */
   forget(): void {
     if (this.#hasBegun) forgetFork(this.#run.host, this.#push.repository);
   }
 
-  /** After a broken connection: the host may have accepted the push nevertheless. */
+  /** After a broken connection, asks whether the host has accepted the push anyway. */
   async #hasArrived({ branch, tip }: Sent, error: unknown): Promise<boolean> {
     const isOpen =
       error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
@@ -195,7 +196,7 @@ export class WorkBranch {
   }
 }
 
-/** Why the host did not take the push; null if it did. */
+/** Why the host did not accept the push; null if it did. */
 function refusalOf({ unpackStatus, commandStatuses }: PushReport): string | null {
   if (unpackStatus !== 'ok') return `unpack ${unpackStatus}`;
   const [status] = commandStatuses;
@@ -213,6 +214,6 @@ function wordsOf(reason: string, messages: string): string[] {
 }
 
 function overtaken(): Refusal {
-  const lines = ['Nothing of this one was kept. Push again to put yours on top.'];
+  const lines = ['Nothing of this push was kept. Push again to put your commits on top.'];
   return new Refusal('overtaken', 'another push to this pull request came first', lines);
 }

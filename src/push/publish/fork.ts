@@ -1,6 +1,6 @@
 /**
- * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push stands on
- * are where upstream has them.
+ * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push is based
+ * on are where upstream has them.
  *
  * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
  * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
@@ -19,7 +19,9 @@ import { Refusal } from '../reply/refusal.ts';
 const FORK_WAIT_MS = 60_000;
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 2_000;
-const MAX_KNOWN_FORKS = 1_000;
+/** Some 1,000 forks, if a push stands on a branch or two. */
+const MOST_FORK_BYTES = 1024 * 1024;
+const TIP_BYTES = 200;
 
 export interface ReadyFork {
   /** What it is a fork of. */
@@ -35,7 +37,8 @@ export interface ReadyFork {
  * has no new commits.
  */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
-  most: MAX_KNOWN_FORKS,
+  most: MOST_FORK_BYTES,
+  weightOf: ({ tips }) => [...tips.keys()].reduce((sum, name) => sum + TIP_BYTES + 2 * name.length, 500),
 });
 
 /** The fork that this isolate remembers; undefined if there is none. */
@@ -43,7 +46,7 @@ export function knownFork(host: PushHost, repository: RepositoryName): Repositor
   return knownForks.get(repositoryKey(host.transport.hostName, repository))?.fork;
 }
 
-/** After a push that failed, nothing is known for sure. */
+/** Forgets a fork, because after a failed push nothing about it is certain. */
 export function forgetFork(
   host: { readonly transport: Pick<PushHost['transport'], 'hostName'> },
   repository: RepositoryName,
@@ -54,7 +57,7 @@ export function forgetFork(
 /**
  * Whether a step failed because someone has deleted or renamed the fork. Git's answer does not always tell: to a push
  * to a repository that does not exist, Gitea answers 403 ("Push to create is not enabled"), and Gitea 1.26 and Forgejo
- * answer 500 to everything if the token is limited to public repositories. So then the REST interface is asked.
+ * answer 500 to everything if the token is limited to public repositories. So the REST interface is asked.
  */
 export async function isForkGone(
   { repositories }: Pick<PushHost, 'repositories'>,
@@ -74,9 +77,9 @@ function isElsewhere(error: unknown): boolean {
 }
 
 /**
- * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked again.
- * @param upstream the refs that the push stands on, with upstream's tips.
- * @throws HostError if the host does not fork, or not in time.
+ * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked for again.
+ * @param upstream the refs that the push is based on, with upstream's tips.
+ * @throws HostError if the host does not make the fork, or not in time.
  */
 export async function ensureFork(
   host: PushHost,

@@ -1,6 +1,6 @@
 /**
- * Act three: from the verdict to the pull request. It refuses only what the host refuses. Called again for the same push,
- * it goes on where the attempt before it stopped, and never opens a second pull request.
+ * Act three: from the verdict to the pull request. It refuses only what the host refuses. If it runs again for the same
+ * push, it continues where the earlier attempt stopped, and never opens a second pull request.
  */
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -31,16 +31,16 @@ export interface Publication {
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
-  /** Its person has held it until now. The place that it took then is that of the pull request. */
+  /** The push was held until now. The place that it took then belongs to the pull request. */
   readonly isReleased?: boolean;
-  /** Of a push that was held: attempts before this one may have come to any point, however long ago. */
+  /** Set for a push that was held: earlier attempts may have stopped at any point, and long ago. */
   readonly resumed?: Resumed;
 }
 
 export interface Resumed {
-  /** Where the branch of a named pull request was when the push was judged. Only from there it is moved. */
+  /** Where the branch of a named pull request was when the push was judged. The branch is moved only from there. */
   readonly tip: Oid | null;
-  /** To be asked before something becomes public. @throws Refusal if it was ended meanwhile, or the service is suspended */
+  /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
   mayGoOn(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface Published {
   readonly pullRequest: PullRequest;
   /** The bot's name. */
   readonly author: string;
-  /** What people wrote since the last push of the pull request, as far as the service has heard of it. */
+  /** How many comments came since the last push of the pull request, as far as the service knows. */
   readonly newRemarks: number;
 }
 
@@ -107,7 +107,7 @@ async function prepare(run: PushRun, publication: Publication, branch: WorkBranc
   const { place, push, pushHash } = publication;
   const taking =
     place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
-  // Side by side, unless the fork has to be made: nobody knows how long that takes, and the date comes after it.
+  // Run both at once, unless the fork has to be made: that may take long, and the date must be set after it.
   const early = branch.isKnown
     ? begin(run, publication)
     : run.claims.isHeld(pushHash).then((isHeld) => (isHeld ? null : ('later' as const)));
@@ -118,7 +118,7 @@ async function prepare(run: PushRun, publication: Publication, branch: WorkBranc
   if (first === 'later') await branch.prepare();
   const attempt = first === 'later' ? await begin(run, publication) : first;
   if (attempt === null) return null;
-  // With an attempt that was answered, or whose pull request is closed, it shares no place: it opens another one.
+  // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
   const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
   await place?.settle(isAnother && !publication.isReleased);
   if (first !== 'later') await branch.prepare();
@@ -132,8 +132,8 @@ interface Attempt extends Proposal {
 }
 
 /**
- * From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. Null: the
- * same push was held before.
+ * From here on, a retry uses the same hash and the same date, which is set before anything is sent. Null: the same push
+ * was held before.
  */
 async function begin(run: PushRun, publication: Publication): Promise<Attempt | null> {
   const { push, pushHash, claim, resumed } = publication;
@@ -143,7 +143,7 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const botLogin = await host.botLogin();
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
-  // An update is meant.
+  // A push that names its pull request is an update, so it is not compared with others.
   const work = push.named === null ? await workHashOf(run, push.repository, undated().tip) : null;
   const [begun, same] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
@@ -158,13 +158,13 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  // A retry resumes.
+  // A retry continues its own pull request, so there is nothing to warn of.
   if (!isRepeated) await tellSameWork(run, push, prHash, same);
-  // The one that was first stays: whoever copies public commits must not become what their author is told of.
+  // Keep the first record: somebody who copies public commits must not replace what their author is told.
   return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work: same === null ? work : null };
 }
 
-/** Before anything is public. The push still opens a pull request, as the contract says. */
+/** Warns before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(
   run: PushRun,
   { isSignedOff }: Publishable,
@@ -187,8 +187,8 @@ function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null 
 }
 
 /**
- * The pull request is open, whether or not it can be recorded. If not, a retry records it. Answers what
- * `PullRequest.record` does.
+ * Records the open pull request. If that fails, the pull request stays open, and a retry records it. Returns what
+ * `PullRequest.record` returns.
  */
 async function record(
   { host, claims, reply, logger }: PushRun,

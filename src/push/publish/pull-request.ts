@@ -14,7 +14,7 @@ import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import type { WorkBranch } from './branch.ts';
 
-/** Do not wait longer for a warning: the pull request's hash comes after it. */
+/** Wait no longer for a warning, because the person gets the hash of the pull request after it. */
 const PATIENCE_MS = 5_000;
 const MAX_SUBMODULES_SHOWN = 10;
 const SHOWN_ID_LENGTH = 12;
@@ -24,13 +24,13 @@ export interface Proposal {
   readonly prHash: string;
   readonly botLogin: string;
   readonly anonymous: AnonymousCommits;
-  /** An attempt before this one was not answered. It may have come to any point. */
+  /** Whether an earlier attempt was not answered. It may have stopped at any point. */
   readonly isRepeated: boolean;
-  /** What that attempt has opened. */
+  /** The pull request that it opened. */
   readonly earlier: PullRequest | null;
 }
 
-/** @throws Refusal; see `leavesWork` for what a retry goes on with. */
+/** @throws Refusal; see `leavesWork` for what a retry must continue. */
 export async function propose(
   run: PushRun,
   push: Publishable,
@@ -46,16 +46,16 @@ export async function propose(
     // Another attempt at the same push may have been faster.
     const found = await findPullRequest(run, push.repository, botLogin, prHash, null).catch(() => null);
     if (found?.isOpen) return found;
-    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
-    // deleting it would close that. It also stays if it had one before this push.
+    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one,
+    // because deleting it would close that. It also stays if it had one before this push.
     if (!isRepeated && push.named === null && !leavesWork(error)) await branch.drop(head.branch);
     throw error;
   });
 }
 
 /**
- * Whether a retry must find what a failed step has left: it may have taken effect on the host anyway, or the host wants to
- * be left alone, so that nothing can be undone now.
+ * Whether a retry must find what a failed step left: the step may have taken effect on the host anyway, or the host
+ * asks for a pause, so nothing can be undone now.
  */
 export function leavesWork(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
@@ -124,11 +124,11 @@ function baseOf({ base }: Publishable): string {
 }
 
 /**
- * Lines for the person about submodules whose commits a push changes; none if there are none. Their ids leave unchanged,
- * and if those commits are not public, nobody can fetch them.
+ * Lines for the person about submodules whose commits a push changes; none if there are none. Their ids leave
+ * unchanged, and if those commits are not public, nobody can fetch them.
  *
- * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So the host is
- * asked what the pull request changes. Never rejects.
+ * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So the host
+ * is asked what the pull request changes. Never rejects.
  */
 export async function submoduleWarning(
   { host, logger }: Pick<PushRun, 'host' | 'logger'>,

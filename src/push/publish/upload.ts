@@ -1,7 +1,7 @@
 /**
  * One push to the fork: commands, then the pack, written while it is produced.
  *
- * Each write is awaited, so that no more is read of the spool than the host accepts. A host that stops reading for too
+ * Each write is awaited, so the spool is read no faster than the host accepts data. A host that stops reading for too
  * long, or that answers before it has read everything, ends the upload.
  */
 import { concatBytes } from '../../git/bytes.ts';
@@ -15,10 +15,10 @@ import { longestWriteMs } from '../../streams/timed-writer.ts';
 
 /** From the last byte sent to the report. In this time the host checks every object. */
 const REPORT_TIMEOUT_MS = 120_000;
-/** The same for a pack that takes it no time: it hangs, and somebody waits. */
+/** The same for a small pack, which needs no time: then the host hangs, and somebody waits. */
 const SHORT_REPORT_TIMEOUT_MS = 60_000;
 const SHORT_BYTES = 1024 * 1024;
-/** How long to wait for the reason after the host has stopped reading. */
+/** How long to wait for the host's reason after it has stopped reading. */
 const EARLY_ANSWER_MS = 1_000;
 
 export interface UploadTarget {
@@ -41,7 +41,7 @@ export async function upload(
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
   const report = transport.push(fork, readable);
-  // The next step reports a rejection. Until then, nobody handles it.
+  // The next step reports a rejection. Without this, it would count as unhandled until then.
   report.catch(() => {});
   writer.closed.catch(() => {});
   // They leave with the first bytes of the pack.

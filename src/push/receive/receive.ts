@@ -1,6 +1,6 @@
 /**
- * Act one: it is decided which command is taken, and the pack is read to its last byte. What comes of it is a value, and
- * nothing has been asked or told anyone. It refuses only what cannot be parsed or kept.
+ * Act one: chooses the command, and reads the pack to its last byte. The result is a value; nobody was asked or told
+ * anything. It refuses only what cannot be parsed or stored.
  */
 import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -16,11 +16,11 @@ import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { PushOptions } from './push-options.ts';
 
-/** A push whose last byte has come. */
+/** A push whose last byte has arrived. */
 export interface Received {
-  /** The branch that it is taken for. */
+  /** The branch that was accepted. */
   readonly taken: TakenCommand;
-  /** Commands of the push, the taken one among them. */
+  /** All commands of the push, including the accepted one. */
   readonly commandList: readonly Command[];
   readonly options: PushOptions;
   readonly pack: ReceivedPack;
@@ -42,7 +42,7 @@ function refusalOf(command: Command, target: PushTarget, isTaken: boolean): stri
   if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
   if (!isValidRefName(command.refName)) return 'invalid ref name';
   if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
-  if (target.kind === 'tag') return 'tags are not accepted: they contain a name. Push a branch';
+  if (target.kind === 'tag') return 'tags are not accepted, because they contain a name: push a branch';
   if (target.kind === 'other') return 'only branches are accepted';
   return isTaken ? 'one branch per push: push this one separately' : null;
 }
@@ -60,7 +60,7 @@ export function planCommands(commandList: readonly Command[]): CommandPlan {
   return { taken, refused };
 }
 
-/** The branch that a push deletes, as only one that names a pull request may; null if the push does anything else. */
+/** The branch that a push deletes, to withdraw a pull request; null if the push does anything else. */
 export function deletedBranch(commandList: readonly Command[]): string | null {
   const [command] = commandList;
   if (command === undefined || commandList.length > 1 || !isDeletion(command)) return null;
@@ -72,7 +72,7 @@ export function deletedBranch(commandList: readonly Command[]): string | null {
 export interface ReceivedPack {
   /** Commits and tags, each once. */
   readonly kept: KeptObjects;
-  /** Everything else as it will leave, one entry behind the other. */
+  /** All other entries as they will be sent, one after another. */
   readonly spool: Spool;
   /** The number of entries in the spool. */
   readonly entryCount: number;
@@ -80,15 +80,15 @@ export interface ReceivedPack {
   readonly namedBases: OidTable;
 }
 
-/** Room for what a chunk leaves in memory: eight times its size, as commits are inflated and cost something more. */
+/** Room for what a chunk leaves in memory: eight times its size, because commits are inflated and have some overhead. */
 const ROOM_FOR_COMMITS = 512 * 1024;
 
-/** From a spool that is not in memory, each costs a request. */
+/** Each read costs a request if the spool is not in memory. */
 const MAX_LATE_READS = 250;
 
 /**
- * @param openSpool the caller discards what it has opened. @param memory where commits and buffers are counted; they stay
- * counted. @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
+ * @param openSpool the caller discards what it has opened. @param memory where commits and buffers are counted; they
+ * stay counted. @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
  */
 export async function receivePack(
   reader: ByteReader,
@@ -101,7 +101,7 @@ export async function receivePack(
   const share = memory.share();
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
     await spool.spill();
-    // The buffer is reused for what comes next.
+    // The next chunk reuses this buffer.
     await share.set(chunk.buffer.byteLength + NAMED_BASE_BYTES * namedBases.size);
     await kept.makeRoom(ROOM_FOR_COMMITS);
     const passed = receiver.scan(chunk);

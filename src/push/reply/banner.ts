@@ -9,7 +9,7 @@ export interface BannerFacts extends Repeated {
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
-  /** Of the pull request; null: the push has not shown that it is its own. */
+  /** The key of the pull request; null: the push has not proved that it may see it. */
   readonly key: string | null;
   /** A new pull request that is not ready to be merged yet. */
   readonly isDraft: boolean;
@@ -20,7 +20,7 @@ export interface BannerFacts extends Repeated {
   readonly subscribeUrl: string;
 }
 
-/** What a push must repeat to change the same pull request. */
+/** What a later push must repeat to change the same pull request. */
 export interface Repeated {
   readonly prHash: string;
   /** Null if updates need no key. */
@@ -68,9 +68,10 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...keyLines(facts),
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    facts.key === null
-      ? 'Update it later:'
-      : 'Update it later (only the key, which you keep secret, also withdraws or retitles it):',
+    ...(facts.key === null
+      ? []
+      : ['Keep the key secret. With it, you can also withdraw or retitle the pull request.']),
+    'To update the pull request, commit again and run:',
     `  ${updateCommand(facts)}`,
   ];
 }
@@ -100,7 +101,7 @@ export interface HeldFacts {
 /** When it may be published, in milliseconds since 1970. */
 export type HoldWindow = Pick<HeldView, 'from' | 'to'>;
 
-/** To the minute, as more would say too much of when it was pushed. */
+/** To the minute: seconds would reveal too much about when it was pushed. */
 export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
@@ -109,15 +110,15 @@ export function minuteOf(at: number): string {
 export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): string {
   switch (reason) {
     case 'delay':
-      return `Held: it is published between ${minuteOf(from)} and ${minuteOf(to)}.`;
+      return `Held: it will be published between ${minuteOf(from)} and ${minuteOf(to)}.`;
     case 'busy':
-      return `Held: the code host does not take it now. It is published as soon as it may be, until ${minuteOf(to)}.`;
+      return `Held: the code host does not accept it now. The service tries again until ${minuteOf(to)}.`;
     case 'review':
-      return 'Held: the operator of this service looks at it before it is published.';
+      return 'Held: the operator of this service reviews it before it is published.';
   }
 }
 
-/** Of one that was tried to be published, nobody knows how far that came. */
+/** For a busy host, publication was tried, and nobody knows how far it came. So nothing is promised then. */
 export function notPublic(reason: HoldReason): string[] {
   return reason === 'busy' ? [] : ['Nothing of it is public yet.'];
 }
@@ -184,5 +185,5 @@ export function farewellLines(withdrawn: Withdrawn): string[] {
 function pullRequestOf(isSure: boolean): string {
   return isSure
     ? 'It has no pull request.'
-    : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';
+    : 'The code host cannot say now whether a pull request was opened for it. Withdraw it again later to be sure.';
 }

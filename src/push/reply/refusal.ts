@@ -130,7 +130,7 @@ const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly
   timeout: {
     reason: 'the push did not arrive completely',
     lines: [
-      'Your data came too slowly: it stopped, was less than 1 KiB a second, or less than 8 KiB a second for 5 minutes.',
+      'Your data arrived too slowly: it stopped, was less than 1 KiB a second, or less than 8 KiB a second for 5 minutes.',
       'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
     ],
   },

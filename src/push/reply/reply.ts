@@ -1,6 +1,6 @@
 /**
- * What a person is told while a push goes on, and at its end. A Git client reads it as side-bands; for a form, the lines
- * are gathered.
+ * What a person is told while a push goes on, and at its end. A Git client reads it as side-bands; for a form, the
+ * lines are gathered.
  */
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
@@ -8,7 +8,7 @@ import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-sta
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '../../git/wire/side-band.ts';
 import type { Clock } from '../../isolate/clock.ts';
 
-/** Half of the shortest patience: Node's HTTP client gives up a connection that is silent for five seconds. */
+/** Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five seconds. */
 const KEEP_ALIVE_MS = 2_500;
 
 export interface Reply {

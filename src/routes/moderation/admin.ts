@@ -155,7 +155,7 @@ admin.post(
     operationId: 'pardon',
     summary: 'Lift what reports have led to',
     description:
-      'The pseudonym may post again, gets back its karma, and comments that are left show theirs again. Reports until now count no more, and their senders cannot repeat them within 30 days of sending them. Deleted comments stay deleted.',
+      'The pseudonym may post again, gets back its karma, and comments that are left show theirs again. Earlier reports no longer count, and their senders cannot report it again until 30 days after their report. Deleted comments stay deleted.',
     tag: 'Operation',
     json: pardonRequest,
     responses: {

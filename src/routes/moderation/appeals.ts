@@ -28,10 +28,10 @@ import { retryAfter } from '../request/write-refusal.ts';
 const ERRORS = {
   unknownHost: 'thread must be on a code host of this service: such as gh/owner/repo#number',
   nothing: 'this pseudonym is neither flagged nor blocked',
-  tooOften: 'one appeal a day for a pseudonym; yours has been passed on already',
+  tooOften: 'only one appeal a day is allowed for a pseudonym, and yours was already delivered',
   tooMany: 'your network has sent too many reports and appeals; try again later',
-  nobody: 'this service has no operator who could be told: NOTIFY_ADMIN_TOPIC is not set',
-  busy: 'the operator cannot be told now; try again in an hour',
+  nobody: 'appeals cannot be delivered: the operator has not set NOTIFY_ADMIN_TOPIC',
+  busy: 'the appeal could not be delivered; try again in an hour',
 };
 const HOUR_SECONDS = '3600';
 
@@ -60,7 +60,10 @@ const appealRequest = z
       .refine((text) => !/(?!\s)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(text), {
         error: 'text must not contain control characters',
       })
-      .meta({ description: 'What the operator reads, more than white space. Say nothing that names you.' }),
+      .meta({
+        description:
+          'What the operator reads, more than white space. Do not write anything that identifies you.',
+      }),
   })
   .meta({ description: 'Why the reports were wrong.' });
 

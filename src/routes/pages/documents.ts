@@ -1,8 +1,7 @@
-/** GET /privacy and /maintainers: what people must know before they push, and before they merge. */
+/** GET /privacy and /maintainers: what people must know before they push, and before they merge. /docs: openapi.ts. */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { documentPage } from '../../pages/document-page.ts';
-import { MAINTAINERS, PRIVACY } from '../../pages/documents.ts';
+import { type DOCUMENTS, documentPage } from '../../pages/document-page.ts';
 import { MAINTAINERS_PATH, PRIVACY_PATH } from '../../pages/layout.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerPage } from './answer-page.ts';
@@ -11,21 +10,11 @@ const KEPT_SECONDS = 300;
 
 export const documents = new Hono<AppEnv>();
 
-documents.get(PRIVACY_PATH, (c) =>
-  answerDocument(c, 'Privacy', 'Who learns what of a push without an account.', PRIVACY),
-);
+documents.get(PRIVACY_PATH, (c) => answerDocument(c, 'privacy'));
+documents.get(MAINTAINERS_PATH, (c) => answerDocument(c, 'maintainers'));
 
-documents.get(MAINTAINERS_PATH, (c) =>
-  answerDocument(c, 'For maintainers', 'What an anonymous pull request is, and how to say no.', MAINTAINERS),
-);
-
-function answerDocument(
-  c: Context<AppEnv>,
-  title: string,
-  description: string,
-  text: string,
-): Response | Promise<Response> {
+export function answerDocument(c: Context<AppEnv>, name: keyof typeof DOCUMENTS): Promise<Response> {
   const { config } = c.var;
-  const page = documentPage(title, description, text, config, shownOrigin(c.req.raw, config));
+  const page = documentPage(name, config, shownOrigin(c.req.raw, config));
   return answerPage(c, page, 200, { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) });
 }

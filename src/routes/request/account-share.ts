@@ -104,7 +104,7 @@ export async function giveShareBack(c: Context<AppEnv>, { taken, ...opening }: T
 export function shareExplanation(c: Context<AppEnv>, { waitMs, isKnown }: Share): string {
   const hostName = hostNameOf(c.var.host);
   const why = isKnown
-    ? `${hostName} lets the bot account do only so much, and little of that is left: networks that have had less come first`
+    ? `${hostName} limits the bot account, which has almost reached that limit: networks that have used less come first`
     : `the service cannot check what the bot account may still do at ${hostName}, so it creates only a little now`;
   return `${why}; try again in ${waitText(waitMs)}`;
 }

@@ -45,7 +45,7 @@ async function gaugesOf(
 function toGauges(
   host: string,
   limits: readonly Limit[],
-  { calls, creationsLeft, hostProblem }: AccountFigures,
+  { calls, creationsLeft }: AccountFigures,
 ): readonly GaugeValue[] {
   const gauges: GaugeValue[] = [];
   if (calls !== null) {
@@ -57,9 +57,6 @@ function toGauges(
   for (const [index, limit] of limits.entries()) {
     const labels = { host, limit: limitText([limit]) };
     gauges.push({ name: 'gitveil_host_creations_left', labels, value: creationsLeft[index] ?? 0 });
-  }
-  if (hostProblem !== null) {
-    gauges.push({ name: 'gitveil_host_problem', labels: { host, problem: hostProblem }, value: 1 });
   }
   return gauges;
 }

@@ -35,7 +35,7 @@ type HealthAnswer = z.infer<typeof healthAnswer>;
 /** The header with the hash of the bundle. */
 const BUNDLE = 'X-Bundle';
 
-const NOTICE = `deployedCommit is the revision that the operator has deployed, and the header ${BUNDLE} the SHA-256 of its bundle, by their own account. Build it yourself and compare; nobody can check from outside which code runs.`;
+const NOTICE = `The operator says that deployedCommit is the revision that runs here, and that the header ${BUNDLE} is the SHA-256 of its bundle. Build it yourself and compare. Nobody can check from outside which code really runs.`;
 
 export const health = new Hono<AppEnv>();
 

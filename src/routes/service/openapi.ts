@@ -1,14 +1,13 @@
 /**
- * The API's description: GET /openapi.json for tools (OpenAPI 3.1), GET /docs for people. Generated from the
- * descriptions beside the handlers and the schemas that they use.
+ * The API's description: GET /openapi.json for tools (OpenAPI 3.1), generated from the descriptions beside the handlers
+ * and the schemas that they use; GET /docs for people, which `npm run documents` makes of it.
  */
 import { type Context, Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { AppEnv } from '../../env.ts';
-import type { ApiDocument } from '../../pages/api/document.ts';
-import { apiPage } from '../../pages/api/api-page.ts';
+import { DOCUMENTS } from '../../pages/document-page.ts';
 import { answer, as, described, errorCodeHeader, HTML } from '../description.ts';
-import { answerPage } from '../pages/answer-page.ts';
+import { answerDocument } from '../pages/documents.ts';
 import { longBody } from '../request/long-body.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 
@@ -16,8 +15,7 @@ const DOCUMENTATION = {
   info: {
     title: 'gitveil',
     version: '1',
-    description:
-      'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. You need no key for them. The code host learns neither your name nor your address.',
+    description: DOCUMENTS.api.description,
     license: { name: 'MIT', identifier: 'MIT' },
   },
   tags: [
@@ -48,15 +46,17 @@ const KEPT_SECONDS = 300;
 export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   let known: Awaited<ReturnType<typeof generateSpecs>> | null = null;
 
+  const routes = new Hono<AppEnv>();
+
   /** Generated once for each isolate, on the first request. */
-  async function documentFor(c: Context<AppEnv>) {
+  async function showDescription(c: Context<AppEnv>): Promise<Response> {
     known ??= await generateSpecs(app, { documentation: DOCUMENTATION, excludeStaticFile: false });
     // Where people say what is wrong with it.
     const info = { ...known.info, contact: { name: 'gitveil', url: c.var.config.sourceRepo } };
-    return { ...known, info, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
+    const document = { ...known, info, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
+    c.header('Cache-Control', keptFor(KEPT_SECONDS, c.req.raw, c.var.config));
+    return c.body(longBody(c, JSON.stringify(document)), 200, { 'Content-Type': 'application/json' });
   }
-
-  const routes = new Hono<AppEnv>();
 
   routes.get(
     '/openapi.json',
@@ -71,15 +71,9 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
     }),
   );
 
-  async function showDescription(c: Context<AppEnv>): Promise<Response> {
-    c.header('Cache-Control', keptFor(KEPT_SECONDS, c.req.raw, c.var.config));
-    const body = longBody(c, JSON.stringify(await documentFor(c)));
-    return c.body(body, 200, { 'Content-Type': 'application/json' });
-  }
-
   routes.get(
     '/docs',
-    described(showDocs, {
+    described((c: Context<AppEnv>) => answerDocument(c, 'api'), {
       operationId: 'documentation',
       summary: 'This description, for people',
       description: 'Begins with a first comment, and has a command to try for each endpoint.',
@@ -87,13 +81,6 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
       responses: { 200: answer('A page.', as(HTML)) },
     }),
   );
-
-  async function showDocs(c: Context<AppEnv>): Promise<Response> {
-    const document = await documentFor(c);
-    return answerPage(c, apiPage(document as unknown as ApiDocument, c.var.config.limits), 200, {
-      'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, c.var.config),
-    });
-  }
 
   return routes;
 }

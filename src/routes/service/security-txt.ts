@@ -17,11 +17,14 @@ securityTxt.get(
   '/.well-known/security.txt',
   described(showContact, {
     operationId: 'securityTxt',
-    summary: 'Whom to tell of a weakness',
+    summary: 'Where to report a weakness',
     description: 'In the form of RFC 9116.',
     tag: 'Service',
     responses: {
-      200: answer('The operator’s contact, until when it holds, and the policy of the program.', as(TEXT)),
+      200: answer(
+        'The operator’s contact, its expiry date, and the security policy of the program.',
+        as(TEXT),
+      ),
       404: error('The operator names no contact.', NO_CONTACT),
     },
   }),

@@ -98,8 +98,8 @@ describe('an alert', () => {
     (hostName) => {
       const account = { hostName, variable: 'HOSTING_TOKEN_MY' };
       expect(alertNotification({ kind: 'token', account, problems: ['public-only'] }, facts).message).toBe(
-        `The token of the bot account at ${hostName} is limited to public repositories (public-only), so that nobody ` +
-          'hears of comments and merges: make one without that limit. Set another HOSTING_TOKEN_MY. ' +
+        `The token of the bot account at ${hostName} is limited to public repositories (public-only), so nobody ` +
+          'is notified of comments and merges: make one without that limit. Set another HOSTING_TOKEN_MY. ' +
           'Noticed at 2026-11-21T15:04:05Z.',
       );
     },

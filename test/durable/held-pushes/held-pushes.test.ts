@@ -120,7 +120,9 @@ describe('a held push', () => {
     pass(14 * DAY_MS);
     await runDurableObjectAlarm(object());
     expect(await object().find('a')).toMatchObject({ state: 'failed' });
-    expect((await object().find('a'))?.said.join(' ')).toMatch(/as long as the service holds a push/);
+    expect((await object().find('a'))?.said.join(' ')).toMatch(
+      /within the time for which the service holds a push/,
+    );
   });
 
   it('tells for a while that it was cancelled', async () => {
@@ -309,7 +311,7 @@ describe('a push that the operator is to see', () => {
     expect(await object().find('a')).toMatchObject({
       state: 'discarded',
       said: [
-        'The operator of this service has not looked at it in time, so it was discarded.',
+        'The operator of this service did not review it in time, so it was discarded.',
         'You may push it again.',
       ],
     });

@@ -4,7 +4,6 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
-import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { isWithin, type Limit } from '../../../src/limits/sliding-window.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 
@@ -200,53 +199,6 @@ describe('the calls of the account', () => {
       object.admit('person', true, LIMITS);
     });
     expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 4990 });
-  });
-});
-
-async function checkHost(kind = 'gitea'): Promise<void> {
-  const account = sameAccount();
-  await runInDurableObject(account, (object) => {
-    Object.assign(object, { env: { ...bindings, HOSTS: `my=${kind}:https://tea.test` } });
-  });
-  await account.check('my');
-}
-const hostProblem = async () => (await sameAccount().figures(LIMITS)).hostProblem;
-
-describe('whether the code host can be used', () => {
-  const asked: string[] = [];
-  const logged: string[] = [];
-  let status = 200;
-  beforeEach(() => {
-    newAccount();
-    asked.length = logged.length = 0;
-    vi.spyOn(console, 'log').mockImplementation((line: string) => void logged.push(line));
-    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (address) => {
-      asked.push(new Request(address).url);
-      return new Response('busy', { status });
-    });
-  });
-  afterEach(() => vi.restoreAllMocks());
-
-  it('is asked, told and logged once in some minutes, also if the object sleeps in between', async () => {
-    for (let minute = 0; minute < 10; minute++) {
-      await checkHost();
-      await restartObjects();
-      expect(await hostProblem()).toBe('wrong-kind');
-      pass(MINUTE_MS);
-    }
-    expect([asked, logged.length]).toEqual([['https://tea.test/api/v1/version'], 1]);
-    await checkHost();
-    expect([asked.length, logged.length]).toEqual([2, 1]);
-    // The operator has followed the advice.
-    await checkHost('forgejo');
-    expect(asked).toHaveLength(3);
-  });
-
-  it('is not known if the host only asks to be left alone', async () => {
-    status = 429;
-    await checkHost();
-    expect(await hostProblem()).toBe('unreachable');
-    status = 200;
   });
 });
 

@@ -28,6 +28,7 @@ export class OutgoingBed {
     writeFileSync(path, AUTHORITY);
     process.env['NODE_EXTRA_CA_CERTS'] = path;
     const { Miniflare, Response, convertV4MiniflareOptions } = await import('miniflare');
+    delete process.env['NODE_EXTRA_CA_CERTS'];
     rmSync(folder, { recursive: true });
 
     const fetches: string[] = [];

@@ -171,11 +171,11 @@ describe('the changes of a push', () => {
     });
     expect(texts.slice(0, 2)).toEqual([
       'changed a.txt: -a +A',
-      'added z100.txt: The push does not hold its content: the code host must have it already, in another place or version.',
+      'added z100.txt: The push does not contain its content: the code host must have it already, in another place or version.',
     ]);
     expect(texts).toHaveLength(31);
     expect(gaps).toEqual([
-      'It merges other commits of upstream, and is compared with one only: their changes are listed, too.',
+      'It merges several upstream commits, but is compared with only one, so the changes of the others are listed, too.',
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('the changes of a push', () => {
     };
     const { texts } = await changes({ old, now });
     expect(texts).toEqual([
-      'changed link: -a +/etc/passwd It is a symbolic link to the path that it holds.',
+      'changed link: -a +/etc/passwd It is a symbolic link to the path that is its content.',
       'changed run.sh: It is executable. Its mode changes from 100644 to 100755.',
       `changed sub: It is a submodule, at the commit ${commit}.`,
     ]);
@@ -214,7 +214,7 @@ describe('the changes of a push', () => {
       'added b.txt: It is the same as /a.txt upstream.',
       'removed docs/:',
       'added manual/: It is the same as /docs/ upstream.',
-      'added x.txt: The push does not hold its content: the code host must have it already, in another place or version.',
+      'added x.txt: The push does not contain its content: the code host must have it already, in another place or version.',
     ]);
   });
 
@@ -235,9 +235,9 @@ describe('the changes of a push', () => {
       base: 'Another secret\n',
     });
     expect(texts).toEqual([
-      'changed a.txt: It is too large to be shown, or the push does not hold its content.',
+      'changed a.txt: It is too large to be shown, or the push does not contain its content.',
     ]);
-    expect(gaps).toEqual(['Some of its files, or versions of them, could not be looked into.']);
+    expect(gaps).toEqual(['Some of its files, or versions of them, could not be read.']);
     expect(asked).not.toContain(oidOf('blob', Buffer.from('Another secret\n')));
   });
 
@@ -274,7 +274,7 @@ describe('the changes of a push', () => {
     expect(files.filter(({ difference }) => difference !== null)).toHaveLength(50);
     expect(gaps).toEqual([
       'It changes 600 files; these are the first.',
-      'There is too much to show all of it: the last files are only listed.',
+      'There is too much to show everything: the last files are only listed.',
     ]);
   });
 

@@ -13,7 +13,7 @@ const reasons = (...commands: Command[]) =>
   planCommands(commands).refused.map(({ refName, reason }) => [refName, reason]);
 
 const DELETION = 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
-const TAG = 'tags are not accepted: they contain a name. Push a branch';
+const TAG = 'tags are not accepted, because they contain a name: push a branch';
 const SECOND = 'one branch per push: push this one separately';
 const INVALID = 'invalid ref name';
 const NO_TEXT = 'invalid ref name: it is not UTF-8';

@@ -32,7 +32,7 @@ describe('bannerLines', () => {
       '  PR hash:  0123456789ab',
       '  Page:     https://service.test/v1/pr/0123456789ab',
       '  Topic:    https://notify.test/anon-pr-0123456789ab',
-      'Update it later:',
+      'To update the pull request, commit again and run:',
       '  git push -o pr-hash=0123456789ab https://service.test/v1/gh/octo/hello HEAD:refs/heads/fix',
     ]);
   });
@@ -41,10 +41,10 @@ describe('bannerLines', () => {
     const key = '0123456789abcdef0123456789abcdef';
     for (const prKey of [null, key]) {
       const lines = bannerLines({ ...FACTS, key, prKey });
-      expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
+      expect(lines).toHaveLength(bannerLines(FACTS).length + 2);
       expect(lines[6]).toBe(`  PR key:   ${key}`);
       expect(lines.at(-1)?.includes(`-o pr-key=${key} `)).toBe(prKey !== null);
-      expect(lines.at(-2)).toMatch(/^Update it later \(only the key.*:$/);
+      expect(lines.at(-3)).toMatch(/^Keep the key secret\. /);
     }
   });
 

@@ -1,11 +1,11 @@
-/** GET /docs shows what /openapi.json says. In a browser: test/browser/pages.test.ts. */
+/** GET /docs, a file that `npm run documents` makes, shows what /openapi.json says. In a browser: test/browser/pages.test.ts. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import worker from '../../../src/worker.ts';
 
-const ask = async (path: string) =>
-  worker.fetch(new Request(`https://gitveil.test${path}`), { ...(env as unknown as Env) });
+const ask = async (path: string, settings: Record<string, string> = {}) =>
+  worker.fetch(new Request(`https://gitveil.test${path}`), { ...(env as unknown as Env), ...settings });
 
 let text: string;
 let paths: string[];
@@ -48,6 +48,8 @@ describe('the page', () => {
   });
 
   it('shows the limits of this service', async () => {
+    const own = await ask('/docs', { LIMIT_BADGES: '7/1m' });
+    expect(await own.text()).toContain('<td>7 in 1m</td>');
     expect(text).toContain('new pull requests 5 in 1h fixed');
     expect(text).toContain('comments and issues 60 in 1m and 240 in 1h LIMIT_COMMENTS');
     expect(text).toContain('comments on one thread, for all clients together 240 in 1h LIMIT_THREAD');

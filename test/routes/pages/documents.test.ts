@@ -1,4 +1,4 @@
-/** GET /privacy and GET /maintainers: the documents, for people who stay on the service. */
+/** GET /privacy, GET /maintainers and GET /docs: texts of files, in which the service fills in what it knows. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import type { Env } from '../../../src/env.ts';
@@ -6,8 +6,8 @@ import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env;
 
-async function get(path: string): Promise<string> {
-  const variables = { ...bindings, SOURCE_REPO: 'https://code.test/veil' };
+async function get(path: string, settings: Record<string, string> = {}): Promise<string> {
+  const variables = { ...bindings, SOURCE_REPO: 'https://code.test/veil', ...settings };
   const response = await worker.fetch(new Request(`https://veil.test${path}`), variables);
   expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=UTF-8']);
   return response.text();
@@ -25,6 +25,18 @@ describe.each([
     const ids = new Set(Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id]) => id));
     const fragments = Array.from(page.matchAll(/href="#([^"]+)"/g), ([, id]) => id);
     expect(fragments.filter((id) => !ids.has(id))).toEqual([]);
+  });
+});
+
+describe.each(['/privacy', '/maintainers', '/docs'])('%s', (path) => {
+  it('has nothing left to fill in, and escapes what was', async () => {
+    const page = await get(path, {
+      SOURCE_REPO: `https://code.test/a&b'c`,
+      OPERATOR_CONTACT: 'mailto:a&b@example.org',
+    });
+    expect(page).not.toContain('{{');
+    expect(page).not.toMatch(/a&b/);
+    if (path !== '/docs') expect(page).toContain('href="https://code.test/a&amp;b&#39;c/blob/HEAD/');
   });
 });
 

@@ -89,18 +89,6 @@ describe('as text', () => {
     await ask('/v1/gh/octo/hello/issues/none/comments/anonymous', {}, 'POST');
     expect(await valueOf(series)).toBe(before + 1);
   });
-
-  it('times requests in a histogram', async () => {
-    await ask('/health');
-    const name = 'gitveil_http_request_duration_seconds';
-    expect(await valueOf(`${name}_bucket{route="/health",le="+Inf"}`)).toBe(
-      await valueOf(`${name}_count{route="/health"}`),
-    );
-    const buckets = (await metricsText()).match(/duration_seconds_bucket\{route="\/health",le="[^"]+"/g);
-    expect(buckets?.map((text) => text.match(/le="(.*)"/)?.[1])).toEqual(
-      '0.005 0.025 0.1 0.25 0.5 1 2.5 5 10 30 +Inf'.split(' '),
-    );
-  });
 });
 
 it('answers with an internal error when a figure cannot be had', async () => {

@@ -90,7 +90,11 @@ describe('an issue is refused', () => {
       { title: 'T', body: '<!--' },
       expect.stringContaining('comment or block is never closed'),
     ],
-    ['a footer', { title: 'T', body: FOOTER }, expect.stringContaining("form of the service's footer")],
+    [
+      'a footer',
+      { title: 'T', body: FOOTER },
+      expect.stringContaining("line that looks like the service's footer"),
+    ],
     ['a long title', { title: 'x'.repeat(257), body: 'Words' }, 'title must have at most 256 characters'],
   ])('with %s, and the host is not asked', async (_, payload, message) => {
     expect(await open(payload)).toMatchObject({ status: 400, body: { error: message } });

@@ -20,7 +20,7 @@ export const NAMES: Leak = {
 
 export const OTHERS_NAMES: Leak = {
   reason: 'the name of another author would become public',
-  heading: 'The name or address of another author than the newest commit’s would become public:',
+  heading: 'The name or address of an author other than the newest commit’s would become public:',
   advice: NAMES.advice,
 };
 
@@ -28,8 +28,8 @@ export const ORIGINAL_IDS: Leak = {
   reason: 'original commit ids would become public',
   heading: 'The original id of a commit would become public:',
   advice: [
-    'An original id was made from your name and the time, so anybody can use it to test a guess at who you are. And it names',
-    'nothing, because the service gives your commits other ids. Remove it and push again.',
+    'An original id was made from your name and the time, so anybody can use it to test a guess at who you are. And it leads',
+    'nowhere, because the service gives your commits other ids. Remove it and push again.',
   ],
 };
 
@@ -46,9 +46,9 @@ export const CHANGE_IDS: Leak = {
 
 export const MERGES: Leak = {
   reason: 'names of your branches or remotes would become public',
-  heading: 'What a merge has written into its message names something that upstream does not have:',
+  heading: 'The message of a merge names something that upstream does not have:',
   advice: [
-    'It may be a branch, a remote, a folder or an address of yours. "git rebase" onto upstream’s branch leaves merges out,',
+    'It may be a branch, a remote, a folder or an address of yours. "git rebase" onto upstream’s branch drops merges,',
     'and -o squash makes one commit of all. Or change the message: "git commit --amend", "git rebase -i --rebase-merges".',
   ],
 };

@@ -1,4 +1,4 @@
-/** What a person is told of before a push is published, and may well want: nothing of it refuses a push. */
+/** Remarks for the person before a push is published. None of them refuses a push, because all of it may be wanted. */
 import { homeFoldersIn } from '../../../git/search/home-folders.ts';
 import type { PackFindings } from '../../../git/search/pack-search.ts';
 import { shown, told } from './shown.ts';

@@ -13,7 +13,7 @@ export function nothingFound({ hasNames, identities }: SearchedNames, gaps: read
   const hasAll = identities.skipped.size === 0 && gaps.length === 0;
   return hasAll
     ? ['The service found no name or address of the commits’ authors in what would become public.']
-    : ['The service found nothing of what it searched for.'];
+    : ['The service found none of the words that it searched for.'];
 }
 
 /** `The service searched for ada@example.org and Ada Lovelace; not for Max (one short word).` */
@@ -22,7 +22,7 @@ export function searchedLine({ terms, skipped }: SearchedNames['identities']): s
   const not = others.length === 0 ? '' : `; not for ${listed(others)}`;
   return terms.size > 0
     ? `The service searched for ${listed([...terms].map(shown))}${not}.`
-    : `The commits name nobody for whom the service could search${not}. Check them yourself.`;
+    : `The commits contain no name that the service could search for${not}. Check them yourself.`;
 }
 
 function listed(words: readonly string[]): string {

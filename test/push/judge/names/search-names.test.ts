@@ -97,7 +97,7 @@ describe('what another author than the newest commit’s is called by', () => {
       options: { preview: true },
     });
     expect(warnings[0]).toBe(
-      'The name or address of another author than the newest commit’s would become public:',
+      'The name or address of an author other than the newest commit’s would become public:',
     );
   });
 });
@@ -182,7 +182,7 @@ describe('a preview', () => {
       options: { preview: true },
     });
     expect(report).toEqual([
-      'The service found nothing of what it searched for.',
+      'The service found none of the words that it searched for.',
       'The service searched for ada@example.org; not for max (no address) and Max (one short word).',
     ]);
     expect(warnings).toEqual([]);
@@ -194,14 +194,16 @@ describe('a preview', () => {
     expect((await search({ authors: [ADA], options })).report[1]).toBe(
       'The service searched for ada@x.example and Ada Lovelace.',
     );
-    expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toMatch(/name nobody/);
+    expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toMatch(
+      /contain no name/,
+    );
   });
 
   it('and a push say so if there is a name, but none that can be searched for', async () => {
     const { warnings, report } = await search({ authors: ['Max <->'] });
     expect(warnings).toEqual(report);
     expect(report).toEqual([
-      'The commits name nobody for whom the service could search; not for - (no address) and Max (one short word). Check them yourself.',
+      'The commits contain no name that the service could search for; not for - (no address) and Max (one short word). Check them yourself.',
     ]);
   });
 });

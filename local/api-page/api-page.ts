@@ -1,33 +1,38 @@
-/** The API's description for people, generated from the document that tools get. */
+/** GET /docs: the API's description for people, made of the document that tools get. */
 import { html } from 'hono/html';
-import type { OpenLimits } from '../../limits/limits.ts';
-import type { Html, Page } from '../layout.ts';
+import type { Html } from '../../src/pages/layout.ts';
 import type { ApiDocument } from './document.ts';
 import type { Field } from './fields.ts';
 import { limitsSection } from './limits-section.ts';
 import { type Group, type Operation, type Outcome, outline } from './operation-groups.ts';
 
-/** @param limits of this service. */
-export function apiPage(document: ApiDocument, limits: OpenLimits): Page {
+/** The service fills in its own address and limits: see src/pages/document-page.ts. */
+export async function apiPage(description: ApiDocument): Promise<string> {
+  const document = { ...description, servers: [{ url: '{{service}}' }] };
   const groups = outline(document);
-  const { description = '' } = document.info;
-  return {
-    title: 'API · gitveil',
-    description,
-    content: html`<main>
-      <h1>API</h1>
-      <p class="lead">${description}</p>
-      ${firstComment(groups)}
-      <p>
-        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, a sentence that names what is
-        wrong. The header <code>X-Error-Code</code> has a code that stays the same. Most errors of the Git
-        remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
-        <a href="/openapi.json">openapi.json</a>.
-      </p>
-      <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
-      ${groups.map(section)} ${limitsSection(limits)}
-    </main>`,
-  };
+  const content = await html`
+    <h1>API</h1>
+    <p class="lead">${document.info.description ?? ''}</p>
+    ${firstComment(groups)}
+    <p>
+      Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, a sentence that names what is
+      wrong. The header <code>X-Error-Code</code> has a code that stays the same. Most errors of the Git
+      remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
+      <a href="/openapi.json">openapi.json</a>.
+    </p>
+    <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
+    ${groups.map(section)} ${limitsSection()}
+  `;
+  return compact(content.toString());
+}
+
+/** Without the spaces of the templates, but for a line for each tag; what is preformatted stays. */
+function compact(content: string): string {
+  return content
+    .split(/(<pre.*?<\/pre>)/s)
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(/\s+/g, ' ').replaceAll('> <', '>\n<')))
+    .join('')
+    .trim();
 }
 
 const ANSWER = `{

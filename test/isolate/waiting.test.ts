@@ -1,6 +1,6 @@
 /** Turns: one request at a time for a key, also if one of them dies. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Turns } from '../../src/isolate/turns.ts';
+import { Turns } from '../../src/isolate/waiting.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 
 let clock: PatientClock;

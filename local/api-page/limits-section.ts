@@ -1,16 +1,15 @@
-/** The limits of this service, on the page that describes its API. */
+/** The limits of a service, on the page that describes its API. */
 import { html } from 'hono/html';
 import {
   CONTRACT_LIMITS,
-  limitText,
-  OPEN_LIMIT_NAMES,
-  OPEN_LIMITS,
-  type OpenLimits,
   FORKS,
+  limitText,
+  OPEN_LIMITS,
+  type OpenLimit,
   SITE_PULL_REQUESTS,
-} from '../../limits/limits.ts';
-import type { Limit } from '../../limits/sliding-window.ts';
-import type { Html } from '../layout.ts';
+} from '../../src/limits/limits.ts';
+import type { Limit } from '../../src/limits/sliding-window.ts';
+import type { Html } from '../../src/pages/layout.ts';
 
 /** What no variable changes: the contract's limits (section 8), and one for many clients of one person. */
 const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
@@ -21,7 +20,7 @@ const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
   ['rollbacks', CONTRACT_LIMITS.rollback],
 ];
 
-export function limitsSection(limits: OpenLimits): Html {
+export function limitsSection(): Html {
   return html`<section aria-labelledby="group-limits">
     <h2 class="group" id="group-limits">Limits</h2>
     <p class="soft">
@@ -38,23 +37,23 @@ export function limitsSection(limits: OpenLimits): Html {
           </tr>
         </thead>
         <tbody>
-          ${FIXED.map(([what, limit]) => row(what, [limit], 'fixed'))}
-          ${OPEN_LIMIT_NAMES.map((name) => openRow(name, limits))}
+          ${FIXED.map(([what, limit]) => row(what, limitText([limit]), 'fixed'))}
+          ${Object.values(OPEN_LIMITS).map(openRow)}
         </tbody>
       </table>
     </div>
   </section>`;
 }
 
-function openRow(name: keyof OpenLimits, limits: OpenLimits): Html {
-  const { what, countedFor, variable } = OPEN_LIMITS[name];
-  return row(countedFor === 'client' ? what : `${what}, for ${countedFor}`, limits[name], variable);
+function openRow({ what, countedFor, variable }: OpenLimit): Html {
+  const named = countedFor === 'client' ? what : `${what}, for ${countedFor}`;
+  return row(named, `{{${variable}}}`, variable);
 }
 
-function row(what: string, limits: readonly Limit[], variable: string): Html {
+function row(what: string, most: string, variable: string): Html {
   return html`<tr>
     <th scope="row">${what}</th>
-    <td>${limitText(limits)}</td>
+    <td>${most}</td>
     <td><code>${variable}</code></td>
   </tr>`;
 }

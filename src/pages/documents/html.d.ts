@@ -1,0 +1,5 @@
+/** Files that are imported as text: by esbuild, by wrangler, and by Vitest's plugin for workerd. */
+declare module '*.html' {
+  const text: string;
+  export default text;
+}

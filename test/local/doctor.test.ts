@@ -1,0 +1,186 @@
+/** `npm run doctor`: what an operator reads on one screen, and with what it ends. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Finding, screenOf } from '../../local/finding.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { ownEnvironment, ROOT } from './programs.ts';
+
+const SCREEN = { lines: 24, columns: 80 };
+
+let folder: string;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
+  sandbox = await startSandbox();
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Of the embedded code host, as that of an operator whose host is like GitHub. */
+const hosting = (more: Record<string, string> = {}) => ({
+  HOSTING_URL: sandbox.url,
+  HOSTING_API_URL: sandbox.apiUrl,
+  HOSTING_TOKEN: sandbox.botToken,
+  CLIENT_IP_HEADER: 'X-Real-IP',
+  SERVICE_URL: 'https://git.example.org',
+  OPERATOR_CONTACT: 'ada@example.org',
+  ...more,
+});
+
+interface Ended {
+  readonly code: number | string | null | undefined;
+  readonly screen: string;
+}
+
+function doctor(env: Record<string, string>): Promise<Ended> {
+  const all = { ...ownEnvironment(), STATE_DIR: join(folder, 'state'), ...env };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['local/doctor.ts'], { cwd: ROOT, env: all }, (error, stdout, stderr) => {
+      expect(stderr).toBe('');
+      expect(stdout.split('\n').length).toBeLessThanOrEqual(SCREEN.lines);
+      resolve({ code: error === null ? 0 : error.code, screen: stdout });
+    });
+  });
+}
+
+describe('npm run doctor', () => {
+  it('ends with 0 where all is well, and changes nothing', async () => {
+    const { code, screen } = await doctor(hosting());
+    expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
+    expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
+    expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
+    expect(screen).toMatch(/^ok +clock +as at 127\.0\.0\.1:\d+$/m);
+    expect(screen).toMatch(/^ok +disk +[\d.]+ GB free in \S+\/state$/m);
+    expect(screen).not.toContain('What to do');
+    expect(code).toBe(0);
+    expect(existsSync(join(folder, 'state'))).toBe(false);
+  });
+
+  it('knows the embedded code host, which starts with the service', async () => {
+    const { code, screen } = await doctor({});
+    expect(screen).toMatch(/^ok +host gh +embedded: it starts with the service, and needs no token$/m);
+    expect(code).toBe(0);
+  });
+
+  it('says what of the configuration npm start refuses, and what it warns of', async () => {
+    const refused = await doctor({ PORT: 'http', HOSTING_TOKN: 'x' });
+    expect(refused.screen).toContain('- PORT is "http": it must be a whole number from 1 to 65535');
+    expect(refused.screen.replaceAll(/\s+/g, ' ')).toContain('did you mean HOSTING_TOKEN?');
+    expect(refused.code).toBe(1);
+    const warned = await doctor(hosting({ OPERATOR_CONTACT: '' }));
+    expect(warned.screen).toMatch(/^warning +configuration +OPERATOR_CONTACT is not set$/m);
+    expect(warned.code).toBe(0);
+  });
+
+  it('names a token that the host does not know', async () => {
+    const { code, screen } = await doctor(hosting({ HOSTING_TOKEN: 'nonsense' }));
+    expect(screen).toMatch(/^problem +token gh +rejected$/m);
+    expect(screen).toMatch(/^- The token at 127\.0\.0\.1:\d+ is refused by the code host: /m);
+    expect(screen.replaceAll(/\s+/g, ' ')).toContain('and set HOSTING_TOKEN.');
+    expect(code).toBe(1);
+  });
+
+  it('names the scopes that a token lacks', async () => {
+    const poor = await startSandbox({ botScopes: ['notifications'] });
+    const env = { HOSTING_URL: poor.url, HOSTING_API_URL: poor.apiUrl, HOSTING_TOKEN: poor.botToken };
+    const { code, screen } = await doctor(hosting(env));
+    await poor.close();
+    expect(screen).toMatch(/^problem +token gh +no-public_repo, no-workflow$/m);
+    expect(screen.replaceAll(/\s+/g, ' ')).toContain(
+      'lacks the scope public_repo, without which nothing can be posted; it lacks the scope workflow',
+    );
+    expect(code).toBe(1);
+  });
+
+  it('names hosts that do not answer, in one screen even if they are many', async () => {
+    const dead = await startSandbox();
+    await dead.close();
+    const HOSTS = Array.from(
+      { length: 20 },
+      (_, index) => `h${index}=gitea:http://127.1.0.${index + 1}:${new URL(dead.url).port}`,
+    ).join(',');
+    const one = await doctor(hosting({ HOSTS: HOSTS.split(',')[0] as string, HOSTING_TOKEN_H0: 'x' }));
+    expect(one.screen).toMatch(/^problem +host h0 +127\.1\.0\.1:\d+ does not answer \(ECONNREFUSED\)$/m);
+    expect(one.screen).toMatch(/^ok +token gh /m);
+    expect(one.code).toBe(1);
+    const many = await doctor(hosting({ HOSTS }));
+    expect(many.screen).toContain('… and more: correct these first, and run this again.');
+    expect(many.code).toBe(1);
+  });
+
+  it('says that without its token people can only fetch from a host', async () => {
+    const { server, url } = await hostAt('Thu, 01 Jan 2026 00:00:00 GMT');
+    const { screen } = await doctor(hosting({ HOSTS: `my=gitea:${url}` }));
+    server.close();
+    expect(screen).toMatch(/^warning +token my +none: people can only fetch$/m);
+    expect(screen).toContain('- Set HOSTING_TOKEN_MY to a token with write:repository, ');
+  });
+
+  it('compares the clock with the host’s', async () => {
+    const { server, url } = await hostAt(new Date(Date.now() - 3_600_000).toUTCString());
+    const env = { HOSTING_URL: url, HOSTING_API_URL: url, HOSTING_TOKEN: 'token' };
+    const { code, screen } = await doctor(hosting(env));
+    server.close();
+    expect(screen).toMatch(/^problem +clock +3[56]\d\d s ahead of 127\.0\.0\.1:\d+$/m);
+    expect(screen).toContain('Set this machine’s clock by NTP');
+    expect(code).toBe(1);
+  });
+
+  it('names a folder that cannot be used, and a disk that is too small', async () => {
+    const nowhere = await doctor(hosting({ STATE_DIR: join(folder, 'no', 'where') }));
+    expect(nowhere.screen).toMatch(/^problem +disk +\S+ cannot be used$/m);
+    expect(nowhere.screen.replaceAll(/\s+/g, ' ')).toContain('does not exist; create it.');
+    expect(nowhere.code).toBe(1);
+    const small = await doctor(hosting({ SPOOL_MB: '1000000', HELD_MB: '1000000' }));
+    expect(small.screen).toMatch(/^warning +disk /m);
+    expect(small.code).toBe(0);
+  });
+});
+
+/** A server that says what time it is, and answers everything as if it were any kind of host. */
+async function hostAt(date: string) {
+  const server = createServer((_, response) => {
+    response.setHeader('Date', date);
+    response.end(JSON.stringify({ version: '1.26.0', login: 'bot' }));
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const ok = (index: number): Finding => ({ subject: `host h${index}`, state: 'ok', says: 'is well' });
+const linesOf = (findings: readonly Finding[]) => screenOf(findings).split('\n');
+
+describe('a screen', () => {
+  const bad: Finding = {
+    subject: 'disk',
+    state: 'problem',
+    says: 'x'.repeat(200),
+    remedy: 'word '.repeat(60).trim(),
+  };
+  const warning: Finding = { ...bad, state: 'warning', remedy: 'perhaps '.repeat(150).trim() };
+
+  it('has no longer lines than a terminal', () => {
+    expect(Math.max(...linesOf([ok(1), bad]).map(({ length }) => length))).toBeLessThanOrEqual(
+      SCREEN.columns,
+    );
+  });
+
+  it('leaves out what is well, and then what may be meant', () => {
+    const all = Array.from({ length: 22 }, (_, index) => ok(index));
+    expect(linesOf(all)).toHaveLength(22);
+    const some = linesOf([...all, bad]);
+    expect(some.length).toBeLessThan(SCREEN.lines);
+    expect(some).toContain('ok       22 more');
+    const few = screenOf([...all, bad, warning]);
+    expect(few).toMatch(/^warning /m);
+    expect(few).toContain('- word word');
+    expect(few).not.toContain('- perhaps');
+  });
+});
