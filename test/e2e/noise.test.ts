@@ -206,7 +206,7 @@ describe('a push', () => {
     const reason = 'the pull request would disturb too many people';
     const lines = await expectRefused(bed, upstream, await clone.push(), reason);
     expect(lines).toContain(`Its description ${PEOPLE}.`);
-    expect(lines).toContain('push again with -o title=... or -o description=... in its place.');
+    expect(lines).toContain('-o title=... or -o description=...');
     const pushed = await clone.push('-o', 'description=Thanks to all.', 'origin', 'HEAD:topic');
     const { pull, commits } = await expectAccepted(bed, contribution, pushed);
     expect(pull.body).toBe('Thanks to all.');
