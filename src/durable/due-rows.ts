@@ -1,10 +1,10 @@
 /**
  * What waits to be worked off: each has a time when it is due, which is later each time it has failed, and at least as
- * late as whoever refuses it asks for.
+ * late as the refusing side asks for.
  */
 
 const FIRST_MS = 5_000;
-/** Whoever asks for more is not believed. Nothing waits longer, even after a clock was set back. */
+/** Longer requests to wait are ignored. Nothing waits longer, even after a clock was set back. */
 export const LONGEST_WAIT_MS = 60 * 60 * 1000;
 
 /** How long to wait after a failure: twice as long each time, up to a limit. @param failures before this one. */
@@ -12,7 +12,7 @@ export function backOffMs(failures: number, longestMs = LONGEST_WAIT_MS): number
   return Math.min(longestMs, FIRST_MS * 2 ** failures);
 }
 
-/** When what has failed is due again. @param askedMs how long whoever refused it asks to wait. */
+/** When a failed row is due again. @param askedMs how long the refusing side asks to wait. */
 export function dueAgainAt(failures: number, now: number, askedMs: number, longestMs?: number): number {
   return now + Math.max(backOffMs(failures, longestMs), Math.min(askedMs, LONGEST_WAIT_MS));
 }

@@ -3,7 +3,7 @@
  * hash.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
- * that whoever is busy does not cost a row for each request; an object that restarts forgets less than a tenth of the
+ * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
  * limit. Refused attempts are never written. The object's alarm calls `forgetOld` and writes what that answers anew, so
  * that the rest leaves no trace.
  */

@@ -3,8 +3,8 @@
  * it.
  *
  * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
- * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing again.
- * No notification is sent before the code host shows the pull request.
+ * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing
+ * again. No notification is sent before the code host shows the pull request.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
@@ -136,8 +136,8 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service has
-   * learned of since the last push of this pull request.
+   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service
+   * has learned of since the last push of this pull request.
    * @param at milliseconds since 1970.
    */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
@@ -170,7 +170,10 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since 1970. */
+  /**
+   * Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since
+   * 1970.
+   */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;
@@ -271,7 +274,7 @@ export class PullRequest extends DurableObject<Env> {
     try {
       const { prHash, host, owner, repo, number, url } = record;
       if (entry.kind === 'notification') {
-        // Whoever opens a link to the code host is among its first visitors there.
+        // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),

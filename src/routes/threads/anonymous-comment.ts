@@ -62,7 +62,7 @@ export interface CheckedComment {
 
 /**
  * Whether a comment may be posted, as far as that depends on its text. Counts an attempt of the client, before its
- * Markdown is read: whoever sends what is refused must not cost more than whoever sends what is posted.
+ * Markdown is read: a refused text must not cost the service more than a posted one.
  * @param payload the fields of the JSON endpoint. @param ownToken takes the place of a missing one.
  */
 export async function checkComment(
