@@ -47,6 +47,8 @@ export interface Surroundings {
   readonly clock: Clock;
   /** Counts a comment on the thread. Answers how long to wait; 0 if it may be posted. */
   count(limit: CommentRequest['limit']): Promise<number>;
+  /** Lets a rollback know of a comment. Rejects if it cannot be told. */
+  track(attempt: Attempt, posted: PostedComment): Promise<void>;
   /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
   wakeBy(at: number | null): Promise<void>;
   /** Called with the attempt in progress; with null when it is over. */
@@ -83,12 +85,17 @@ export async function postComment(
   try {
     const posted = await makeComment(surroundings, attempt, text);
     if ('kind' in posted) return { kind: 'failed', failure: posted };
-    const ordered = comments.settle(attempt, posted.id, clock.now());
-    if (ordered === null) comments.keep(attempt);
-    else {
+    // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
+    // alarm finds its comment, and tells the guard then.
+    const isTracked = await surroundings.track(attempt, posted).then(
+      () => true,
+      () => false,
+    );
+    const ordered = isTracked ? comments.settle(attempt, posted.id, clock.now()) : null;
+    if (ordered !== null) {
       comments.forget(attempt);
       await surroundings.wakeBy(clock.now());
-    }
+    } else if (isTracked) comments.keep(attempt);
     // Blocked while it was being posted: it is deleted like the others.
     if (ordered === 'delete') return { kind: 'blocked' };
     // Flagged while it was being posted: its footer is edited like the others'.

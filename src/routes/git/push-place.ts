@@ -6,7 +6,7 @@
  * most.
  */
 import type { Context } from 'hono';
-import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst-detector.ts';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type {
   PlacesAnswer,

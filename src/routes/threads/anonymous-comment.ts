@@ -20,7 +20,7 @@ import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { beginPosting, postingLimit } from './posting.ts';
+import { beginPosting, countPost, postingLimit } from './posting.ts';
 
 export const MAX_TOKEN_CHARACTERS = 256;
 
@@ -123,6 +123,7 @@ export async function postComment(
     return refusalOf(c, outcome, limit);
   }
   const { url, karma } = outcome;
+  countPost(c);
   return { kind: 'posted', url, number, karma };
 }
 
