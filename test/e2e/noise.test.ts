@@ -8,7 +8,7 @@ import { comment, commentsOn, speak } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed({ env: { LIMIT_TARGET: '30/1h', LIMIT_THREAD: '60/1h', LIMIT_COMMENTS: '10000/1h' } });
+const bed = useTestBed({ env: { LIMIT_TARGET: '10/1h', LIMIT_THREAD: '20/1h', LIMIT_COMMENTS: '10000/1h' } });
 
 const PEOPLE = 'mentions more than 5 people or teams; leave some out, or write them in backticks';
 const OTHERS =
@@ -32,23 +32,23 @@ const openThread = ({ fullName }: Upstream) =>
 const persons = (count: number): Person[] => Array.from({ length: count }, () => bed.person());
 
 describe('a repository', () => {
-  it('gets 30 of 64 issues from 64 addresses, and no pull request either; others get theirs', async () => {
+  it('gets 10 of 22 issues from 22 addresses, and no pull request either; others get theirs', async () => {
     const { upstream, clone } = await contribute(bed);
-    const crowd = persons(64);
+    const crowd = persons(22);
     const { owner, name } = upstream;
     const spelt = [upstream.fullName, `${owner.toUpperCase()}/${name}`, `${owner}/${name.toUpperCase()}`];
     const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, index) =>
+      Array.from({ length: 22 }, (_, index) =>
         openIssue(crowd[index] as Person, { fullName: spelt[index % 3] as string }),
       ),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
-    expect(await issuesOf(upstream)).toHaveLength(30);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(await issuesOf(upstream)).toHaveLength(10);
     const refused = answers.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(34);
+    expect(refused).toHaveLength(12);
     expect(refused[0]?.body['error']).toMatch(
       new RegExp(
-        `^too many pull requests and issues for octo/${name}: this service posts at most 30 in 1h there for all people together; ${WAIT}$`,
+        `^too many pull requests and issues for octo/${name}: this service posts at most 10 in 1h there for all people together; ${WAIT}$`,
         'i',
       ),
     );
@@ -80,9 +80,9 @@ describe('a repository', () => {
   it('that one address floods with issues is open to the next one', async () => {
     const upstream = await bed.createUpstream();
     const greedy = bed.person();
-    const answers = await Promise.all(Array.from({ length: 40 }, () => openIssue(greedy, upstream)));
-    // Alone, it has all but the tenth that is kept for those who have had nothing.
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(27);
+    const answers = await Promise.all(Array.from({ length: 13 }, () => openIssue(greedy, upstream)));
+    // Alone, it has all but the tenth that is kept for networks that have had nothing.
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
     expect((await openIssue(bed.person(), upstream)).status).toBe(200);
     expect((await openIssue(greedy, upstream)).status).toBe(429);
   });
@@ -93,7 +93,7 @@ describe('a repository', () => {
     await clone.commit();
     const { banner } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     const statuses = [];
-    for (const person of persons(5)) statuses.push((await openIssue(person, upstream)).status);
+    for (const each of persons(5)) statuses.push((await openIssue(each, upstream)).status);
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
     const person = bed.person();
     const { body } = await openIssue(person, upstream);
@@ -114,27 +114,27 @@ describe('a repository', () => {
   it.each(['limit: 64/1h\n', 'limit: none\n'])('cannot raise the limit with %j', async (policy) => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { '.gitveil.yml': policy } });
-    const answers = await Promise.all(persons(33).map((person) => openIssue(person, upstream)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+    const answers = await Promise.all(persons(13).map((person) => openIssue(person, upstream)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
   });
 });
 
 describe('a thread', () => {
-  it('takes 54 comments of all addresses that have not taken part before, as a tenth is kept; the next thread takes its own', async () => {
+  it('takes 18 of 20 comments of people who have not taken part before; the next thread takes its own', async () => {
     const upstream = await bed.createUpstream();
     await openThread(upstream);
     await openThread(upstream);
     const thread = `${upstream.fullName}/issues/1`;
-    const crowd = persons(70);
+    const crowd = persons(24);
     const say = (index: number) => comment(bed, crowd[index] as Person, thread, `Word ${index}`);
-    const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => say(index)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(54);
-    expect(await commentsOn(bed, thread)).toHaveLength(54);
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => say(index)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(18);
+    expect(await commentsOn(bed, thread)).toHaveLength(18);
     const { status, body } = await say(0);
     expect(status).toBe(429);
     expect(body['error']).toMatch(
       new RegExp(
-        `^too many comments for ${upstream.fullName}#1: this service posts at most 60 in 1h there for all people together; ${WAIT}$`,
+        `^too many comments for ${upstream.fullName}#1: this service posts at most 20 in 1h there for all people together; ${WAIT}$`,
       ),
     );
     expect((await comment(bed, crowd[0] as Person, `${upstream.fullName}/issues/2`, 'Hi')).status).toBe(200);

@@ -27,8 +27,8 @@ export interface ChoreSupplies {
   readonly clock: Clock;
 }
 
-/** Called with the comment of each attempt that turns out to have posted one. */
-type OnFound = (attempt: Attempt, found: CommentWithText) => void;
+/** Called with the comment of each attempt that turns out to have posted one. If it rejects, it is called again later. */
+type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
 
 export async function doChores(
   supplies: ChoreSupplies,
@@ -63,7 +63,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
   try {
     const found = await findComment(supplies, attempt, (text) => shownKarma(text, hash) !== null);
     if (found === null) comments.forget(attempt);
-    else onFound(attempt, found);
+    else await onFound(attempt, found);
     return true;
   } catch (error) {
     const failure = failureOf(error);

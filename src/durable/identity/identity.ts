@@ -12,7 +12,7 @@ import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import type { ThreadHost } from '../../host/code-host.ts';
+import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { openThreads } from '../../host/open.ts';
 import { shownKarma } from '../../text/footer.ts';
 import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from './moderation.ts';
@@ -30,7 +30,7 @@ import { feedNamed, guardOf } from '../../objects.ts';
 import { feedName } from '../notification-feed/notification-feed.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
-import type { PostedOn, Thread } from './sql-comments.ts';
+import type { Attempt, PostedOn, Thread } from './sql-comments.ts';
 import { type Records, hasRecords, isNobody, openRecords } from './records.ts';
 
 export type { Pardon, ReportOutcome } from './moderate.ts';
@@ -156,6 +156,7 @@ export class Identity extends DurableObject<Env> {
         host,
         clock: systemClock,
         reserve: (wants: Wants) => this.#reserve(wants),
+        track: (attempt: Attempt, posted: PostedComment) => this.#track(attempt, posted),
         wakeBy: (at: number | null) => this.#wakeBy(at),
         attempting: (id: number | null) => {
           this.#currentAttempt = id;
@@ -201,7 +202,8 @@ export class Identity extends DurableObject<Env> {
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host, clock: systemClock };
     const found: { thread: Thread; url: string }[] = [];
-    await doChores(supplies, lost, (attempt, { id, text, url }) => {
+    await doChores(supplies, lost, async (attempt, { id, text, url }) => {
+      await this.#track(attempt, { id, url });
       const chore = comments.settle(attempt, id, now);
       comments.forget(attempt);
       // The next comment's karma must be higher than any that is shown.
@@ -247,6 +249,12 @@ export class Identity extends DurableObject<Env> {
     } else {
       await this.#wakeBy(systemClock.now() + LISTING_PAUSE_MS);
     }
+  }
+
+  async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
+    const { owner, name: repo } = repository;
+    const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url } as const;
+    await this.#guard().posted(comment, startedAt);
   }
 
   /**

@@ -49,6 +49,8 @@ export interface Surroundings {
    * @param wants with `takesPart` if its author may count as somebody who takes part in the thread.
    */
   reserve(wants: Wants): Promise<Grant | Refused>;
+  /** Lets a rollback know of a comment. Rejects if it cannot be told. */
+  track(attempt: Attempt, posted: PostedComment): Promise<void>;
   /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
   wakeBy(at: number | null): Promise<void>;
   /** Called with the attempt in progress; with null when it is over. */
@@ -92,12 +94,17 @@ export async function postComment(
       if (posted.kind !== 'unreachable') await grant.release();
       return { kind: 'failed', failure: posted };
     }
-    const ordered = comments.settle(attempt, posted.id, clock.now());
-    if (ordered === null) comments.keep(attempt);
-    else {
+    // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
+    // alarm finds its comment, and tells the guard then.
+    const isTracked = await surroundings.track(attempt, posted).then(
+      () => true,
+      () => false,
+    );
+    const ordered = isTracked ? comments.settle(attempt, posted.id, clock.now()) : null;
+    if (ordered !== null) {
       comments.forget(attempt);
       await surroundings.wakeBy(clock.now());
-    }
+    } else if (isTracked) comments.keep(attempt);
     // Blocked while it was being posted: it is deleted like the others.
     if (ordered === 'delete') return { kind: 'blocked' };
     // Flagged while it was being posted: its footer is edited like the others'.

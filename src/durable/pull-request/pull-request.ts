@@ -20,16 +20,25 @@ import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/opened.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
-import { type Kept, openKept, saveKept } from './kept.ts';
-import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
+import type { Delivery } from '../outbox.ts';
+import { History, type HistoryEvent, isEnd, type KeptHistory, type PullRequestState } from './history.ts';
+import { type KeptOutbox, type OutboxEntry, type OutboxEvent, PullRequestOutbox } from './outbox.ts';
 import {
   type DatedCommits,
+  type KeptRecord,
   type PullRequestRecord,
   type RecordedPullRequest,
   RecordStore,
 } from './record.ts';
-import { Sighting } from './sighting.ts';
+import { type KeptSighting, Sighting } from './sighting.ts';
+
+const KEY = 'pull-request';
+
+/**
+ * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
+ * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
+ */
+interface Kept extends KeptRecord, KeptHistory, KeptOutbox, KeptSighting {}
 
 /** The result of a push. */
 export interface RecordedPush {
@@ -93,7 +102,7 @@ export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #kept: Kept;
   readonly #record: RecordStore;
-  readonly #outbox: Outbox;
+  readonly #outbox: PullRequestOutbox;
   readonly #history: History;
   readonly #sighting: Sighting;
   readonly #lease = new Lease();
@@ -102,9 +111,10 @@ export class PullRequest extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    this.#kept = openKept(ctx.storage.kv);
+    const nothing = { record: null, tip: '', datesUntil: null, events: [], outbox: [] };
+    this.#kept = ctx.storage.kv.get<Kept>(KEY) ?? { ...nothing, standing: { state: 'open', at: 0 } };
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
-    this.#outbox = new Outbox(this.#kept, () => this.#save());
+    this.#outbox = new PullRequestOutbox(this.#kept, () => this.#save());
     this.#history = new History(this.#kept);
     this.#sighting = new Sighting(this.#kept, () => this.#save());
   }
@@ -223,8 +233,8 @@ export class PullRequest extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
-    const mayNotify = (): boolean => this.#sighting.isShown;
-    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), mayNotify);
+    const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && !this.#sighting.isShown;
+    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), isHeld);
     if (this.#record.expireDates(now)) this.#save();
     const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
@@ -234,7 +244,7 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   #save(): void {
-    saveKept(this.ctx.storage.kv, this.#kept);
+    this.ctx.storage.kv.put(KEY, this.#kept);
   }
 
   /** Whether the host shows the pull request. False if it does not answer. */

@@ -21,7 +21,7 @@ import { invalidField, type Refused, refused } from '../request/refused.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { postingTarget } from './posting.ts';
+import { countPost, postingTarget } from './posting.ts';
 
 export const MAX_TOKEN_CHARACTERS = 256;
 
@@ -119,6 +119,7 @@ export async function postComment(
   });
   if (outcome.kind !== 'posted') return refusalOf(c, outcome, thread);
   const { url, karma } = outcome;
+  countPost(c);
   return { kind: 'posted', url, number, karma };
 }
 

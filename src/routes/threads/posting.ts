@@ -9,6 +9,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { policyRefusal } from '../../policy/policy.ts';
+import { guardOf } from '../../objects.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
 import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
@@ -100,4 +101,13 @@ export async function beginIssue(c: Context<AppEnv>, target: NamedTarget): Promi
   const reserved = await limitsOf(c).reserve(openingIn(target, creations, writeWants(by)));
   if (reserved.kind === 'wait') return refusedToPost(c, reserved, target);
   return { kind: 'posting', cancel: () => waitUntil(reserved.release()) };
+}
+
+/** Something was posted: the operator hears of a flood. Nobody waits for this. */
+export function countPost(c: Context<AppEnv>): void {
+  const count = async () => {
+    const client = await clientOf(c);
+    await guardOf(c.env).countPost(client.hash('burst'), client.siteHash('burst'));
+  };
+  waitUntil(count().catch((cause: unknown) => c.var.logger.warn('a post was not counted', { error: cause })));
 }
