@@ -195,9 +195,8 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * What is to be published now, each with a lease.
-   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock, and
-   * a
-   *   run that comes late must not take one that was given since for one of a clock that was set back.
+   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock: a late
+   *   run must not mistake a lease that was given meanwhile for one from before the clock was set back.
    */
   async claim(triggeredAt: number): Promise<Lease[]> {
     const now = Math.max(triggeredAt, Date.now());
