@@ -2,7 +2,7 @@
  * What clients do against their limits, as rows of an object: one window each, known by a keyed hash.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
- * that whoever is busy does not cost a row for each request; an object that restarts forgets less than a tenth of the
+ * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
  * limit. Refused attempts are never written. The object calls `forgetOld`, and writes what that answers anew, so that the
  * rest leaves no trace.
  *
@@ -88,7 +88,7 @@ export class LimitRows {
     return tag;
   }
 
-  /** Forgets what does not count any more. Answers what is stored and still counts, to be stored anew. */
+  /** Forgets what does not count any more. Answers what is stored and still counts, to be stored again. */
   forgetOld(now: number): readonly (readonly [string, unknown])[] {
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
     let kept: (readonly [string, Row])[] = [];
