@@ -95,6 +95,15 @@ export function renderPage(
     </html>`;
 }
 
+/** A state, in words and in a colour of the style. */
+export function dotted(tone: string, words: Html | string): Html {
+  return html`<span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>`;
+}
+
+export function statusLine(tone: string, words: Html | string): Html {
+  return html`<p class="status">${dotted(tone, words)}</p>`;
+}
+
 /** Where people reach the operator. */
 export function contactLink({ url, text }: Contact): Html {
   return html`<a href="${url}">${text}</a>`;
