@@ -10,7 +10,7 @@ import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost 
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
-import { limited, ThreadWrites } from '../rest/thread-writes.ts';
+import { expectClosed, limited, ThreadWrites } from '../rest/thread-writes.ts';
 import type { AnsweredComment, AnsweredUser } from './answers.ts';
 import { call, lookUp, pagesOf } from './calls.ts';
 
@@ -105,6 +105,19 @@ export class ForgejoThreads implements ThreadHost {
       expectStatus(await call(this.#calls.octokit, `DELETE ${COMMENT}`, place), 204);
     };
     await this.#writes.unlessGone(repository, remove, (place) => this.#comment(place, id));
+  }
+
+  async closeIssue(repository: RepositoryName, number: number): Promise<void> {
+    const { octokit } = this.#calls;
+    const placed = ({ owner, name: repo }: RepositoryName) => {
+      return { owner, repo, index: number, request: limited() };
+    };
+    const close = async (place: RepositoryName): Promise<void> => {
+      const named = { ...placed(place), data: { state: 'closed' } };
+      const { data } = await call<{ number: number; state: string }>(octokit, `PATCH ${ISSUE}`, named);
+      expectClosed(data, number);
+    };
+    await this.#writes.unlessGone(repository, close, (place) => call(octokit, `GET ${ISSUE}`, placed(place)));
   }
 
   async #comment({ owner, name: repo }: RepositoryName, id: number): Promise<AnsweredComment> {

@@ -10,7 +10,7 @@ import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost 
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { HostError } from '../../host-error.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
-import { limited, ThreadWrites } from '../rest/thread-writes.ts';
+import { expectClosed, limited, ThreadWrites } from '../rest/thread-writes.ts';
 import { lookUp } from './look-up.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
@@ -124,6 +124,18 @@ export class GitHubThreads implements ThreadHost {
       expectStatus(await this.#octokit.rest.issues.deleteComment({ ...place, request: limited() }), 204);
     };
     await this.#writes.unlessGone(repository, remove, (place) => this.#comment(place, id));
+  }
+
+  async closeIssue(repository: RepositoryName, number: number): Promise<void> {
+    const { issues } = this.#octokit.rest;
+    const placed = ({ owner, name: repo }: RepositoryName) => {
+      return { owner, repo, issue_number: number, request: limited() };
+    };
+    const close = async (place: RepositoryName): Promise<void> => {
+      const { data } = await issues.update({ ...placed(place), state: 'closed' });
+      expectClosed(data, number);
+    };
+    await this.#writes.unlessGone(repository, close, async (place) => issues.get(placed(place)));
   }
 
   async #comment({ owner, name: repo }: RepositoryName, id: number): Promise<{ body?: string }> {

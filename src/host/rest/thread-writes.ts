@@ -3,6 +3,7 @@ import type { Repository } from '../code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { HostError } from '../../host-error.ts';
 import { isGone } from '../write-failure.ts';
+import { expectNumber } from './answer.ts';
 import type { RestCalls } from './octokit.ts';
 import { underCurrentName } from './renamed.ts';
 import { failureStatus } from './request-failure.ts';
@@ -68,6 +69,12 @@ function onceUnlessRefused<T>({ retried }: RestCalls, create: () => Promise<T>):
       throw new HostError('unreachable', 'The code host did not answer as expected.', error);
     }
   });
+}
+
+/** @param issue the host's answer to closing the one with this number. */
+export function expectClosed(issue: { number: number; state: string }, number: number): void {
+  if (expectNumber(issue.number) !== number || issue.state !== 'closed')
+    throw new TypeError('the host answers with another issue');
 }
 
 /** The time limit of one call. */

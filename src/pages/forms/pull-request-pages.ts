@@ -53,7 +53,7 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
         'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Keep the key to yourself.',
       )}
       <section class="card" aria-labelledby="next">
-        <h2 id="next">How to go on</h2>
+        <h2 id="next">Next steps</h2>
         <ul>
           <li><a href="${edit}">Edit again</a>: the same file, in the same pull request.</li>
           <li><a href="${page}">Follow it</a>: state and events, and a feed.</li>
@@ -84,9 +84,9 @@ export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, he
     html`${sentence}`,
     keepCard(
       held,
-      'The hash leads you back to it: nobody can find it for you. To give it up, or to withdraw the pull request later, you also need the key.',
+      'You need the hash to find it again: nobody can look it up for you. To give it up, or to withdraw the pull request later, you also need the key.',
       html`<ul>
-        <li><a href="${page}">See how it stands</a>. The address of the pull request will be there.</li>
+        <li><a href="${page}">See its state</a>. The address of the pull request will be there.</li>
         <li><a href="${withdrawal}">Give it up</a>.</li>
       </ul>`,
     ),
