@@ -169,7 +169,7 @@ export class Operator {
     return told !== undefined && isCurrent(told, now) ? told.value : null;
   }
 
-  /** Cost: one write. Kept, so that a restart of the object does not begin anew. */
+  /** Cost: one write. It survives a restart of the object. */
   remember(key: string, value: unknown, now: number, lifeMs: number): void {
     this.#kv.put(key, { value, until: now + lifeMs, lifeMs });
   }
