@@ -114,7 +114,7 @@ function hasHeader(name: string, value: RegExp): Row['when'] {
   return ({ header }) => value.test(header(name) ?? '');
 }
 
-/** Retry-After, or the time at which the host begins to count anew, by its clock. */
+/** Retry-After, or the time at which the host starts counting again, by its clock. */
 function retryAfterMs({ header }: HostAnswer, now: number): number | null {
   const hostNow = hostTime(header, now);
   const asked = delayMs(header('retry-after'), hostNow);

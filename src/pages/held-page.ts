@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { heldSentence, notPublic } from '../push/reply/banner.ts';
-import type { Html, Page } from './layout.ts';
+import { dotted, type Html, type Page } from './layout.ts';
 
 const STATES: Readonly<Record<HoldState, { readonly tone: string; readonly word: string }>> = {
   held: { tone: 'warn', word: 'Held' },
@@ -17,7 +17,7 @@ function sentences({ state, reason, from, to, said, isUpdate, isBeingPublished }
   if (state !== 'held') return [...said];
   if (isBeingPublished) return ['It is being published now. Reload this page in a minute.'];
   const tried =
-    said.length === 0 ? [] : ['It could not be published yet, and is tried again. The reason:', ...said];
+    said.length === 0 ? [] : ['It could not be published yet. The service tries again. The reason:', ...said];
   return [
     heldSentence(reason, { from, to }),
     ...(isUpdate || tried.length > 0 ? [] : notPublic(reason)),
@@ -29,19 +29,17 @@ export function heldPage(held: HeldView): Page {
   const { tone, word } = STATES[held.state];
   return {
     title: `${word} · gitveil`,
-    description: 'How a held push stands.',
+    description: 'The state of a held push.',
     // The address holds the hash, which may be all that a change needs.
     isIndexed: false,
     script: COPY_SCRIPT,
     content: html`<main class="narrow">
       <h1>A held push</h1>
       <section class="card" aria-labelledby="standing">
-        <h2 id="standing">Where it stands</h2>
+        <h2 id="standing">Status</h2>
         <dl class="facts">
           <dt>State</dt>
-          <dd>
-            <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
-          </dd>
+          <dd>${dotted(tone, word)}</dd>
           <dt>Hash</dt>
           <dd class="mono">${held.prHash}</dd>
         </dl>

@@ -12,7 +12,7 @@ import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
-import type { Html, Page } from './layout.ts';
+import { dotted, type Html, type Page } from './layout.ts';
 import { isoTime } from './times.ts';
 
 export interface PullRequestPage {
@@ -83,16 +83,14 @@ export function pullRequestPage(page: PullRequestPage): Page {
   const name = pullRequestName(pullRequest);
   return {
     title: `${name} · gitveil`,
-    description: `How the anonymous pull request ${name} stands.`,
+    description: `The state of the anonymous pull request ${name}.`,
     // The address holds the hash, which may be all that an update needs.
     isIndexed: false,
     script: COPY_SCRIPT,
     feedPath: `${pullRequestPath(pullRequest.prHash)}.atom`,
     content: html`<main class="narrow">
       <h1>${name}</h1>
-      <p class="lead">
-        An anonymous pull request. This page shows how it stands; reload it to see what is new.
-      </p>
+      <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
       ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
       ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
       ${following(pullRequest)}
@@ -104,7 +102,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const { tone, word, meaning } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   return html`<section class="card" aria-labelledby="standing">
-    <h2 id="standing">Where it stands</h2>
+    <h2 id="standing">Status</h2>
     <dl class="facts">
       ${
         conversation.kind === 'shown'
@@ -114,7 +112,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
       }
       <dt>State</dt>
       <dd>
-        <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
+        ${dotted(tone, word)}
         <small>${meaning}</small>
       </dd>
       <dt>Link</dt>

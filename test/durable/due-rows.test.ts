@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { dueAgainAt, DueRows } from '../../src/durable/due-rows.ts';
 import { History } from '../../src/durable/identity/history.ts';
-import { SqlComments } from '../../src/durable/identity/sql-comments.ts';
+import { Comments } from '../../src/durable/identity/comments.ts';
 import type { Env } from '../../src/env.ts';
 
 const NOW = Date.UTC(2030, 0);
@@ -46,7 +46,7 @@ it('rows that wait are due in their order, and later when they have failed', () 
 describe('after a clock was set back', () => {
   it('the chores of a pseudonym are due', () =>
     withSql((sql) => {
-      const comments = new SqlComments(sql);
+      const comments = new Comments(sql);
       const attempt = comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
       comments.settle(attempt, 7, NOW);
       comments.order('reset', NOW);

@@ -195,13 +195,12 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * What is to be published now, each with a lease.
-   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock, and
-   * a
-   *   run that comes late must not take one that was given since for one of a clock that was set back.
+   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock: a
+   *   late run must not mistake a lease that was given meanwhile for one from before the clock was set back.
    */
   async claim(triggeredAt: number): Promise<Lease[]> {
     const now = Math.max(triggeredAt, Date.now());
-    this.#mendTimes(now);
+    this.#limitTimes(now);
     const rows = this.#rows(`state = 'held' AND (lease IS NOT NULL OR due_at <= ${now})`);
     const running = rows.filter((row) => this.#isLeased(row, now));
     const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
@@ -357,7 +356,7 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * Rows that are only deleted can still be read in the file. While others wait, that is accepted: a machine that dies
-   * while everything is written anew would lose them.
+   * while everything is written again would lose them.
    */
   async #eraseIfEmpty(): Promise<void> {
     if (this.#rows('true LIMIT 1').length > 0) return;
@@ -401,7 +400,7 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   /** A clock that was set back: nothing waits for longer than it was to. */
-  #mendTimes(now: number): void {
+  #limitTimes(now: number): void {
     this.#sql.exec(
       `UPDATE held SET from_at = from_at - held_at + ?1, to_at = to_at - held_at + ?1, due_at = due_at - held_at + ?1,
       until = until - held_at + ?1, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`,

@@ -1,4 +1,4 @@
-/** Who is to hear of a pull request: its topic, the statistics and the guard. */
+/** Who must be told of a pull request: its topic, the statistics and the guard. */
 import { Outbox, type Waiting } from '../outbox.ts';
 import { TRACKED_MS } from '../guard/rollback.ts';
 import { shortUrl } from './history.ts';

@@ -30,7 +30,7 @@ export interface BackOffSettings {
 }
 
 /** As callers of the host see it. */
-export type BackOff = Pick<AccountBackOff, 'heed' | 'observe'>;
+export type BackOff = Pick<AccountBackOff, 'throwIfPaused' | 'observe'>;
 
 /** Where the host does not say how long. */
 const LEAST_PAUSE_MS = 60_000;
@@ -76,7 +76,7 @@ export class AccountBackOff {
   }
 
   /** To be called before each call of the account. @throws HostPause while the host asks for a pause. */
-  async heed(): Promise<void> {
+  async throwIfPaused(): Promise<void> {
     const { board, clock, hostName } = this.#settings;
     if (this.leftMs() === 0 && !isWithin(this.#known.askedAt, FRESH_MS, clock.now())) {
       // Calls at the same time do not wait for the answer.

@@ -87,7 +87,7 @@ const pardonRequest = z.object({
 export const pardonAnswer = z
   .object({
     hash: pseudonymHash,
-    state: z.enum(STATES).meta({ description: 'Where it stands now.' }),
+    state: z.enum(STATES).meta({ description: 'Its state now.' }),
     reports: z.int().min(0).meta({ description: 'Reports that count now.' }),
     restoring: z.int().min(0).meta({
       description: 'Comments that get back the karma that they showed. Deleted comments stay deleted.',

@@ -73,7 +73,7 @@ interface ChoreRow extends Record<string, SqlStorageValue> {
   karma: number | null;
 }
 
-export class SqlComments {
+export class Comments {
   readonly #sql: SqlStorage;
   readonly #chores: DueRows<ChoreRow>;
   readonly #attempts: DueRows<AttemptRow>;
