@@ -14,14 +14,14 @@ export const HOST_VARIABLES = [
   'EMBEDDED_HOST',
 ] as const;
 
-/** It is no secret: whoever can reach this host may act as the maintainer on its pages, too. */
+/** It is no secret: anybody who can reach this host can also act as the maintainer on its pages. */
 export const MAINTAINER_PASSWORD = 'maintainer';
 
 /** It does not limit its bot as GitHub does. */
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
 
-/** It may be asked as often as that: whoever tries the service sees at once what their acts as the maintainer lead to. */
+/** Short, so that a person who tries the service soon sees what their acts as the maintainer lead to. */
 export const EMBEDDED_TICK_MS = 5_000;
 
 /** Whether no bot account is configured at any code host. */

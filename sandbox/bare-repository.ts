@@ -15,8 +15,6 @@ const CONFIG = `[core]
 \tadvertisePushOptions = false
 \tautogc = false
 \thideRefs = refs/pull
-[http]
-\treceivepack = true
 [uploadpack]
 \tallowFilter = true
 \tallowAnySHA1InWant = true

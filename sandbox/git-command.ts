@@ -2,7 +2,7 @@
  * Runs the real git for what the REST side needs to know or change. The machine's own configuration and whatever GIT_
  * variables the caller has are kept out: the host must behave the same everywhere.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
 export interface GitResult {
   readonly code: number;
@@ -70,9 +70,4 @@ export async function mustRunGit(
   const result = await runGit(repositoryPath, args, options);
   if (result.code !== 0) throw new Error(`git ${args[0]} exited with ${result.code}: ${result.stderr}`);
   return result.stdout;
-}
-
-/** The folder of git's own programs: http-backend is started from there, which saves a process a request. */
-export function gitExecPath(): string {
-  return execFileSync('git', ['--exec-path'], { encoding: 'utf8', env: gitEnvironment() }).trim();
 }

@@ -1,14 +1,17 @@
 /**
- * Git's smart HTTP, by the real `git http-backend` as a CGI program: what clients meet here is what git's own server
- * code answers. Both bodies are streamed; nothing of a pack is held. Who may do what is decided before the program is
- * started, with the answers of GitHub: 401 for what an anonymous client may not see or do, 403 for another's repository.
+ * Git's smart HTTP, by the real `git upload-pack` and `git receive-pack`, which are started here as `git http-backend`
+ * starts them: without it a request takes one process less. Packs are streamed; nothing of one is held. Who may do what
+ * is decided before the program is started, with the answers of GitHub: 401 for what an anonymous client may not see or
+ * do, 403 for another's repository.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
-import { gitEnvironment, gitExecPath } from './git-command.ts';
+import { pipeline, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
+import { gitEnvironment } from './git-command.ts';
 import type { Host } from './host.ts';
 import type { Repository, User } from './records.ts';
 import { Refusal } from './rest/api-call.ts';
@@ -16,21 +19,27 @@ import { fullName } from './rest/render-repository.ts';
 import { authenticate } from './rest/router.ts';
 
 const GIT_PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
-/** A CGI program's headers fit into one pipe buffer many times over. */
-const MAX_HEADER_BYTES = 64 * 1024;
+/** No request that lists one ref is longer. */
+const LS_REFS_BYTES = 64 * 1024;
 
-/** More than the service passes on. */
-const MAX_FETCH_BYTES = 64 * 1024 * 1024;
+/** As git http-backend has them. */
+const NO_CACHE = {
+  expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
+  pragma: 'no-cache',
+  'cache-control': 'no-cache, max-age=0, must-revalidate',
+};
 
 interface GitRequest {
   readonly repository: Repository;
   readonly service: string;
-  readonly pathInfo: string;
+  /** Asks which refs there are, or what the server can do; carries no body. */
+  readonly isDiscovery: boolean;
+  /** `version=2`, for example; empty for the oldest protocol. */
+  readonly protocol: string;
 }
 
 export class GitHttp {
   readonly #host: Host;
-  readonly #program = join(gitExecPath(), 'git-http-backend');
   readonly #running = new Set<ChildProcessWithoutNullStreams>();
 
   constructor(host: Host) {
@@ -43,14 +52,18 @@ export class GitHttp {
   }
 
   /** Answers one request of a Git client. */
-  handle(request: IncomingMessage, response: ServerResponse, url: URL): void {
+  async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     try {
       const wanted = this.#authorize(request, url);
-      const isFetch = wanted.service === 'git-upload-pack' && request.method === 'POST';
-      if (!isFetch) return this.#run(wanted, request, response, url);
-      void this.#bringPullHead(wanted.repository, request).finally(() => {
-        this.#run(wanted, request, response, url);
-      });
+      const isGzip = request.headers['content-encoding'] === 'gzip';
+      const body = isGzip ? pipeline(request, createGunzip(), () => undefined) : request;
+      if (wanted.isDiscovery || wanted.service === 'git-receive-pack') {
+        return this.#run(wanted, body, response);
+      }
+      // As git http-backend does: upload-pack may answer before it has read all, and would wait for a client that sends.
+      const whole = await buffer(body);
+      await this.#bringPullHead(wanted.repository, whole);
+      this.#run(wanted, Readable.from([whole]), response);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       // The rest of a push is read and dropped: a client that is still writing would miss the answer.
@@ -76,16 +89,15 @@ export class GitHttp {
     const viewer = this.#viewer(request);
     const repository = this.#visibleRepository(viewer, owner, name, action, url);
     if (service === 'git-receive-pack') authorizePush(viewer, repository);
-    return { repository, service, pathInfo: `/${fullName(repository)}.git/${action}` };
+    const protocol = request.headers['git-protocol']?.toString() ?? '';
+    return { repository, service, isDiscovery: action === 'info/refs', protocol };
   }
 
-  /** Whoever lists the ref of a pull request names it in the first bytes (gitprotocol-v2, "ls-refs"). */
-  async #bringPullHead(repository: Repository, request: IncomingMessage): Promise<void> {
-    await once(request, 'readable');
-    const beginning = request.read() as Buffer | null;
-    if (beginning === null) return;
-    request.unshift(beginning);
-    const number = /ref-prefix refs\/pull\/(\d+)\/head\n/.exec(beginning.toString('latin1'))?.[1];
+  /** Whoever lists the ref of a pull request names it (gitprotocol-v2, "ls-refs"). */
+  async #bringPullHead(repository: Repository, body: Buffer): Promise<void> {
+    const number = /ref-prefix refs\/pull\/(\d+)\/head\n/.exec(
+      body.toString('latin1', 0, LS_REFS_BYTES),
+    )?.[1];
     const issue = repository.issues[Number(number) - 1];
     if (issue !== undefined) await this.#host.fetchPullHead(repository, issue);
   }
@@ -114,60 +126,46 @@ export class GitHttp {
     throw unauthorized('Repository not found.');
   }
 
-  #run(wanted: GitRequest, request: IncomingMessage, response: ServerResponse, url: URL): void {
-    const child = spawn(this.#program, [], {
-      env: this.#cgiEnvironment(wanted, request, url),
+  #run(wanted: GitRequest, body: Readable, response: ServerResponse): void {
+    const { repository, service, isDiscovery, protocol } = wanted;
+    const options = ['--stateless-rpc', ...(isDiscovery ? ['--http-backend-info-refs'] : [])];
+    const child = spawn('git', [service.replace('git-', ''), ...options, this.#host.pathOf(repository)], {
+      env: gitEnvironment({ GIT_PROTOCOL: protocol }),
       detached: true,
     });
     this.#running.add(child);
-    const pushed = wanted.service === 'git-receive-pack' && request.method === 'POST';
+    const pushed = service === 'git-receive-pack' && !isDiscovery;
     child.on('error', () => {
       this.#running.delete(child);
       response.destroy();
     });
     // Before each part of the answer and before its end: a client need not wait for the end of an answer whose report says
     // that the push succeeded, and finds the pull request up to date even so.
-    if (pushed) child.stdout.on('data', () => this.#host.refsPushed(wanted.repository));
+    if (pushed) child.stdout.on('data', () => this.#host.refsPushed(repository));
     child.on('close', () => {
       this.#running.delete(child);
-      if (pushed) this.#host.refsPushed(wanted.repository);
-      if (!response.headersSent) response.writeHead(500);
+      if (pushed) this.#host.refsPushed(repository);
       response.end();
     });
     // git stops reading when it has seen enough or refuses. Its output contains the reason.
-    child.stdin.on('error', () => request.resume());
+    child.stdin.on('error', () => body.resume());
     child.stderr.resume();
-    request.pipe(child.stdin);
-    request.on('error', () => kill(child));
+    body.on('error', () => kill(child));
     response.on('close', () => {
       if (!response.writableFinished) kill(child);
     });
-    relayCgiAnswer(child, response);
+    const kind = isDiscovery ? 'advertisement' : 'result';
+    response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-${kind}` });
+    if (isDiscovery && !/(?:^|:)version=2(?::|$)/.test(protocol)) response.write(announcement(service));
+    body.pipe(child.stdin);
+    child.stdout.pipe(response, { end: false });
   }
+}
 
-  #cgiEnvironment(wanted: GitRequest, request: IncomingMessage, url: URL): NodeJS.ProcessEnv {
-    const { headers } = request;
-    const header = (name: string) => headers[name]?.toString() ?? '';
-    return gitEnvironment({
-      GIT_PROJECT_ROOT: this.#host.repositoriesDir,
-      GIT_HTTP_EXPORT_ALL: '1',
-      // Of a fetch, which it reads into memory: 10 MiB if nobody says otherwise, and then it answers nothing.
-      GIT_HTTP_MAX_REQUEST_BUFFER: String(MAX_FETCH_BYTES),
-      PATH_INFO: wanted.pathInfo,
-      QUERY_STRING: url.search.slice(1),
-      REQUEST_METHOD: request.method ?? '',
-      CONTENT_TYPE: header('content-type'),
-      // Never for a push, which then reads to the end of its input as a chunked one does: git http-backend spins for
-      // ever when a body ends before the length that it was promised.
-      ...(wanted.service !== 'git-receive-pack' &&
-        headers['content-length'] !== undefined && { CONTENT_LENGTH: headers['content-length'] }),
-      HTTP_CONTENT_ENCODING: header('content-encoding'),
-      GIT_PROTOCOL: header('git-protocol'),
-      HTTP_GIT_PROTOCOL: header('git-protocol'),
-      REMOTE_USER: this.#host.bot.login,
-      REMOTE_ADDR: '127.0.0.1',
-    });
-  }
+/** What comes before the refs in the protocols before version 2 (gitprotocol-http, "Smart Server Response"). */
+function announcement(service: string): string {
+  const line = `# service=${service}\n`;
+  return `${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`;
 }
 
 function authorizePush(viewer: User | null, repository: Repository): void {
@@ -180,35 +178,6 @@ function authorizePush(viewer: User | null, repository: Repository): void {
 
 function unauthorized(message: string): Refusal {
   return new Refusal(401, message, { headers: { 'www-authenticate': 'Basic realm="GitHub"' } });
-}
-
-/** Reads the CGI headers, then hands the rest of the output on as it comes. */
-function relayCgiAnswer(child: ChildProcessWithoutNullStreams, response: ServerResponse): void {
-  let pending = Buffer.alloc(0);
-  const onData = (chunk: Buffer) => {
-    pending = Buffer.concat([pending, chunk]);
-    const end = pending.indexOf('\r\n\r\n');
-    if (end < 0) {
-      if (pending.length > MAX_HEADER_BYTES) kill(child);
-      return;
-    }
-    child.stdout.off('data', onData);
-    child.stdout.pause();
-    const lines = pending.toString('latin1', 0, end).split('\r\n');
-    const headers = new Map<string, string>(lines.map(splitHeader));
-    const status = Number.parseInt(headers.get('status') ?? '200', 10);
-    headers.delete('status');
-    response.writeHead(status, Object.fromEntries(headers));
-    const rest = pending.subarray(end + 4);
-    if (rest.length > 0) response.write(rest);
-    child.stdout.pipe(response, { end: false });
-  };
-  child.stdout.on('data', onData);
-}
-
-function splitHeader(line: string): [name: string, value: string] {
-  const colon = line.indexOf(':');
-  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
 /** The program leads a process group of its own: with it go the git commands that it has started. */

@@ -71,7 +71,7 @@ async function handle(
   const url = new URL(`${baseUrl}${request.url ?? '/'}`);
   if (!(await rooms.faults.apply(request, response, url.pathname))) return;
   if (rooms.git.matches(url.pathname)) {
-    rooms.git.handle(request, response, url);
+    await rooms.git.handle(request, response, url);
     return;
   }
   const body = await readBody(request);

@@ -87,12 +87,12 @@ export interface Config {
   /** What to do with a push that would publish the name or address of its author. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   readonly anonEmail: string;
-  /** Where src/objects.ts has new objects made; null: near whoever asks for them first. */
+  /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
   readonly locationHint: LocationHint | null;
-  /** How to reach whoever runs the service; null: nobody says. */
+  /** How to reach the operator; null: not set. */
   readonly operatorContact: Contact | null;
   readonly commitHash: string;
-  /** SHA-256 of the Worker's bundle in hex, as whoever deployed it says. */
+  /** SHA-256 of the Worker's bundle in hex, as the deployment says. */
   readonly bundleHash: string | null;
   readonly sourceRepo: string;
   /** True on the project's own public instance only. */

@@ -1,8 +1,8 @@
 /**
  * The ways to the Durable Objects: their names, and where they are to live.
  *
- * Each is asked for with the hint of the place: Cloudflare puts an object near whoever asks for it first, and that may be
- * the cron trigger, which runs anywhere, or a request near a person. On one machine the hint means nothing.
+ * Each is asked for with the hint of the place: Cloudflare puts an object near the client that asks for it first, and
+ * that may be the cron trigger, which runs anywhere, or a request near a person. On one machine the hint means nothing.
  *
  * No types of the objects here, so that what counts or hashes does not depend on all of them.
  */
@@ -36,8 +36,8 @@ function named<T extends Branded>(
 }
 
 /**
- * There, each object is a file. Its name follows from the object's, and its date is that of the last call. So nothing may
- * have an object of its own that tells who came, or with what.
+ * There, each object is a file. Its name follows from the object's, and its date is that of the last call. So nothing
+ * may have an object of its own that tells who came, or with what.
  */
 const isOneMachine = ({ ONE_MACHINE }: Place): boolean => ONE_MACHINE !== undefined;
 

@@ -51,8 +51,8 @@ export function limitsForm(): Html {
   return html`<h2>Limits of the service</h2>
     <form method="post">
       <p class="dim">
-        A client may open five pull requests an hour, also on this machine. This restarts the service without
-        what it has counted of its clients. A push that runs meanwhile breaks off; push it again.
+        A client may open five pull requests an hour, also on this machine. This button restarts the service,
+        which then forgets the counts of its clients. A push that is running breaks off: push it again.
       </p>
       ${button('forget-limits', 'Forget the limits of this machine')}
     </form>`;

@@ -47,7 +47,7 @@ const PLAIN = [
   'WRITE_TIMEOUT',
 ] as const;
 
-/** Their values never appear in a message. Whoever knows the admin topic can read the operator's alerts. */
+/** Their values never appear in a message. Anybody who knows the admin topic can read the operator's alerts. */
 const SECRETS = [
   'DB_KEY',
   'HOSTING_TOKEN',

@@ -19,7 +19,7 @@ type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
 /** A request asks for the name a dozen times, and the configuration is read once. */
 const accounts = new WeakMap<HostConfig, string>();
 
-/** Names an account without telling its token. Another token may be another account's, and begins anew. */
+/** Names an account without telling its token. Another token may be another account's, and starts again. */
 export function accountOf(host: HostConfig): string {
   const known = accounts.get(host);
   if (known !== undefined) return known;

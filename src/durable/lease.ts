@@ -18,7 +18,7 @@ export class Lease {
 
   /**
    * A token for `release`; null while someone else holds the lease.
-   * @param now milliseconds since 1970. @param held the token of whoever holds it and needs it for longer.
+   * @param now milliseconds since 1970. @param held the token of a holder that needs it for longer.
    */
   take(now: number, held: number | null = null): number | null {
     const isOwn = this.#holder !== null && this.#holder === held;

@@ -3,9 +3,9 @@
  * hash.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
- * that whoever is busy does not cost a row for each request; an object that restarts forgets less than a tenth of the
- * limit. Refused attempts are never written. The object's alarm calls `forgetOld` and writes what that answers anew, so
- * that the rest leaves no trace.
+ * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
+ * limit. Refused attempts are never written. The object's alarm calls `forgetOld` and writes again what that returns,
+ * so that the rest leaves no trace.
  */
 import { hasForgotten, NO_PLACES, type Places } from '../limits/places.ts';
 import {
@@ -108,7 +108,7 @@ export class LimitRows {
     return tag;
   }
 
-  /** Forgets what does not count any more. Answers what is stored and still counts, to be stored anew. */
+  /** Forgets what does not count any more. Answers what is stored and still counts, to be stored again. */
   forgetOld(now: number): readonly (readonly [string, unknown])[] {
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
     return [...this.#kv.list<Row>({ prefix: this.#prefix })].filter(([, row]) => !isOver(row, now));

@@ -1,9 +1,9 @@
 /** The changed places of a text, with some lines around them, as a page shows them. Pure. */
 import { type Line, linesOf } from './lines.ts';
-import { type DiffPart, diffLines } from './line-diff.ts';
+import { diffLines, MAX_CHANGES } from './line-diff.ts';
 
 export interface ShownLine {
-  readonly kind: DiffPart['kind'];
+  readonly kind: 'same' | 'removed' | 'added';
   /** In the old and in the new text, from 1 on; null: it is not there. */
   readonly before: number | null;
   readonly after: number | null;
@@ -12,85 +12,54 @@ export interface ShownLine {
   readonly hasEnd: boolean;
 }
 
-export interface Hunk {
-  readonly lines: readonly ShownLine[];
-}
-
 export interface Difference {
-  readonly hunks: readonly Hunk[];
+  /** Each the lines of one place. */
+  readonly hunks: readonly (readonly ShownLine[])[];
   readonly added: number;
   readonly removed: number;
-  /** Whether not all of it is shown. */
-  readonly isCut: boolean;
+  /** What of it is not shown as it is, in sentences. */
+  readonly remarks: readonly string[];
 }
 
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
 
+const COARSE = `More than ${MAX_CHANGES.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
+const CUT = 'The difference is longer; this is its beginning.';
+
 /** @param before empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
 export function difference(before: string, after: string): Difference {
   const [old, now] = [linesOf(before), linesOf(after)];
   // With their ends: a line whose end has changed is another line.
-  const parts = diffLines(old.map(whole), now.map(whole));
+  const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
   const hunks: ShownLine[][] = [];
-  let [oldAt, nowAt, wanted, shown] = [0, 0, 0, 0];
-  for (const [index, part] of parts.entries()) {
-    for (const { from, to } of nearLines(part, index === 0, index === parts.length - 1)) {
-      const shownTo = Math.min(to, from + MAX_SHOWN_LINES - shown);
-      wanted += to - from;
-      if (shownTo === from) continue;
-      shown += shownTo - from;
-      // Lines were left out before it.
-      if (from > 0 || hunks.length === 0) hunks.push([]);
-      for (let line = from; line < shownTo; line++) {
-        hunks.at(-1)?.push(shownLine(part.kind, old, now, oldAt + line, nowAt + line));
-      }
-    }
-    if (part.kind !== 'added') oldAt += part.count;
-    if (part.kind !== 'removed') nowAt += part.count;
-  }
-  const count = (kind: DiffPart['kind']): number =>
-    parts.reduce((sum, part) => (part.kind === kind ? sum + part.count : sum), 0);
-  return {
-    hunks: hunks.map((lines) => ({ lines })),
-    added: count('added'),
-    removed: count('removed'),
-    isCut: wanted > shown,
+  let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];
+  const show = (kind: ShownLine['kind'], { text, end }: Line): void => {
+    if (++wanted > MAX_SHOWN_LINES) return;
+    if (hasGap) hunks.push([]);
+    hasGap = false;
+    const places = {
+      before: kind === 'added' ? null : oldAt + 1,
+      after: kind === 'removed' ? null : nowAt + 1,
+    };
+    hunks.at(-1)?.push({ kind, ...places, text, hasEnd: end !== '' });
   };
-}
-
-interface LineRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The lines of a part that are changed, or near a change. */
-function nearLines({ kind, count }: DiffPart, isFirst: boolean, isLast: boolean): LineRange[] {
-  if (kind !== 'same') return [{ from: 0, to: count }];
-  const head = isFirst ? 0 : Math.min(CONTEXT_LINES, count);
-  const tail = isLast ? 0 : Math.min(CONTEXT_LINES, count);
-  if (head > 0 && head + tail >= count) return [{ from: 0, to: count }];
-  return [
-    { from: 0, to: head },
-    { from: count - tail, to: count },
-  ];
-}
-
-/** @param oldAt where it would be in the old text, and in the new one: `nowAt`; from 0 on. */
-function shownLine(
-  kind: DiffPart['kind'],
-  old: readonly Line[],
-  now: readonly Line[],
-  oldAt: number,
-  nowAt: number,
-): ShownLine {
-  const { text, end } = (kind === 'removed' ? old[oldAt] : now[nowAt]) as Line;
+  for (const [index, { same, removed, added }] of blocks.entries()) {
+    for (let line = 0; line < same; line++, oldAt++, nowAt++) {
+      const isNear =
+        (index > 0 && line < CONTEXT_LINES) || (removed + added > 0 && line >= same - CONTEXT_LINES);
+      if (isNear) show('same', now[nowAt] as Line);
+      else hasGap = true;
+    }
+    for (let line = 0; line < removed; line++, oldAt++) show('removed', old[oldAt] as Line);
+    for (let line = 0; line < added; line++, nowAt++) show('added', now[nowAt] as Line);
+  }
+  const sum = (kind: 'removed' | 'added'): number => blocks.reduce((lines, block) => lines + block[kind], 0);
   return {
-    kind,
-    before: kind === 'added' ? null : oldAt + 1,
-    after: kind === 'removed' ? null : nowAt + 1,
-    text,
-    hasEnd: end !== '',
+    hunks,
+    added: sum('added'),
+    removed: sum('removed'),
+    remarks: [...(isBeyondLimit ? [COARSE] : []), ...(wanted > MAX_SHOWN_LINES ? [CUT] : [])],
   };
 }
 

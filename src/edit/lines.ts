@@ -81,23 +81,20 @@ export function newContent(original: Uint8Array | null, typed: string): Uint8Arr
 
 function withLineEnds(old: readonly Line[], typed: readonly Line[]): Line[] {
   const lines: Line[] = [];
-  let [oldAt, typedAt] = [0, 0];
+  let oldAt = 0;
   let end = old[0]?.end || '\n';
-  for (const { kind, count } of diffLines(textsOf(old), textsOf(typed))) {
-    for (let index = 0; index < count; index++) {
-      if (kind === 'removed') {
-        end = old[oldAt++]?.end || end;
-        continue;
-      }
-      const line = typed[typedAt++] as Line;
-      if (kind === 'same') end = old[oldAt++]?.end || end;
-      lines.push({ text: line.text, end });
+  const put = (): unknown => lines.push({ text: (typed[lines.length] as Line).text, end });
+  for (const { same, removed, added } of diffLines(textsOf(old), textsOf(typed)).blocks) {
+    for (let line = 0; line < same + removed; line++) {
+      end = old[oldAt++]?.end || end;
+      if (line < same) put();
     }
+    for (let line = 0; line < added; line++) put();
   }
   return lines;
 }
 
-export function textsOf(lines: readonly Line[]): string[] {
+function textsOf(lines: readonly Line[]): string[] {
   return lines.map(({ text }) => text);
 }
 

@@ -1,8 +1,8 @@
 /**
  * What has happened to a pull request on the host, derived from its present state there.
  *
- * Pure. The same state always gives the same event keys, so whoever remembers the keys can publish each event once. A
- * pull request that is reopened and closed again has been closed twice.
+ * Pure. The same state always gives the same event keys, so a caller that remembers the keys can publish each event
+ * once. A pull request that is reopened and closed again has been closed twice.
  */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../text/footer.ts';

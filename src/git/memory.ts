@@ -6,7 +6,7 @@
 export interface Memory {
   /** For one thing that is held, which counts itself: nothing yet. */
   share(): MemoryShare;
-  /** Whether so much is taken that whoever can do with less should. */
+  /** Whether memory is short, so that a caller that can work with less should. */
   readonly isShort: boolean;
 }
 

@@ -178,6 +178,9 @@ export interface ThreadHost {
 
   /** A comment that is gone is no error. Repeatable. */
   deleteComment(repository: RepositoryName, id: number): Promise<void>;
+
+  /** An issue that is gone is no error. Repeatable. */
+  closeIssue(repository: RepositoryName, number: number): Promise<void>;
 }
 
 /** A pull request that someone touched. */

@@ -1,6 +1,6 @@
 /**
- * What it means when a code host refuses or fails, for both of its interfaces and every kind of host: one table, so that
- * pauses, retries and sentences follow from one value. Pure.
+ * What it means when a code host refuses or fails, for both of its interfaces and every kind of host: one table, so
+ * that pauses, retries and sentences follow from one value. Pure.
  *
  * The table has the limits of the bot account. All of them are for the account: going on elsewhere can cost it.
  */
@@ -26,7 +26,7 @@ export interface RefusedCall extends HostAnswer {
 export interface Failure {
   /** What has been done of what was asked for. */
   readonly effect: 'none' | 'unknown';
-  /** `until`: the host asks to be left alone for `retryAfterMs`. */
+  /** `until`: the host asks for a pause of `retryAfterMs`. */
   readonly lasts: 'moment' | 'until' | 'final';
   /** Null: the host does not say. */
   readonly retryAfterMs: number | null;
@@ -83,7 +83,7 @@ export function meaningOf(answer: RefusedCall, now: number): Failure | null {
   return { effect, lasts, whose, retryAfterMs: retryAfterMs(answer, now), says: hostText(answer.text) };
 }
 
-/** The host asks to be left alone, now or since a while. */
+/** The host asks for a pause, just now or some time ago. */
 export class HostPause extends HostError {
   readonly pauseMs: number;
 
@@ -94,7 +94,7 @@ export class HostPause extends HostError {
   }
 }
 
-/** How long the host wants to be left alone, if that is why a call has failed; else null. */
+/** How long a pause the host asks for, if that is why a call has failed; else null. */
 export function askedPauseMs(error: unknown): number | null {
   if (error instanceof HostPause) return error.pauseMs;
   return error instanceof HostError ? askedPauseMs(error.cause) : null;
@@ -114,7 +114,7 @@ function hasHeader(name: string, value: RegExp): Row['when'] {
   return ({ header }) => value.test(header(name) ?? '');
 }
 
-/** Retry-After, or the time at which the host begins to count anew, by its clock. */
+/** Retry-After, or the time at which the host starts counting again, by its clock. */
 function retryAfterMs({ header }: HostAnswer, now: number): number | null {
   const hostNow = hostTime(header, now);
   const asked = delayMs(header('retry-after'), hostNow);

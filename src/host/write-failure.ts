@@ -6,7 +6,7 @@ import { failureStatus } from './rest/request-failure.ts';
 export type WriteFailure =
   /** It said no. `status` is the HTTP status with its phrase, such as `404 Not Found`; `said` is for the operator. */
   | { readonly kind: 'refused'; readonly status: string; readonly said: string | null }
-  /** It did nothing, and asks to be left alone for a while; null if it does not say how long. */
+  /** It did nothing, and asks for a pause; null if it does not say how long. */
   | { readonly kind: 'rate-limited'; readonly pauseMs: number | null }
   /** No answer, or a broken one: it is unknown whether it was done. */
   | { readonly kind: 'unreachable' };

@@ -1,6 +1,6 @@
 /**
- * What people wrote on an issue or a pull request: plain text, whatever they typed. Nothing of it is a link or an image,
- * so that no reader's address reaches a server that a comment names.
+ * What people wrote on an issue or a pull request: plain text, whatever they typed. Nothing of it is a link or an
+ * image, so that no reader's address reaches a server that a comment names.
  */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
@@ -15,7 +15,7 @@ export type ShownConversation =
   /** It cannot be read now. @property why in whole sentences. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** Whoever wants more reads it at the code host. */
+/** Older comments can be read at the code host. */
 const MOST_CHARACTERS = 2_000;
 const LOCKED = 'It is locked: only the people of the repository may comment on it.';
 

@@ -17,7 +17,7 @@ function sentences({ state, reason, from, to, said, isUpdate, isBeingPublished }
   if (state !== 'held') return [...said];
   if (isBeingPublished) return ['It is being published now. Reload this page in a minute.'];
   const tried =
-    said.length === 0 ? [] : ['It could not be published yet, and is tried again. The reason:', ...said];
+    said.length === 0 ? [] : ['It could not be published yet. The service tries again. The reason:', ...said];
   return [
     heldSentence(reason, { from, to }),
     ...(isUpdate || tried.length > 0 ? [] : notPublic(reason)),
@@ -29,14 +29,14 @@ export function heldPage(held: HeldView): Page {
   const { tone, word } = STATES[held.state];
   return {
     title: `${word} · gitveil`,
-    description: 'How a held push stands.',
+    description: 'The state of a held push.',
     // The address holds the hash, which may be all that a change needs.
     isIndexed: false,
     script: COPY_SCRIPT,
     content: html`<main class="narrow">
       <h1>A held push</h1>
       <section class="card" aria-labelledby="standing">
-        <h2 id="standing">Where it stands</h2>
+        <h2 id="standing">Status</h2>
         <dl class="facts">
           <dt>State</dt>
           <dd>

@@ -83,16 +83,14 @@ export function pullRequestPage(page: PullRequestPage): Page {
   const name = pullRequestName(pullRequest);
   return {
     title: `${name} · gitveil`,
-    description: `How the anonymous pull request ${name} stands.`,
+    description: `The state of the anonymous pull request ${name}.`,
     // The address holds the hash, which may be all that an update needs.
     isIndexed: false,
     script: COPY_SCRIPT,
     feedPath: `${pullRequestPath(pullRequest.prHash)}.atom`,
     content: html`<main class="narrow">
       <h1>${name}</h1>
-      <p class="lead">
-        An anonymous pull request. This page shows how it stands; reload it to see what is new.
-      </p>
+      <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
       ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
       ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
       ${following(pullRequest)}
@@ -104,7 +102,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const { tone, word, meaning } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   return html`<section class="card" aria-labelledby="standing">
-    <h2 id="standing">Where it stands</h2>
+    <h2 id="standing">Status</h2>
     <dl class="facts">
       ${
         conversation.kind === 'shown'

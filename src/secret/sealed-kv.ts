@@ -1,10 +1,10 @@
 /**
- * What the service keeps in KV: under names, and in values, that say nothing without its secret. Whoever has the account or
- * the disk can list KV, with the moment at which each entry expires, from which follows when it was written. So the entries
- * of a day expire together.
+ * What the service keeps in KV: names and values that say nothing without its secret. Anybody who has the account or
+ * the disk can list KV with the expiry of each entry, which tells when the entry was written. So the entries of a day
+ * expire together.
  *
- * AES-256-GCM. Each name has a key of its own, and each value a random initialisation vector in front. Values are filled
- * up, because the length of a repository's history is enough to recognise it.
+ * AES-256-GCM. Each name has a key of its own, and each value a random initialisation vector in front. Values are
+ * filled up, because the length of a repository's history is enough to recognise it.
  */
 import { keyedHash } from './keyed-hash.ts';
 

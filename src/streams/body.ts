@@ -1,9 +1,9 @@
 /**
  * Connects the platform's streams with the Git code, which does not know them.
  *
- * Reads are BYOB reads into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4 KiB,
- * ten times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
- * nothing accumulates in memory.
+ * Reads are BYOB reads into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4
+ * KiB, ten times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the
+ * pace and nothing accumulates in memory.
  */
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
@@ -11,7 +11,7 @@ import { isolate } from '../metrics/isolate.ts';
 import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 64 * 1024;
-/** Whoever sends little, or nothing yet, takes little: less than this in a chunk. */
+/** A sender of small chunks, or of nothing yet, takes little memory: each chunk is smaller than this. */
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
@@ -62,7 +62,7 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
       try {
         const chunk = await source.read();
         bytesLeft -= chunk?.byteLength ?? 0;
-        // Thrown once: whoever reads further discards the rest.
+        // Throw once: a caller that reads on discards the rest.
         if (bytesLeft >= 0 || isOverLimit) return chunk;
         throw new BodyError('too-large');
       } catch (error) {
@@ -107,7 +107,8 @@ function patientSource(
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
-    // Each read leaves garbage, so of a fast sender it waits for more: never for more than the slowest one sends in time.
+    // Each read leaves garbage, so of a fast sender it waits for more: never for more than the slowest one sends in
+    // time.
     const longBytes = Math.min(Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS), view.byteLength);
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
     // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.

@@ -1,6 +1,6 @@
 /**
  * What a Markdown text consists of, read by markdown-it. Hosts read nearly the same; what they may read in another way
- * is refused by whoever asks (footer-room.ts), or counts in both ways (noise.ts).
+ * is refused by the caller (footer-room.ts), or counts in both ways (noise.ts).
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 

@@ -31,7 +31,7 @@ describeInBrowser('a change with a time', () => {
     await chromium.expectFit(page);
     const hash = await page.getByRole('textbox', { name: 'Hash' }).inputValue();
     expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toMatch(/^[0-9a-f]{32}$/);
-    await page.getByRole('link', { name: 'See how it stands' }).click();
+    await page.getByRole('link', { name: 'See its state' }).click();
     await heading(page, 'A held push');
     await page.getByText(/^Held: it will be published between/).waitFor();
     await page.getByText(hash).first().waitFor();

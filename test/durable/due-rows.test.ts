@@ -2,9 +2,9 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { DueRows } from '../../src/durable/due-rows.ts';
+import { dueAgainAt, DueRows } from '../../src/durable/due-rows.ts';
 import { History } from '../../src/durable/identity/history.ts';
-import { SqlComments } from '../../src/durable/identity/sql-comments.ts';
+import { Comments } from '../../src/durable/identity/comments.ts';
 import type { Env } from '../../src/env.ts';
 
 const NOW = Date.UTC(2030, 0);
@@ -21,42 +21,32 @@ function withSql(use: (sql: SqlStorage) => void): Promise<void> {
   });
 }
 
-interface Row extends Record<string, SqlStorageValue> {
-  id: number;
-  attempts: number;
-}
-
-function newRows(sql: SqlStorage, longestMs: number): DueRows<Row> {
-  sql.exec(
-    'CREATE TABLE alerts (id INTEGER PRIMARY KEY, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER)',
-  );
-  sql.exec('INSERT INTO alerts (id, due_at) VALUES (1, ?1), (2, ?1), (3, NULL)', NOW);
-  return new DueRows<Row>(sql, { table: 'alerts', counter: 'attempts', longestMs });
-}
-
-describe('rows that wait', () => {
-  it('wait twice as long after each failure, but not longer than the longest pause', () =>
-    withSql((sql) => {
-      const rows = newRows(sql, 8_000);
-      expect([0, 1, 2].map((failures) => rows.later(1, failures, NOW) - NOW)).toEqual([5_000, 8_000, 8_000]);
-      expect(rows.due(NOW).map(({ id }) => id)).toEqual([2]);
-      expect(rows.due(NOW + 8_000, 1, 'attempts, id').map(({ id }) => id)).toEqual([2]);
-      rows.delete(2);
-      expect(rows.nextDueAt()).toBe(NOW + 8_000);
-    }));
-
-  it('wait as long as they are asked to, an hour at most', () =>
-    withSql((sql) => {
-      const rows = newRows(sql, 8_000);
-      expect(rows.later(1, 0, NOW, 60_000)).toBe(NOW + 60_000);
-      expect(rows.later(1, 1, NOW, DAY_MS)).toBe(NOW + HOUR_MS);
-    }));
+it('what waits does so twice as long after each failure, or as long as it is asked to, an hour at most', () => {
+  const waits = [0, 1, 2, 20].map((failures) => dueAgainAt(failures, 0, 0));
+  expect(waits).toEqual([5_000, 10_000, 20_000, HOUR_MS]);
+  expect(dueAgainAt(2, 0, 0, 8_000)).toBe(8_000);
+  expect([60_000, DAY_MS].map((askedMs) => dueAgainAt(0, 0, askedMs, 8_000))).toEqual([60_000, HOUR_MS]);
 });
+
+it('rows that wait are due in their order, and later when they have failed', () =>
+  withSql((sql) => {
+    sql.exec('CREATE TABLE history (id INTEGER PRIMARY KEY, failures INTEGER DEFAULT 0, due_at INTEGER)');
+    sql.exec('INSERT INTO history (id, due_at) VALUES (1, ?1), (2, ?1), (3, NULL)', NOW);
+    const rows = new DueRows(sql, { table: 'history' });
+    expect(rows.due(NOW, 1).map(({ id }) => id)).toEqual([1]);
+    expect(rows.later(1, 0, NOW)).toBe(NOW + 5_000);
+    expect(rows.due(NOW)).toEqual([{ id: 2, failures: 0, due_at: NOW }]);
+    expect(rows.nextDueAt()).toBe(NOW);
+    expect(rows.due(NOW + 5_000).map(({ id, failures }) => [id, failures])).toEqual([
+      [1, 1],
+      [2, 0],
+    ]);
+  }));
 
 describe('after a clock was set back', () => {
   it('the chores of a pseudonym are due', () =>
     withSql((sql) => {
-      const comments = new SqlComments(sql);
+      const comments = new Comments(sql);
       const attempt = comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
       comments.settle(attempt, 7, NOW);
       comments.order('reset', NOW);

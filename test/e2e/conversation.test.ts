@@ -66,7 +66,7 @@ describe('the page of a pull request', () => {
     const { status, html, headers } = await client.get(path);
     expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store']);
     expect(html).toMatch(/does not answer now\. Reload this page in a minute\./);
-    expect(html).toContain('Where it stands');
+    expect(html).toContain('<h2 id="standing">Status</h2>');
     expect((await client.get(path)).html).not.toContain('does not answer now');
   });
 });

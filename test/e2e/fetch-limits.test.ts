@@ -72,23 +72,23 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a request of nearly 50 MB', () => {
-  it.each<[what: string, line: () => Buffer, growth: number, passed: number]>([
-    ['wanted commits', () => pkt(`want ${tip}\n`), 96, 50 * MiB - 2 * OTHER_BYTES],
-    ['commits that the client has', () => pkt(`have ${tip}\n`), 48, 0],
-    ['lines that nobody knows', () => pkt('x'), 48, 0],
-    ['empty lines', () => pkt(''), 48, 0],
-  ])('is relayed in one piece, with and without gzip: %s', async (_, line, growth, passed) => {
+  // How it comes and what it says are independent: each way twice is enough.
+  it.each<[what: string, line: () => Buffer, growth: number, passed: number, isZipped: boolean]>([
+    ['wanted commits, with gzip', () => pkt(`want ${tip}\n`), 96, 50 * MiB - 2 * OTHER_BYTES, true],
+    ['commits that the client has', () => pkt(`have ${tip}\n`), 48, 0, false],
+    ['lines that nobody knows, with gzip', () => pkt('x'), 48, 0, true],
+    ['empty lines', () => pkt(''), 48, 0, false],
+  ])('is relayed in one piece: %s', async (_, line, growth, passed, isZipped) => {
     const body = fetchOf(many(line(), 50 * MiB - OTHER_BYTES));
-    for (const [sent, headers] of [[body, {}] as const, [gzipSync(body, { level: 1 }), GZIP] as const]) {
-      const before = bed.host.requests.length;
-      const grown = await growthDuring(async () => expectPack(await ask(sent, headers)));
-      expect(grown).toBeLessThan(growth);
-      // The last one; those before it list upstream's history.
-      const relayed = bed.host.requests.slice(before).at(-1);
-      expect(Number(relayed?.headers['content-length'])).toBe(relayed?.body.length);
-      expect(relayed?.body.length).toBeGreaterThan(passed);
-      expect(relayed?.body.length).toBeLessThan(passed + 2 * OTHER_BYTES);
-    }
+    const [sent, headers] = isZipped ? [gzipSync(body, { level: 1 }), GZIP] : [body, {}];
+    const before = bed.host.requests.length;
+    const grown = await growthDuring(async () => expectPack(await ask(sent, headers)));
+    expect(grown).toBeLessThan(growth);
+    // The last one; those before it list upstream's history.
+    const relayed = bed.host.requests.slice(before).at(-1);
+    expect(Number(relayed?.headers['content-length'])).toBe(relayed?.body.length);
+    expect(relayed?.body.length).toBeGreaterThan(passed);
+    expect(relayed?.body.length).toBeLessThan(passed + 2 * OTHER_BYTES);
   });
 
   it('is served beside others, which take their turns', async () => {

@@ -31,7 +31,7 @@ describe('a held push is not published, and its page says why,', () => {
     await upstream.grow({ count: 2 });
     await passAnew();
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await pageOf(bed, hash)).toMatch(/Fetch, put your work on top of it, and push again/);
+    expect(await pageOf(bed, hash)).toMatch(/Run "git fetch", rebase your work, then push again/);
   });
 
   it('when the branch that it is for is gone', async () => {

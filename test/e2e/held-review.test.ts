@@ -37,7 +37,7 @@ describe('a push that waits for the operator', () => {
     const hash = heldAs(await clone.push('origin', 'HEAD:topic'));
     await pass(bed);
     expect(await isPublic(upstream)).toBe(false);
-    expect(await pageOf(bed, hash)).toContain('the operator of this service looks at it');
+    expect(await pageOf(bed, hash)).toContain('the operator of this service reviews it');
 
     const operator = await reviewer();
     const list = await operator.get();

@@ -8,7 +8,7 @@ import { comment, commentsOn, speak } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed({ env: { LIMIT_TARGET: '30/1h', LIMIT_THREAD: '60/1h', LIMIT_COMMENTS: '10000/1h' } });
+const bed = useTestBed({ env: { LIMIT_TARGET: '10/1h', LIMIT_THREAD: '20/1h', LIMIT_COMMENTS: '10000/1h' } });
 
 const PEOPLE = 'mentions more than 5 people or teams; leave some out, or write them in backticks';
 const OTHERS =
@@ -32,23 +32,23 @@ const openThread = ({ fullName }: Upstream) =>
 const persons = (count: number): Person[] => Array.from({ length: count }, () => bed.person());
 
 describe('a repository', () => {
-  it('gets 30 of 64 issues from three addresses, and no pull request either; others get theirs', async () => {
+  it('gets 10 of 22 issues from three addresses, and no pull request either; others get theirs', async () => {
     const { upstream, clone } = await contribute(bed);
     const crowd = persons(3);
     const { owner, name } = upstream;
     const spelt = [upstream.fullName, `${owner.toUpperCase()}/${name}`, `${owner}/${name.toUpperCase()}`];
     const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, index) =>
+      Array.from({ length: 22 }, (_, index) =>
         openIssue(crowd[index % 3] as Person, { fullName: spelt[index % 3] as string }),
       ),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
-    expect(await issuesOf(upstream)).toHaveLength(30);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(await issuesOf(upstream)).toHaveLength(10);
     const refused = answers.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(34);
+    expect(refused).toHaveLength(12);
     expect(refused[0]?.body['error']).toMatch(
       new RegExp(
-        `^too many pull requests and issues for octo/${name}: this service posts at most 30 in 1h there for all people together; ${WAIT}$`,
+        `^too many pull requests and issues for octo/${name}: this service posts at most 10 in 1h there for all people together; ${WAIT}$`,
         'i',
       ),
     );
@@ -108,27 +108,27 @@ describe('a repository', () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { '.gitveil.yml': policy } });
     const person = bed.person();
-    const answers = await Promise.all(Array.from({ length: 33 }, () => openIssue(person, upstream)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+    const answers = await Promise.all(Array.from({ length: 13 }, () => openIssue(person, upstream)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
   });
 });
 
 describe('a thread', () => {
-  it('takes 60 comments, of all addresses and pseudonyms together; the next thread takes its own', async () => {
+  it('takes 20 comments, of all addresses and pseudonyms together; the next thread takes its own', async () => {
     const upstream = await bed.createUpstream();
     await openThread(upstream);
     await openThread(upstream);
     const thread = `${upstream.fullName}/issues/1`;
     const crowd = persons(4);
     const say = (index: number) => comment(bed, crowd[index % 4] as Person, thread, `Word ${index}`);
-    const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => say(index)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
-    expect(await commentsOn(bed, thread)).toHaveLength(60);
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => say(index)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(await commentsOn(bed, thread)).toHaveLength(20);
     const { status, body } = await say(0);
     expect(status).toBe(429);
     expect(body['error']).toMatch(
       new RegExp(
-        `^too many comments for ${upstream.fullName}#1: this service posts at most 60 in 1h there for all people together; ${WAIT}$`,
+        `^too many comments for ${upstream.fullName}#1: this service posts at most 20 in 1h there for all people together; ${WAIT}$`,
       ),
     );
     expect((await comment(bed, crowd[0] as Person, `${upstream.fullName}/issues/2`, 'Hi')).status).toBe(200);
@@ -206,7 +206,7 @@ describe('a push', () => {
     const reason = 'the pull request would disturb too many people';
     const lines = await expectRefused(bed, upstream, await clone.push(), reason);
     expect(lines).toContain(`Its description ${PEOPLE}.`);
-    expect(lines).toContain('push again with -o title=... or -o description=... in its place.');
+    expect(lines).toContain('-o title=... or -o description=...');
     const pushed = await clone.push('-o', 'description=Thanks to all.', 'origin', 'HEAD:topic');
     const { pull, commits } = await expectAccepted(bed, contribution, pushed);
     expect(pull.body).toBe('Thanks to all.');

@@ -17,6 +17,9 @@ const shown = (content: string): string => {
 const written = (original: string | null, typed: string): string =>
   Buffer.from(newContent(original === null ? null : utf8(original), typed)).toString();
 
+const MB = MAX_FILE_BYTES;
+const CUT = 'The difference is longer; this is its beginning.';
+
 const line = fc.constantFrom('', 'a', 'b', '  c', 'ä€😀');
 const content = fc
   .tuple(fc.constantFrom('', '\ufeff'), fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r'))), line)
@@ -88,14 +91,11 @@ describe('the difference of two texts', () => {
       fc.property(texts, texts, (before, after) => {
         let [old, now] = [0, 0];
         const kept: string[] = [];
-        for (const { kind, count } of diffLines(before, after)) {
-          expect(count).toBeGreaterThan(0);
-          if (kind === 'same') {
-            expect(before.slice(old, old + count)).toEqual(after.slice(now, now + count));
-            kept.push(...before.slice(old, old + count));
-          }
-          if (kind !== 'added') old += count;
-          if (kind !== 'removed') now += count;
+        for (const { same, removed, added } of diffLines(before, after).blocks) {
+          expect(before.slice(old, old + same)).toEqual(after.slice(now, now + same));
+          kept.push(...before.slice(old, old + same));
+          old += same + removed;
+          now += same + added;
         }
         expect([old, now]).toEqual([before.length, after.length]);
         expect(kept.length).toBe(longestCommon(before, after));
@@ -104,22 +104,38 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('of more than a thousand changes counts as a replacement, at once', () => {
+  it('of more than a thousand changes counts as a replacement, and says so', () => {
     const [before, after] = [numbered('a', 60_000), numbered('b', 60_000)];
-    expect(diffLines(['x', ...before, 'y'], ['x', ...after, 'y'])).toEqual([
-      { kind: 'same', count: 1 },
-      { kind: 'removed', count: 60_000 },
-      { kind: 'added', count: 60_000 },
-      { kind: 'same', count: 1 },
-    ]);
+    expect(diffLines(['x', ...before, 'y'], ['x', ...after, 'y'])).toEqual({
+      blocks: [
+        { same: 1, removed: 60_000, added: 60_000 },
+        { same: 1, removed: 0, added: 0 },
+      ],
+      isBeyondLimit: true,
+    });
+    const { hunks, added, removed, remarks } = difference(before.join('\n'), after.join('\n'));
+    expect([hunks.flat().length, added, removed]).toEqual([2_000, 60_000, 60_000]);
+    expect(remarks).toEqual([expect.stringMatching(/^More than 1,000 lines differ/), CUT]);
+  });
+
+  it.each<[string, string, string, number, number]>([
+    ['one line of 1 MB, and another letter at its end', 'a'.repeat(MB), `${'a'.repeat(MB - 1)}b`, 1, 1],
+    ['two files of other letters', 'a'.repeat(MB), 'b'.repeat(MB), 1, 1],
+    ['a new file of many lines', '', '\n'.repeat(MAX_LINES), MAX_LINES, 0],
+    ['lines that take turns', 'a\nb\n'.repeat(40_000), 'b\na\n'.repeat(40_000), 1, 1],
+    ['many other lines', numbered('a', MAX_LINES).join('\n'), numbered('b', 500).join('\n'), 500, MAX_LINES],
+  ])('of %s is bounded', (_, before, after, added, removed) => {
+    const found = difference(before, after);
+    expect([found.added, found.removed]).toEqual([added, removed]);
+    expect(found.hunks.flat().length).toBeLessThanOrEqual(2_000);
   });
 
   it('shows each changed line and those near it once, in order, and leaves nothing out that is near', () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
-        const { hunks, added, removed, isCut } = difference(before.join('\n'), after.join('\n'));
-        const lines = hunks.flatMap((hunk) => hunk.lines);
-        expect(isCut).toBe(false);
+        const { hunks, added, removed, remarks } = difference(before.join('\n'), after.join('\n'));
+        const lines = hunks.flat();
+        expect(remarks).toEqual([]);
         expect(lines.filter(({ kind }) => kind === 'added').length).toBe(added);
         expect(lines.filter(({ kind }) => kind === 'removed').length).toBe(removed);
         for (const side of ['before', 'after'] as const) {
@@ -127,11 +143,11 @@ describe('the difference of two texts', () => {
           expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
         }
         for (const hunk of hunks) {
-          const kinds = hunk.lines.map(({ kind }) => kind);
+          const kinds = hunk.map(({ kind }) => kind);
           expect(kinds.findIndex((kind) => kind !== 'same')).toBeLessThanOrEqual(3);
           expect(kinds.join(' ')).not.toMatch(/(?:same ){7}/);
-          for (const [index, { kind, before: number }] of hunk.lines.entries()) {
-            const next = hunk.lines[index + 1];
+          for (const [index, { kind, before: number }] of hunk.entries()) {
+            const next = hunk[index + 1];
             if (kind === 'same' && next?.kind === 'same') expect(next.before).toBe((number ?? 0) + 1);
           }
         }
@@ -143,12 +159,10 @@ describe('the difference of two texts', () => {
   it('shows what has changed with its numbers and three lines around it', () => {
     const before = numbered('line ', 20).join('\n');
     const after = before.replace('line 9\n', 'line nine\r\n');
-    const { hunks, added, removed, isCut } = difference(before, after);
-    expect([added, removed, isCut]).toEqual([1, 1, false]);
+    const { hunks, added, removed, remarks } = difference(before, after);
+    expect([added, removed, remarks]).toEqual([1, 1, []]);
     expect(
-      hunks.map(({ lines }) =>
-        lines.map(({ kind, before: old, after: now, text }) => [kind, old, now, text]),
-      ),
+      hunks.map((lines) => lines.map(({ kind, before: old, after: now, text }) => [kind, old, now, text])),
     ).toEqual([
       [
         ['same', 7, 7, 'line 6'],
@@ -164,8 +178,8 @@ describe('the difference of two texts', () => {
   });
 
   it('of a large text is cut', () => {
-    const { hunks, added, isCut } = difference('', numbered('', 5_000).join('\n'));
-    expect([hunks[0]?.lines.length, added, isCut]).toEqual([2_000, 5_000, true]);
+    const { hunks, added, remarks } = difference('', numbered('', 5_000).join('\n'));
+    expect([hunks[0]?.length, added, remarks]).toEqual([2_000, 5_000, [CUT]]);
   });
 });
 

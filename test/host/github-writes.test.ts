@@ -226,7 +226,7 @@ describe('a pull request', () => {
     const { github } = opened(() => json(404, { message: 'Not Found' }));
     await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({
       code: 'refused',
-      publicMessage: expect.stringContaining('open no pull request there, and does not say why'),
+      publicMessage: expect.stringContaining('open a pull request there, and does not say why'),
     });
   });
 

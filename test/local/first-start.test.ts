@@ -3,13 +3,23 @@
  * Git, whose packages are a link.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { git, tryGit } from '../sandbox/support/git.ts';
 import { readPullRequestPage, runPrintedCommands } from './printed-commands.ts';
 import {
   type Program,
@@ -86,6 +96,27 @@ it('holds less than 220 MiB when idle, and prints commands that open a pull requ
 
   expect(readdirSync(join(checkout, '.state'))).toEqual(['lock', 'lock-holder', 'sandbox', 'service']);
   expect(program.output.stderr).toBe('');
+});
+
+it('prints a remote to which the maintainer can push a .gitveil.yml, and the service follows it', async () => {
+  const port = await freePorts();
+  program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
+  await untilPrinted(program, WELCOME_END);
+  const [remote = ''] = /http:\/\/\w+:\w+@\S+/.exec(program.output.stdout) ?? [];
+  const clone = join(makeDesk(), 'hello');
+  await git(folder, 'clone', '--quiet', remote, clone);
+  writeFileSync(join(clone, '.gitveil.yml'), 'accept: [issues]\n');
+  await git(clone, 'add', '.');
+  await git(clone, 'commit', '--quiet', '-m', 'Accept issues only');
+  await git(clone, 'push', '--quiet', 'origin', 'main');
+  await git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'Another change');
+  const pushed = await tryGit(
+    clone,
+    'push',
+    `http://127.0.0.1:${port}/v1/gh/octo/hello`,
+    'HEAD:refs/heads/x',
+  );
+  expect(pushed.output).toContain('push rejected: not accepted by the repository');
 });
 
 it.skipIf(!existsSync('/usr/bin/curl'))(

@@ -55,7 +55,7 @@ const MOST_LINES_OF_ROOMS = {
   badges: 100,
   config: 500,
   durable: 6_200,
-  edit: 500,
+  edit: 400,
   events: 350,
   forms: 150,
   git: 7_500,

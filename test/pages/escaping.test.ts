@@ -60,10 +60,10 @@ const said = (text: string) => ({
   },
 });
 const difference = (text: string) => ({
-  hunks: [{ lines: [{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }] }],
+  hunks: [[{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }]],
   added: 1,
   removed: 0,
-  isCut: false,
+  remarks: [`-${text}-`],
 });
 
 const reviewed = (text: string) => ({

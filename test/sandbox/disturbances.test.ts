@@ -182,7 +182,7 @@ function gitChildren(): Promise<number> {
     let output = '';
     ps.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     ps.on('close', () => {
-      const mine = new RegExp(`^\\s*${process.pid}\\s.*git-http-backend`);
+      const mine = new RegExp(`^\\s*${process.pid}\\s.*git (?:upload|receive)-pack`);
       resolve(output.split('\n').filter((line) => mine.test(line)).length);
     });
   });

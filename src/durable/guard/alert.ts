@@ -4,13 +4,13 @@
  */
 import { TOKEN_PROBLEMS, type TokenProblem } from '../../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from '../../notify/ntfy.ts';
-import { type Action, pardonOf } from './action-token.ts';
-import type { BurstFigures } from './burst-detector.ts';
+import type { BurstFigures } from './burst.ts';
+import { type Action, pardonOf } from './tokens.ts';
 import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
 
 export type Alert =
-  /** `most`: pushes of the most active client. */
-  | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
+  /** Of pushes; a flood is one of comments and issues. `most`: those of the most active client. */
+  | ({ readonly kind: 'burst' | 'flood'; readonly most: number } & BurstFigures)
   /** `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one address. */
   | {
       readonly kind: 'rate-limit';
@@ -26,8 +26,16 @@ export type Alert =
   /** Those of a kind that were too many to tell one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
-/** Somebody outside decides how often they happen. */
-export type CappedKind = 'burst' | 'rate-limit' | 'token';
+/**
+ * Somebody outside decides how often they happen. Completes "Within the last hour there were 57 more alerts about".
+ */
+export const CAPPED = {
+  burst: 'bursts of pushes',
+  flood: 'floods of comments and issues',
+  'rate-limit': 'clients over the limit of pull requests',
+  token: 'the token of the bot account',
+} as const;
+export type CappedKind = keyof typeof CAPPED;
 
 /** Where the bot has the account that an alert is about. */
 export interface AccountPlace {
@@ -71,6 +79,9 @@ export interface AlertFacts {
 /** Where the operator sees what is held: src/routes/moderation/held.ts. */
 export const REVIEW_PATH = '/admin/held';
 
+/** The label of a button. */
+const UNDO_FLOOD = 'Remove comments, issues';
+
 const URGENT = 5;
 const HIGH = 4;
 const USUAL = 3;
@@ -93,7 +104,7 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
         : `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
     priority,
     tags: ['warning'],
-    ...(actions.length > 0 && { actions: actions.map((action) => button(action, facts)) }),
+    ...(actions.length > 0 && { actions: actions.map((action) => button(action, alert, facts)) }),
     ...('hash' in alert && { click: `${facts.serviceUrl}/v1/moderation/report?hash=${alert.hash}` }),
     ...(alert.kind === 'review' && { click: `${facts.serviceUrl}${REVIEW_PATH}` }),
   };
@@ -107,13 +118,6 @@ export function actionsOf(alert: Alert): readonly Action[] {
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
 
-/** Completes "Within the last hour there were 57 more alerts about". */
-const KINDS: Readonly<Record<CappedKind, string>> = {
-  burst: 'bursts of pushes',
-  'rate-limit': 'clients over the limit of pull requests',
-  token: 'the token of the bot account',
-};
-
 interface Words {
   readonly title: string;
   readonly text: string;
@@ -126,8 +130,17 @@ function wordsOf(alert: Alert, address: string | null): Words {
       return {
         title: 'Suspicious burst of pushes',
         text:
-          `Suspicious burst: ${alert.pushes} pushes from ${alert.addresses} distinct IPs in the last 60 s. ` +
+          `Suspicious burst: ${alert.events} pushes from ${alert.addresses} distinct IPs in the last 60 s. ` +
           `The most active client sent ${alert.most} of them.`,
+        priority: URGENT,
+      };
+    case 'flood':
+      return {
+        title: 'Flood of comments and issues',
+        text:
+          `${alert.events} comments and issues were posted from ${alert.addresses} distinct IPs in the last 60 s. ` +
+          `The most active client posted ${alert.most} of them. "${UNDO_FLOOD}" deletes all comments and closes all ` +
+          'issues of the last two hours, and closes the pull requests of clients that opened more than one.',
         priority: URGENT,
       };
     case 'rate-limit':
@@ -143,7 +156,7 @@ function wordsOf(alert: Alert, address: string | null): Words {
     case 'more':
       return {
         title: 'More alerts',
-        text: `Within the last hour there were ${alert.count} more alerts about ${KINDS[alert.of]}.`,
+        text: `Within the last hour there were ${alert.count} more alerts about ${CAPPED[alert.of]}.`,
         priority: HIGH,
       };
     case 'moderation':
@@ -203,13 +216,14 @@ function moderationWords({
   };
 }
 
-function button(action: Action, { serviceUrl, tokens }: AlertFacts): NotificationAction {
+function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts): NotificationAction {
   const token = tokens.get(action);
   // Opens a page that has a button of its own: links are followed by machines, too, and must not use up the token.
   if (action === 'review') {
     return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
   }
-  const { label, path, payload } = callOf(action);
+  const isFlood = alert.kind === 'flood' || (alert.kind === 'more' && alert.of === 'flood');
+  const { label, path, payload } = isFlood ? floodCallOf(action) : callOf(action);
   return {
     action: 'http',
     label,
@@ -220,7 +234,13 @@ function button(action: Action, { serviceUrl, tokens }: AlertFacts): Notificatio
   };
 }
 
-function callOf(action: Exclude<Action, 'review'>): { label: string; path: string; payload: object } {
+interface Call {
+  readonly label: string;
+  readonly path: string;
+  readonly payload: object;
+}
+
+function callOf(action: Exclude<Action, 'review'>): Call {
   switch (action) {
     case 'activate-panic':
       return { label: 'Activate panic', path: '/admin/panic', payload: { active: true } };
@@ -233,4 +253,14 @@ function callOf(action: Exclude<Action, 'review'>): { label: string; path: strin
       return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
     }
   }
+}
+
+/** The same actions, on comments and issues. */
+function floodCallOf(action: Exclude<Action, 'review'>): Call {
+  const { path, payload } = callOf(action);
+  if (action === 'rollback') {
+    return { label: UNDO_FLOOD, path, payload: { comments: true, issues: true, spare_single: true } };
+  }
+  const label = action === 'activate-panic' ? 'Suspend comments' : 'Allow comments';
+  return { label, path, payload: { ...payload, scope: 'writes' } };
 }

@@ -22,7 +22,7 @@ export interface NewHold {
   readonly push: string;
   /** The same with its texts and options: of a push that is repeated. */
   readonly same: string;
-  /** A random name of whoever pushes. */
+  /** A random name of the client that pushes. */
   readonly client: string;
   readonly isUpdate: boolean;
   /** It was tried to publish it, and nobody knows how far that came. */
@@ -83,7 +83,7 @@ export interface SeenHold {
 /** Why a hold ends, or why it could not be published yet. */
 export type HoldFailure =
   | { readonly kind: 'final'; readonly said: readonly string[] }
-  /** @property askedMs how long whoever refused it asks to wait. @property counts whether the next pause grows. */
+  /** @property askedMs how long the refusing side asks to wait. @property counts whether the next pause grows. */
   | {
       readonly kind: 'later';
       readonly said: readonly string[];

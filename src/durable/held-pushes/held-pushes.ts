@@ -2,12 +2,12 @@
  * The pushes that were accepted and are published later: when each is due, who publishes it now, and how it ended. One
  * object for the whole service.
  *
- * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any moment of
- * 30 days, a key that has expired cannot. When a push was published, its row is deleted, and with the last row the
- * file's content, so that nothing shows when it was held.
+ * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
+ * moment of 30 days, a key that has expired cannot. When a push was published, its row is deleted, and with the last
+ * row the file's content, so that nothing shows when it was held.
  *
- * A push is published by whoever has its lease. The lease is stored, so a process that dies keeps it until it expires;
- * it has to be renewed, and whoever has lost it can end nothing here.
+ * Only the holder of its lease may publish a push. The lease is stored, so a process that dies keeps it until it
+ * expires; it has to be renewed, and a holder that has lost it can end nothing here.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -172,7 +172,8 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   /**
-   * Gives up a push that its person wants no more. @returns `begun`: it was tried to publish it, and nobody knows how far that came.
+   * Gives up a push that its person wants no more. @returns `begun`: it was tried to publish it, and nobody knows how
+   * far that came.
    */
   async cancel(prHash: string, said: readonly string[]): Promise<'cancelled' | 'begun' | 'unknown' | 'busy'> {
     const row = this.#row(prHash);
@@ -194,12 +195,12 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * What is to be published now, each with a lease.
-   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock, and a
-   *   run that comes late must not take one that was given since for one of a clock that was set back.
+   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock: a
+   *   late run must not mistake a lease that was given meanwhile for one from before the clock was set back.
    */
   async claim(triggeredAt: number): Promise<Lease[]> {
     const now = Math.max(triggeredAt, Date.now());
-    this.#mendTimes(now);
+    this.#limitTimes(now);
     const rows = this.#rows(`state = 'held' AND (lease IS NOT NULL OR due_at <= ${now})`);
     const running = rows.filter((row) => this.#isLeased(row, now));
     const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
@@ -265,7 +266,7 @@ export class HeldPushes extends DurableObject<Env> {
     );
   }
 
-  /** Whoever has taken it has not published it. @param isUnknown nobody knows how far that came. */
+  /** Returns a push that was taken and not published. @param isUnknown nobody knows how far publishing came. */
   async giveBack(lease: Lease, isUnknown = false): Promise<void> {
     if (this.#leased(lease) === undefined) return;
     this.#sql.exec(
@@ -355,7 +356,7 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * Rows that are only deleted can still be read in the file. While others wait, that is accepted: a machine that dies
-   * while everything is written anew would lose them.
+   * while everything is written again would lose them.
    */
   async #eraseIfEmpty(): Promise<void> {
     if (this.#rows('true LIMIT 1').length > 0) return;
@@ -399,7 +400,7 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   /** A clock that was set back: nothing waits for longer than it was to. */
-  #mendTimes(now: number): void {
+  #limitTimes(now: number): void {
     this.#sql.exec(
       `UPDATE held SET from_at = from_at - held_at + ?1, to_at = to_at - held_at + ?1, due_at = due_at - held_at + ?1,
       until = until - held_at + ?1, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`,
@@ -407,7 +408,7 @@ export class HeldPushes extends DurableObject<Env> {
     );
   }
 
-  /** Whoever had it before, and neither ended it nor gave it back, has died. */
+  /** A lease that was neither ended nor given back belongs to a process that died. */
   #lease(prHash: string, now: number): string {
     const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
     const until = now + LEASE_MS;
@@ -470,7 +471,7 @@ export class HeldPushes extends DurableObject<Env> {
 /** What one client may have: a part of what the others leave, so that it is never all used up. */
 const shareOf = (most: number, others: number): number => MOST_OF_ONE_CLIENT * (most - others);
 
-/** Whether it was tried to publish it: also by whoever has died, and left the lease. */
+/** Whether somebody tried to publish it, including a process that died and left its lease. */
 function isBegun({ reason, failures, lease }: Row): boolean {
   return reason === 'busy' || failures > 0 || lease !== null;
 }

@@ -19,7 +19,7 @@ export const SPACING_MS = 60_000;
 
 export interface Waiting {
   readonly prHash: string;
-  /** A random name of whoever has pushed it. */
+  /** A random name of the client that pushed it. */
   readonly client: string;
   readonly reason: HoldReason;
   readonly bytes: number;

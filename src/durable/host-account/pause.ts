@@ -1,4 +1,4 @@
-/** Until when the code host wants to be left alone by the account. Outlives the object: the host remembers, too. */
+/** Until when the account must not call the code host. Stored, because the host's limit outlives the object. */
 import { isAhead } from '../../limits/sliding-window.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 

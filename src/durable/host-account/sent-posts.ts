@@ -30,7 +30,7 @@ export interface Posted {
 }
 
 export type PostStanding =
-  /** It was not sent before: whoever asks may post it now. */
+  /** It was not sent before, so the caller may post it now. */
   | { readonly kind: 'new' }
   /** Another request is posting it. */
   | { readonly kind: 'sending' }

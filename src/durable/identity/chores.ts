@@ -7,8 +7,8 @@ import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { isGone, writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
-import type { Records } from './records.ts';
-import type { Attempt, Chore } from './sql-comments.ts';
+import type { Attempt, Chore } from './comments.ts';
+import type { Pseudonym } from './pseudonym.ts';
 
 /**
  * GitHub asks for a second between writes. A run makes a few at once, and the next run starts when their seconds are
@@ -22,13 +22,13 @@ const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export interface ChoreSupplies {
-  readonly records: Records;
+  readonly pseudonym: Pseudonym;
   readonly host: ThreadHost;
   readonly clock: Clock;
 }
 
-/** Called with the comment of each attempt that turns out to have posted one. */
-type OnFound = (attempt: Attempt, found: CommentWithText) => void;
+/** Called with the comment of each attempt that turns out to have posted one. If it rejects, it is called again later. */
+type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
 
 export async function doChores(
   supplies: ChoreSupplies,
@@ -38,32 +38,32 @@ export async function doChores(
   for (const attempt of attempts) {
     if (!(await settleAttempt(supplies, attempt, onFound))) return;
   }
-  const { clock, records } = supplies;
-  const chores = records.comments.dueChores(clock.now(), CHORES_PER_RUN);
+  const { clock, pseudonym } = supplies;
+  const chores = pseudonym.comments.dueChores(clock.now(), CHORES_PER_RUN);
   for (const chore of chores) {
     if (!(await doChore(supplies, chore))) return;
   }
-  if (chores.length === CHORES_PER_RUN) records.comments.postponeAll(clock.now() + RUN_PAUSE_MS);
+  if (chores.length === CHORES_PER_RUN) pseudonym.comments.postponeAll(clock.now() + RUN_PAUSE_MS);
 }
 
 /** The comment that an attempt has posted; null if there is none (yet). Rejects with HostError. */
 export async function findComment(
-  { records, host }: Pick<ChoreSupplies, 'records' | 'host'>,
+  { pseudonym, host }: Pick<ChoreSupplies, 'pseudonym' | 'host'>,
   { repository, number, startedAt }: Attempt,
   isIt: (text: string) => boolean,
 ): Promise<CommentWithText | null> {
   const own = await host.ownComments(repository, number, startedAt - CLOCK_SKEW_MS);
-  return records.comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
+  return pseudonym.comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
 }
 
 /** False if the host wants no requests now. */
 async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound: OnFound): Promise<boolean> {
-  const { clock, records } = supplies;
-  const { comments, hash } = records;
+  const { clock, pseudonym } = supplies;
+  const { comments, hash } = pseudonym;
   try {
     const found = await findComment(supplies, attempt, (text) => shownKarma(text, hash) !== null);
     if (found === null) comments.forget(attempt);
-    else onFound(attempt, found);
+    else await onFound(attempt, found);
     return true;
   } catch (error) {
     const failure = failureOf(error);
@@ -77,8 +77,8 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
 }
 
 /** False if the host wants no requests now. */
-async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): Promise<boolean> {
-  const { comments, hash } = records;
+async function doChore({ pseudonym, host, clock }: ChoreSupplies, chore: Chore): Promise<boolean> {
+  const { comments, hash } = pseudonym;
   const { kind, repository, commentId, orderedAt } = chore;
   try {
     let karmaBefore: number | null = null;

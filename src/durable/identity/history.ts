@@ -51,7 +51,7 @@ export class History {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#untold = new DueRows(sql, { table: 'history', counter: 'failures' });
+    this.#untold = new DueRows(sql, { table: 'history' });
     sql.exec(`CREATE TABLE IF NOT EXISTS history (
       id INTEGER PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, karma INTEGER NOT NULL,
       details TEXT, due_at INTEGER, failures INTEGER NOT NULL DEFAULT 0

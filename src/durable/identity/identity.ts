@@ -12,24 +12,22 @@ import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import type { ThreadHost } from '../../host/code-host.ts';
+import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { openThreads } from '../../host/open.ts';
 import { shownKarma } from '../../text/footer.ts';
-import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from './moderation.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { openHostAccess } from '../host-access.ts';
 import { doChores } from './chores.ts';
-import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './moderate.ts';
+import type { Attempt, PostedOn, Thread } from './comments.ts';
 import { clientWindowsOf, feedNamed, guardOf } from '../../objects.ts';
 import { feedName } from '../notification-feed/notification-feed.ts';
-import { OneAtATime } from './one-at-a-time.ts';
+import { type Standing, UNREPORTED } from './moderation.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
-import type { PostedOn, Thread } from './sql-comments.ts';
-import { type Records, hasRecords, isNobody, openRecords } from './records.ts';
+import { hasRecords, type Pardon, Pseudonym, type ReportOutcome } from './pseudonym.ts';
 
-export type { Pardon, ReportOutcome } from './moderate.ts';
+export type { Pardon, ReportOutcome } from './pseudonym.ts';
 export type { CommentOutcome, CommentRequest } from './post-comment.ts';
 
 /** Limits for waiting comments: how many, and how long. */
@@ -64,8 +62,11 @@ export interface PublicRecord {
 }
 
 export class Identity extends DurableObject<Env> {
-  readonly #posts = new OneAtATime();
-  #opened: Records | null = null;
+  /** Comments are posted in the order of the calls, never two at once. This settles with the last one. */
+  #lastPost: Promise<unknown> = Promise.resolve();
+  /** How many are waiting or being posted. */
+  #posts = 0;
+  #opened: Pseudonym | null = null;
   /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
   #host: ThreadHost | null = null;
@@ -77,12 +78,12 @@ export class Identity extends DurableObject<Env> {
 
   standing(): Standing {
     if (!hasRecords(this.ctx.storage.sql)) return UNREPORTED;
-    return standingOf(this.#records().moderation.read(), systemClock.now());
+    return this.#pseudonym().standing(systemClock.now());
   }
 
   publicRecord(): PublicRecord {
     const isKnown = hasRecords(this.ctx.storage.sql);
-    const posted = isKnown ? this.#records().comments.newest() : [];
+    const posted = isKnown ? this.#pseudonym().comments.newest() : [];
     return { standing: this.standing(), host: this.#hostKey, posted };
   }
 
@@ -91,35 +92,37 @@ export class Identity extends DurableObject<Env> {
    * for this pseudonym only.
    */
   async report(reporter: string, site: string): Promise<ReportOutcome> {
-    const records = this.#records();
-    const isListed = await this.#list(records.hash);
+    const pseudonym = this.#pseudonym();
+    const isListed = await this.#list(pseudonym.hash);
     const now = systemClock.now();
-    const outcome = takeReport(records, { reporter, site }, now);
-    if (outcome.accepted) await this.#wakeBy(isListed ? this.#nextDueAt() : now + LISTING_PAUSE_MS);
+    const outcome = pseudonym.report({ reporter, site }, now);
+    if (outcome.accepted) await this.#wakeBy(isListed ? pseudonym.nextDueAt() : now + LISTING_PAUSE_MS);
     return outcome;
   }
 
   /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */
   async pardon(): Promise<Pardon | null> {
     if (!hasRecords(this.ctx.storage.sql)) return null;
-    const outcome = pardon(this.#records(), systemClock.now());
-    await this.#wakeBy(this.#nextDueAt());
+    const pseudonym = this.#pseudonym();
+    const outcome = pseudonym.pardon(systemClock.now());
+    await this.#wakeBy(pseudonym.nextDueAt());
     return outcome;
   }
 
   /** Passes the author's words on to the operator, once a day at most. */
   async appeal(text: string): Promise<AppealOutcome> {
     if (!hasRecords(this.ctx.storage.sql)) return { kind: 'registered' };
-    const { hash, moderation, history } = this.#records();
+    const pseudonym = this.#pseudonym();
+    const { hash, history } = pseudonym;
     const now = systemClock.now();
-    const standing = standingOf(moderation.read(), now);
+    const standing = pseudonym.standing(now);
     const { reports, state } = standing;
     if (state === 'registered') return { kind: 'registered' };
     const allowedAt = history.appealAllowedAt(now);
     if (allowedAt > now) return { kind: 'too-often', leftMs: allowedAt - now };
     // Recorded before the operator is told. Otherwise many appeals at once would all get through.
     history.add('appealed', now);
-    await this.#wakeBy(this.#nextDueAt());
+    await this.#wakeBy(pseudonym.nextDueAt());
     const appeal = { hash, state, reports, text };
     const isTaken = await this.#guard()
       .appealed(appeal, now)
@@ -131,34 +134,41 @@ export class Identity extends DurableObject<Env> {
 
   /** Posts a comment after those before it have ended. Never rejects because of the host. */
   async comment(request: CommentRequest): Promise<CommentOutcome> {
+    if (this.#posts >= MAX_QUEUE) return { kind: 'busy' };
     const askedAt = systemClock.now();
-    if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
-    const outcome = await this.#posts.run(async (): Promise<CommentOutcome> => {
-      if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
-      if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
-      const host = this.#openHost();
-      if (host === null) throw new Error('the code host of a comment is not configured');
-      // While the comment is being posted, so that a report of it counts from the first moment on.
-      const listing = this.#list(this.#records().hash);
-      const surroundings = {
-        records: this.#records(),
-        host,
-        clock: systemClock,
-        count: async ({ key, limits }: CommentRequest['limit']) =>
-          (await clientWindowsOf(this.env, key).hit(key, 'thread', limits)).waitMs,
-        wakeBy: (at: number | null) => this.#wakeBy(at),
-        attempting: (id: number | null) => {
-          this.#currentAttempt = id;
-        },
-      };
-      const [posted] = await Promise.all([postComment(surroundings, request), listing]);
-      return posted;
-    });
+    this.#posts += 1;
+    const post = this.#lastPost.then(() => this.#post(request, askedAt));
+    this.#lastPost = post.catch(() => {});
+    const outcome = await post.finally(() => (this.#posts -= 1));
     if (outcome.kind === 'posted') {
       const { owner, repo: name, number } = request;
       await this.#announce({ repository: { owner, name }, number }, outcome.url);
     }
     return outcome;
+  }
+
+  async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
+    if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+    if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
+    const host = this.#openHost();
+    if (host === null) throw new Error('the code host of a comment is not configured');
+    const pseudonym = this.#pseudonym();
+    // While the comment is being posted, so that a report of it counts from the first moment on.
+    const listing = this.#list(pseudonym.hash);
+    const surroundings = {
+      pseudonym,
+      host,
+      clock: systemClock,
+      count: async ({ key, limits }: CommentRequest['limit']) =>
+        (await clientWindowsOf(this.env, key).hit(key, 'thread', limits)).waitMs,
+      track: (attempt: Attempt, posted: PostedComment) => this.#track(attempt, posted),
+      wakeBy: (at: number | null) => this.#wakeBy(at),
+      attempting: (id: number | null) => {
+        this.#currentAttempt = id;
+      },
+    };
+    const [posted] = await Promise.all([postComment(surroundings, request), listing]);
+    return posted;
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */
@@ -171,12 +181,13 @@ export class Identity extends DurableObject<Env> {
     if (host === null) {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
-    const records = this.#records();
-    const { hash, moderation, comments, karma, history } = records;
+    const pseudonym = this.#pseudonym();
+    const { hash, moderation, comments, karma, history } = pseudonym;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
-    const supplies = { records, host, clock: systemClock };
+    const supplies = { pseudonym, host, clock: systemClock };
     const found: { thread: Thread; url: string }[] = [];
-    await doChores(supplies, lost, (attempt, { id, text, url }) => {
+    await doChores(supplies, lost, async (attempt, { id, text, url }) => {
+      await this.#track(attempt, { id, url });
       const chore = comments.settle(attempt, id, now);
       comments.forget(attempt);
       // The next comment's karma must be higher than any that is shown.
@@ -185,17 +196,17 @@ export class Identity extends DurableObject<Env> {
     });
     for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
-    const isListed = isNobody(records) || (await this.#list(hash));
+    const isListed = pseudonym.isNobody || (await this.#list(hash));
     moderation.prune(now);
     history.prune(now);
-    await tellNews(records, this.#guard(), this.#hostKey, now);
+    await pseudonym.tellNews(this.#guard(), this.#hostKey, now);
     // In one write with the statements before and after.
     comments.forgetKept();
-    const dueAt = this.#nextDueAt();
+    const dueAt = pseudonym.nextDueAt();
     this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
     if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
     await this.ctx.storage.deleteAlarm();
-    if (this.#posts.length === 0 && isNobody(records)) await this.#vanish(hash);
+    if (this.#posts === 0 && pseudonym.isNobody) await this.#vanish(hash);
   }
 
   /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
@@ -215,13 +226,19 @@ export class Identity extends DurableObject<Env> {
       () => true,
       () => false,
     );
-    const isIdle = this.#posts.length === 0 && isNobody(this.#records());
+    const isIdle = this.#posts === 0 && this.#pseudonym().isNobody;
     if (isUnlisted && isIdle) {
       this.#opened = null;
       await this.ctx.storage.deleteAll();
     } else {
       await this.#wakeBy(systemClock.now() + LISTING_PAUSE_MS);
     }
+  }
+
+  async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
+    const { owner, name: repo } = repository;
+    const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url } as const;
+    await this.#guard().posted(comment, startedAt);
   }
 
   /**
@@ -232,19 +249,6 @@ export class Identity extends DurableObject<Env> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
     const feed = feedNamed(this.env, feedName(this.#hostKey));
     await feed.noteComment(repository, number).catch(() => {});
-  }
-
-  /** When something is due next; null if nothing is. */
-  #nextDueAt(): number | null {
-    const { moderation, comments, karma, history } = this.#records();
-    const [oldest] = moderation.read().reports;
-    const dueAts = [
-      comments.nextDueAt(),
-      karma.nextDueAt(),
-      history.nextDueAt(),
-      oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
-    ].filter((at) => at !== null);
-    return dueAts.length === 0 ? null : Math.min(...dueAts);
   }
 
   /** An alarm that goes off earlier finds nothing to do and sets the next one. */
@@ -259,11 +263,10 @@ export class Identity extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  #records(): Records {
+  #pseudonym(): Pseudonym {
     const { ctx, env } = this;
-    return (this.#opened ??= openRecords(ctx.storage.sql, ctx.id.name, () =>
-      openLedger(env, this.#config(), this.#client()),
-    ));
+    const ledger = () => openLedger(env, this.#config(), this.#client());
+    return (this.#opened ??= new Pseudonym(ctx.storage.sql, ctx.id.name, ledger));
   }
 
   /** Neither a request nor an alarm gets here with an invalid configuration. */

@@ -1,8 +1,9 @@
 /**
- * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post.
+ * Community moderation of one pseudonym (contract, 3.1): what reports lead to, whether it may post, and where that is
+ * kept.
  *
- * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970. After
- * a clock was set back, nothing lasts longer than it would have.
+ * The rules are pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since
+ * 1970. After a clock was set back, nothing lasts longer than it would have.
  */
 import { isAhead } from '../../limits/sliding-window.ts';
 
@@ -56,7 +57,7 @@ export interface ModerationFacts {
   readonly pardonedAt: number;
 }
 
-export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
+const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
 export type ReportEffect =
   | 'none'
@@ -70,7 +71,7 @@ export type ReportEffect =
  */
 export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
-export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
+function pruned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
 }
 
@@ -85,26 +86,26 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
 }
 
-export interface ReportOutcome {
-  /** Null: it does not count, because an earlier one does, or because the pseudonym is blocked already. */
-  readonly report: Report | null;
+export interface JudgedReport {
+  /** False: it does not count, because an earlier one does, or because the pseudonym is blocked already. */
+  readonly counts: boolean;
   readonly facts: ModerationFacts;
   readonly effect: ReportEffect;
 }
 
-export function reported(before: ModerationFacts, by: Reporter, now: number): ReportOutcome {
+export function reported(before: ModerationFacts, by: Reporter, now: number): JudgedReport {
   const { reports } = pruned(before, now);
   const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
   const ofSite = reports.filter(({ site }) => site === by.site).length;
   if (before.isBlocked || isRepeated || ofSite >= REPORTS_PER_SITE) {
-    return { report: null, facts: before, effect: 'none' };
+    return { counts: false, facts: before, effect: 'none' };
   }
-  const report = { ...by, at: now };
-  const facts = { ...before, reports: [...before.reports, report] };
+  const facts = { ...before, reports: [...reports, { ...by, at: now }] };
   const count = counted(facts, now).length;
-  if (count >= BLOCK_THRESHOLD) return { report, facts: { ...facts, isBlocked: true }, effect: 'block' };
-  if (count !== FLAG_THRESHOLD) return { report, facts, effect: 'none' };
-  return { report, facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
+  if (count >= BLOCK_THRESHOLD)
+    return { counts: true, facts: { ...facts, isBlocked: true }, effect: 'block' };
+  if (count !== FLAG_THRESHOLD) return { counts: true, facts, effect: 'none' };
+  return { counts: true, facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
 }
 
 /** The reports that still mean something. */
@@ -117,4 +118,72 @@ export function postingDecision(facts: ModerationFacts, now: number): PostingDec
   if (state === 'blocked') return 'blocked';
   if (state === 'registered') return 'normal';
   return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
+}
+
+interface StateRow extends Record<string, SqlStorageValue> {
+  cooldown_until: number;
+  is_blocked: number;
+  pardoned_at: number;
+}
+
+/** The facts, in the database of a Durable Object and, once read, in its memory. */
+export class Moderation {
+  readonly #sql: SqlStorage;
+  #facts: ModerationFacts | null = null;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS standing_reports (
+      reporter TEXT PRIMARY KEY, site TEXT NOT NULL, at INTEGER NOT NULL
+    ) WITHOUT ROWID`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS moderation (
+      only INTEGER PRIMARY KEY CHECK (only = 1), cooldown_until INTEGER NOT NULL, is_blocked INTEGER NOT NULL,
+      pardoned_at INTEGER NOT NULL
+    )`);
+  }
+
+  get facts(): ModerationFacts {
+    return (this.#facts ??= this.#load());
+  }
+
+  /** Cost: a row for each report that comes or goes, and one for what they have led to if that changes. */
+  write(facts: ModerationFacts): void {
+    const before = this.facts;
+    for (const { reporter } of before.reports.filter((report) => !facts.reports.includes(report))) {
+      this.#sql.exec('DELETE FROM standing_reports WHERE reporter = ?', reporter);
+    }
+    for (const { reporter, site, at } of facts.reports.filter((report) => !before.reports.includes(report))) {
+      this.#sql.exec('INSERT INTO standing_reports VALUES (?, ?, ?)', reporter, site, at);
+    }
+    const { cooldownUntil, isBlocked, pardonedAt } = facts;
+    const isSame =
+      before.cooldownUntil === cooldownUntil &&
+      before.isBlocked === isBlocked &&
+      before.pardonedAt === pardonedAt;
+    if (!isSame) {
+      const state = [cooldownUntil, Number(isBlocked), pardonedAt];
+      this.#sql.exec('INSERT OR REPLACE INTO moderation VALUES (1, ?, ?, ?)', ...state);
+    }
+    this.#facts = facts;
+  }
+
+  /** Forgets the reports that count no more. */
+  prune(now: number): void {
+    this.write(pruned(this.facts, now));
+  }
+
+  #load(): ModerationFacts {
+    const reports = this.#sql.exec<Report & Record<string, SqlStorageValue>>(
+      'SELECT reporter, site, at FROM standing_reports ORDER BY at',
+    );
+    const [state] = this.#sql.exec<StateRow>(
+      'SELECT cooldown_until, is_blocked, pardoned_at FROM moderation',
+    );
+    return {
+      reports: reports.toArray(),
+      cooldownUntil: state?.cooldown_until ?? NO_FACTS.cooldownUntil,
+      isBlocked: state?.is_blocked === 1,
+      pardonedAt: state?.pardoned_at ?? NO_FACTS.pardonedAt,
+    };
+  }
 }

@@ -1,14 +1,12 @@
 /** Posts one comment: whether it may be posted, with which karma, and with what result. */
-import type { Clock } from '../../isolate/clock.ts';
-import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
+import type { PostedComment } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../text/footer.ts';
 import { COOLDOWN_MS, postingDecision } from './moderation.ts';
-import { findComment } from './chores.ts';
-import type { Records } from './records.ts';
-import type { Attempt } from './sql-comments.ts';
+import { type ChoreSupplies, findComment } from './chores.ts';
+import type { Attempt } from './comments.ts';
 
 /** An identity that has never posted is deleted again after this time without calls. */
 const FORGETTING_DELAY_MS = 60_000;
@@ -41,12 +39,11 @@ export type CommentOutcome =
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly failure: WriteFailure };
 
-export interface Surroundings {
-  readonly records: Records;
-  readonly host: ThreadHost;
-  readonly clock: Clock;
+export interface Surroundings extends ChoreSupplies {
   /** Counts a comment on the thread. Answers how long to wait; 0 if it may be posted. */
   count(limit: CommentRequest['limit']): Promise<number>;
+  /** Lets a rollback know of a comment. Rejects if it cannot be told. */
+  track(attempt: Attempt, posted: PostedComment): Promise<void>;
   /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
   wakeBy(at: number | null): Promise<void>;
   /** Called with the attempt in progress; with null when it is over. */
@@ -57,10 +54,10 @@ export async function postComment(
   surroundings: Surroundings,
   request: CommentRequest,
 ): Promise<CommentOutcome> {
-  const { records, clock } = surroundings;
-  const { hash, moderation, comments, karma } = records;
+  const { pseudonym, clock } = surroundings;
+  const { hash, moderation, comments, karma } = pseudonym;
   const karmaBefore = await karma.current(clock.now());
-  const facts = moderation.read();
+  const { facts } = moderation;
   const decision = postingDecision(facts, clock.now());
   if (decision === 'blocked') return { kind: 'blocked' };
   if (decision === 'cooldown') return { kind: 'cooldown', leftMs: facts.cooldownUntil - clock.now() };
@@ -83,19 +80,24 @@ export async function postComment(
   try {
     const posted = await makeComment(surroundings, attempt, text);
     if ('kind' in posted) return { kind: 'failed', failure: posted };
-    const ordered = comments.settle(attempt, posted.id, clock.now());
-    if (ordered === null) comments.keep(attempt);
-    else {
+    // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
+    // alarm finds its comment, and tells the guard then.
+    const isTracked = await surroundings.track(attempt, posted).then(
+      () => true,
+      () => false,
+    );
+    const ordered = isTracked ? comments.settle(attempt, posted.id, clock.now()) : null;
+    if (ordered !== null) {
       comments.forget(attempt);
       await surroundings.wakeBy(clock.now());
-    }
+    } else if (isTracked) comments.keep(attempt);
     // Blocked while it was being posted: it is deleted like the others.
     if (ordered === 'delete') return { kind: 'blocked' };
     // Flagged while it was being posted: its footer is edited like the others'.
     if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
     karma.set(newKarma, clock.now());
     if (decision === 'zero') {
-      moderation.writeState({ ...moderation.read(), cooldownUntil: clock.now() + COOLDOWN_MS });
+      moderation.write({ ...moderation.facts, cooldownUntil: clock.now() + COOLDOWN_MS });
     }
     return { kind: 'posted', url: posted.url, karma: newKarma };
   } finally {
@@ -121,7 +123,7 @@ async function refusedByThread(
  * Asks the host once. If its answer is lost, this searches the thread. If that does not help, the attempt stays open.
  */
 async function makeComment(
-  { records, host }: Surroundings,
+  { pseudonym, host }: Surroundings,
   attempt: Attempt,
   text: string,
 ): Promise<PostedComment | WriteFailure> {
@@ -131,10 +133,10 @@ async function makeComment(
     if (!(error instanceof HostError)) throw error;
     const failure = writeFailure(error);
     if (failure.kind !== 'unreachable') {
-      records.comments.forget(attempt);
+      pseudonym.comments.forget(attempt);
       return failure;
     }
-    const found = await findComment({ records, host }, attempt, (other) => sameText(other, text)).catch(
+    const found = await findComment({ pseudonym, host }, attempt, (other) => sameText(other, text)).catch(
       () => null,
     );
     return found ?? failure;

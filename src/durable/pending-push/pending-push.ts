@@ -6,8 +6,8 @@
  * forgotten: pushing the same commit once more opens a new pull request. A push that nobody retries within an hour is
  * cleaned up, and a pull request that it opened is recorded.
  *
- * Of a push that was held, it says for a day that it was, so that whoever repeats it is answered with the same hold; not
- * under which hash, nor by whom.
+ * For a day, it remembers that a push was held, so that a repeated push is answered with the same hold. It does not
+ * know under which hash, or by whom.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
@@ -191,9 +191,9 @@ export class PendingPush extends DurableObject<Env> {
   /**
    * @param mark what stays of it.
    *
-   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
-   * is the lesser evil: `keepOnly` could lose them if the machine died in that moment, and a retry would open a second
-   * pull request.
+   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way,
+   * that is the lesser evil: `keepOnly` could lose them if the machine died in that moment, and a retry would open a
+   * second pull request.
    */
   async #forget(hash: string, mark: Mark | null = null): Promise<void> {
     const { storage } = this.ctx;
@@ -212,7 +212,8 @@ const isIntent = (stored: Stored | undefined): stored is StoredIntent =>
   stored !== undefined && 'prHash' in stored;
 
 /**
- * The pull request that a push has opened which died and was not repeated. Null if there is none: its branch is deleted.
+ * The pull request that a push has opened which died and was not repeated. Null if there is none: its branch is
+ * deleted.
  * @throws HostError if the host does not answer.
  */
 async function findOrphan(

@@ -3,8 +3,8 @@
  * it.
  *
  * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
- * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing again.
- * No notification is sent before the code host shows the pull request.
+ * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing
+ * again. No notification is sent before the code host shows the pull request.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
@@ -20,16 +20,25 @@ import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/opened.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
-import { type Kept, openKept, saveKept } from './kept.ts';
-import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
+import type { Delivery } from '../outbox.ts';
+import { History, type HistoryEvent, isEnd, type KeptHistory, type PullRequestState } from './history.ts';
+import { type KeptOutbox, type OutboxEntry, type OutboxEvent, PullRequestOutbox } from './outbox.ts';
 import {
   type DatedCommits,
+  type KeptRecord,
   type PullRequestRecord,
   type RecordedPullRequest,
   RecordStore,
 } from './record.ts';
-import { Sighting } from './sighting.ts';
+import { type KeptSighting, Sighting } from './sighting.ts';
+
+const KEY = 'pull-request';
+
+/**
+ * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
+ * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
+ */
+interface Kept extends KeptRecord, KeptHistory, KeptOutbox, KeptSighting {}
 
 /** The result of a push. */
 export interface RecordedPush {
@@ -93,7 +102,7 @@ export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #kept: Kept;
   readonly #record: RecordStore;
-  readonly #outbox: Outbox;
+  readonly #outbox: PullRequestOutbox;
   readonly #history: History;
   readonly #sighting: Sighting;
   readonly #lease = new Lease();
@@ -102,9 +111,10 @@ export class PullRequest extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    this.#kept = openKept(ctx.storage.kv);
+    const nothing = { record: null, tip: '', datesUntil: null, events: [], outbox: [] };
+    this.#kept = ctx.storage.kv.get<Kept>(KEY) ?? { ...nothing, standing: { state: 'open', at: 0 } };
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
-    this.#outbox = new Outbox(this.#kept, () => this.#save());
+    this.#outbox = new PullRequestOutbox(this.#kept, () => this.#save());
     this.#history = new History(this.#kept);
     this.#sighting = new Sighting(this.#kept, () => this.#save());
   }
@@ -126,8 +136,8 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service has
-   * learned of since the last push of this pull request.
+   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service
+   * has learned of since the last push of this pull request.
    * @param at milliseconds since 1970.
    */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
@@ -160,7 +170,10 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since 1970. */
+  /**
+   * Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since
+   * 1970.
+   */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;
@@ -220,8 +233,8 @@ export class PullRequest extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
-    const mayNotify = (): boolean => this.#sighting.isShown;
-    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), mayNotify);
+    const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && !this.#sighting.isShown;
+    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), isHeld);
     if (this.#record.expireDates(now)) this.#save();
     const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
@@ -231,7 +244,7 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   #save(): void {
-    saveKept(this.ctx.storage.kv, this.#kept);
+    this.ctx.storage.kv.put(KEY, this.#kept);
   }
 
   /** Whether the host shows the pull request. False if it does not answer. */
@@ -261,7 +274,7 @@ export class PullRequest extends DurableObject<Env> {
     try {
       const { prHash, host, owner, repo, number, url } = record;
       if (entry.kind === 'notification') {
-        // Whoever opens a link to the code host is among its first visitors there.
+        // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),

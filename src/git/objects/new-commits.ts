@@ -28,7 +28,7 @@ export interface KnownHistory {
 export interface NewCommit {
   readonly oid: Oid;
   /**
-   * May be parsed anew each time: a push has thousands of commits, and their parts take more memory than their
+   * May be parsed again each time: a push has thousands of commits, and their parts take more memory than their
    * contents.
    */
   readonly commit: Commit;

@@ -42,7 +42,7 @@ export function classifyObjects(
   const known = [...commits.keys()].filter((oid) => history.isKnown(oid));
   const upstreams = ancestorsIn(commits, [...known, ...ground]);
   const isNeeded = (oid: Oid): boolean => isNew.has(oid) || upstreams.has(oid) || history.isKnown(oid);
-  /** Of the tags that were followed: a tag of a tag of a tag is not followed anew from each of them. */
+  /** Of the tags that were followed: a tag of a tag of a tag is not followed again from each of them. */
   const followed = new Map<Oid, boolean>();
   const leadsToNeeded = (oid: Oid): boolean => {
     const tags: Oid[] = [];

@@ -2,7 +2,7 @@
  * How far entries move towards the pack's start because something before them was removed.
  *
  * An ofs-delta names its base by distance. The distance stays right as long as nothing between the two changes; where
- * commits lie between them (packs that do not write all commits first), it must be computed anew. There are few cuts:
+ * commits lie between them (packs that do not write all commits first), it must be computed again. There are few cuts:
  * consecutive ones become one, and a pack with its commits first has only one.
  */
 import { ProtocolError } from '../wire/protocol-error.ts';

@@ -1,6 +1,6 @@
 /**
  * Takes a pack apart as it arrives: commits and tags are kept, everything else passes on as it will leave. Between the
- * entries that pass, there are no commits any more, so distances of ofs-deltas are mended on the way.
+ * entries that pass, there are no commits any more, so distances of ofs-deltas are corrected on the way.
  */
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';

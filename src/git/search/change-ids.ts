@@ -2,7 +2,7 @@
  * Change-Ids in messages, which the commit-msg hook of Gerrit adds: `I<40 hex>`, after `Change-Id:` or at the end of a
  * link (`gerrit.reviewUrl`), and wherever else a person has copied one to. Nothing else looks like that.
  *
- * The hook makes them as a hash over the committer's name, address, second and zone, so whoever sees one can test a
+ * The hook makes them as a hash over the committer's name, address, second and zone, so anybody who sees one can test a
  * guess, as with an original commit id.
  */
 const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;

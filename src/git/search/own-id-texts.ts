@@ -3,7 +3,7 @@
  * whole ids, changelogs and version strings name abbreviations. A clone of the same repository inside the work tree
  * becomes a submodule that names one, too.
  *
- * An original id is a hash over name, address and second, so whoever sees it can test a guess. In messages, ids are
+ * An original id is a hash over name, address and second, so anybody who sees it can test a guess. In messages, ids are
  * replaced; files stay as they are.
  */
 import type { Oid } from '../objects/oid.ts';

@@ -1,5 +1,5 @@
 /**
- * The lines of an upload-pack request as they come, and as they go on.
+ * Reads the lines of an upload-pack request as they arrive, and collects those that are passed on.
  *
  * A body of kilobytes can inflate to millions of lines, and one call of a decoder for each of them would take a minute.
  * So each chunk becomes one text with a character for each byte, and a line is a part of it. Such a part keeps the

@@ -1,5 +1,5 @@
 /**
- * One back-off for an account. When the host asks to be left alone, no call of the account leaves this isolate from
+ * One back-off for an account. When the host asks for a pause, no call of the account leaves this isolate from
  * that moment on, and those of all other isolates stop as soon as they ask the board, which each does every few
  * seconds.
  *
@@ -13,7 +13,7 @@ import { HostPause, LONGEST_PAUSE_MS, meaningOf, type RefusedCall } from '../fai
 
 /** What all isolates know about the account. Both methods reject if it cannot be reached. */
 export interface PauseBoard {
-  /** How long the account is to be left alone from now on, in milliseconds; 0: it is not. */
+  /** How long the account has to pause from now on, in milliseconds; 0: not at all. */
   hostPause(): Promise<number>;
   pauseHost(pauseMs: number): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface BackOffSettings {
 }
 
 /** As callers of the host see it. */
-export type BackOff = Pick<AccountBackOff, 'heed' | 'observe'>;
+export type BackOff = Pick<AccountBackOff, 'throwIfPaused' | 'observe'>;
 
 /** Where the host does not say how long. */
 const LEAST_PAUSE_MS = 60_000;
@@ -68,15 +68,15 @@ export class AccountBackOff {
     this.#settings = settings;
   }
 
-  /** How long the account is to be left alone, as far as this isolate knows; 0: it is not. */
+  /** How long the account has to pause, as far as this isolate knows; 0: not at all. */
   leftMs(): number {
     const { pausedUntil } = this.#known;
     const now = this.#settings.clock.now();
     return isAhead(pausedUntil, LONGEST_PAUSE_MS, now) ? pausedUntil - now : 0;
   }
 
-  /** To be called before each call of the account. @throws HostPause while the host wants to be left alone. */
-  async heed(): Promise<void> {
+  /** To be called before each call of the account. @throws HostPause while the host asks for a pause. */
+  async throwIfPaused(): Promise<void> {
     const { board, clock, hostName } = this.#settings;
     if (this.leftMs() === 0 && !isWithin(this.#known.askedAt, FRESH_MS, clock.now())) {
       // Calls at the same time do not wait for the answer.

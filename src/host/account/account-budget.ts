@@ -24,7 +24,7 @@ const SAME_PERIOD_MS = 60_000;
 export interface CallsLeft {
   readonly limit: number;
   readonly left: number;
-  /** Until the host begins to count anew, in milliseconds. */
+  /** Until the host starts counting again, in milliseconds. */
   readonly resetsInMs: number;
 }
 
@@ -83,7 +83,7 @@ function kept(most: number, had: number): number {
   return Math.min(had, Math.floor(most * SHARED_PART));
 }
 
-/** Until the host counts anew; null: it does already, or a clock has jumped. */
+/** Until the host starts counting again; null: it does already, or a clock has jumped. */
 function resetMs({ at, resetsInMs }: KnownCalls, now: number): number | null {
   const leftMs = at + resetsInMs - now;
   return leftMs > 0 && leftMs <= LONGEST_RESET_MS ? leftMs : null;

@@ -28,7 +28,7 @@ export interface Answer<T> {
 const HIDDEN_TEXT = /token scope is limited to public/;
 
 /**
- * One call. `T` is what the interface promises; whoever reads a field checks it.
+ * One call. `T` is what the interface promises; the reader of a field checks it.
  * @param route such as `GET /repos/{owner}/{repo}`; parameters that it does not name become the query, or the body.
  */
 export async function call<T>(

@@ -16,7 +16,7 @@ import { pagesOf } from './calls.ts';
 
 /** Of the bot's pull requests in one repository. Usually the wanted one was opened a moment ago. */
 const MAX_PAGES = 20;
-/** A repository may be deleted and made anew, with smaller numbers. */
+/** A repository may be deleted and created again, with smaller numbers. */
 const LIFE_MS = 10 * 60_000;
 /** Together at most some 2 MB. */
 const MAX_REPOSITORIES = 20;

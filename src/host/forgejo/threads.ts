@@ -47,15 +47,23 @@ export const FORGEJO_THREADS: ThreadDialect = {
 
   deleteComment: ({ octokit }, place) => call(octokit, `DELETE ${COMMENT}`, { ...place }),
 
+  issue: ({ octokit }, thread) => call(octokit, `GET ${ISSUE}`, { ...thread }),
+
+  closeIssue: ({ octokit }, thread) =>
+    call<{ number: number; state: string }>(octokit, `PATCH ${ISSUE}`, {
+      ...thread,
+      data: { state: 'closed' },
+    }),
+
   lookUp,
 };
 
 /** A comment on a missing thread would be answered with 500, as if it might have been posted. */
-async function expectThread({ octokit, apiUrl }: RestCalls, thread: LimitedThread): Promise<void> {
+async function expectThread(calls: RestCalls, thread: LimitedThread): Promise<void> {
   const { owner, repo, index } = thread;
-  const key = `${apiUrl} ${fullName({ owner, name: repo })}#${index}`.toLowerCase();
+  const key = `${calls.apiUrl} ${fullName({ owner, name: repo })}#${index}`.toLowerCase();
   if (knownThreads.get(key) !== null) return;
-  await call(octokit, `GET ${ISSUE}`, { ...thread });
+  await FORGEJO_THREADS.issue(calls, thread);
   knownThreads.set(key, true);
 }
 

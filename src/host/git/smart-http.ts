@@ -84,7 +84,7 @@ export class SmartHttp {
     const account = caller === 'bot' ? this.#account : null;
     if (account !== null) {
       headers['Authorization'] = `Basic ${btoa(`x-access-token:${account.token}`)}`;
-      await account.backOff.heed().catch(async (error: unknown) => {
+      await account.backOff.throwIfPaused().catch(async (error: unknown) => {
         // The producer of the body would wait for ever.
         if (body instanceof ReadableStream) await body.cancel(error).catch(() => {});
         throw error;

@@ -31,5 +31,10 @@ export const GITHUB_THREADS: ThreadDialect = {
   deleteComment: ({ octokit }, { id, ...place }) =>
     octokit.rest.issues.deleteComment({ ...place, comment_id: id }),
 
+  issue: ({ octokit }, { index, ...place }) => octokit.rest.issues.get({ ...place, issue_number: index }),
+
+  closeIssue: ({ octokit }, { index, ...place }) =>
+    octokit.rest.issues.update({ ...place, issue_number: index, state: 'closed' }),
+
   lookUp,
 };

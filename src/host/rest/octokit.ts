@@ -86,7 +86,7 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   octokit.hook.before('request', async ({ headers }) => {
     // Octokit's own names its version and the runtime.
     headers['user-agent'] = 'gitveil';
-    await backOff.heed();
+    await backOff.throwIfPaused();
   });
   octokit.hook.error('request', (error, { method }) => {
     if (!isRequestFailure(error)) throw error;

@@ -74,6 +74,11 @@ export interface ThreadDialect {
   comment(calls: RestCalls, place: CommentPlace): Promise<Answer<Pick<Answered, 'id' | 'body'>>>;
   editComment(calls: RestCalls, place: CommentPlace, body: string): Promise<Answer<Pick<Answered, 'id'>>>;
   deleteComment(calls: RestCalls, place: CommentPlace): Promise<Answer<unknown>>;
+  issue(calls: RestCalls, place: LimitedThread): Promise<unknown>;
+  closeIssue(
+    calls: RestCalls,
+    place: LimitedThread,
+  ): Promise<Answer<{ readonly number: number; readonly state: string }>>;
   /** @throws HostError */
   lookUp(calls: RestCalls, repository: RepositoryName): Promise<Repository>;
 }
@@ -148,13 +153,24 @@ export class RestThreads implements ThreadHost {
       const { data } = await this.#dialect.editComment(this.#calls, { ...placeOf(name), id }, text);
       if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
     };
-    await this.#unlessGone(repository, edit, id);
+    await this.#unlessGone(repository, edit, (name) => this.#textOf(name, id));
   }
 
   async deleteComment(repository: RepositoryName, id: number): Promise<void> {
     const remove = async (name: RepositoryName): Promise<void> =>
       expectStatus(await this.#dialect.deleteComment(this.#calls, { ...placeOf(name), id }), 204);
-    await this.#unlessGone(repository, remove, id);
+    await this.#unlessGone(repository, remove, (name) => this.#textOf(name, id));
+  }
+
+  async closeIssue(repository: RepositoryName, index: number): Promise<void> {
+    const close = async (name: RepositoryName): Promise<void> => {
+      const { data } = await this.#dialect.closeIssue(this.#calls, { ...placeOf(name), index });
+      if (expectNumber(data.number) !== index || data.state !== 'closed')
+        throw new TypeError('the host answers with another issue');
+    };
+    await this.#unlessGone(repository, close, (name) =>
+      this.#dialect.issue(this.#calls, { ...placeOf(name), index }),
+    );
   }
 
   async #textOf(repository: RepositoryName, id: number): Promise<string> {
@@ -170,21 +186,20 @@ export class RestThreads implements ThreadHost {
   }
 
   /**
-   * A change of a comment, which may be repeated; of one that is gone, it is none. A host that says so is asked once more,
-   * because it would never be tried again.
-   * @throws HostError
+   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more, because it would
+   * never be tried again.
+   * @param read what is to be changed. @throws HostError
    */
   async #unlessGone(
     repository: RepositoryName,
     change: (repository: RepositoryName) => Promise<void>,
-    id: number,
+    read: (repository: RepositoryName) => Promise<unknown>,
   ): Promise<void> {
     const call = (make: (repository: RepositoryName) => Promise<unknown>) =>
       this.#renamed(repository, (name) => this.#calls.retried(() => make(name)));
     const refusal = await call(change).then(() => null, ifGone);
-    if (refusal === null) return;
-    const isGoneIndeed = (await call((name) => this.#textOf(name, id)).then(() => null, ifGone)) !== null;
-    if (!isGoneIndeed) throw refusal;
+    if (refusal === null || (await call(read).then(() => null, ifGone)) !== null) return;
+    throw refusal;
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {

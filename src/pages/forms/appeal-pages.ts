@@ -46,7 +46,7 @@ export function appealedPage(hash: string, { reports, state }: Standing): Page {
     html`The operator has your words about <span class="mono">anon-${hash}</span>.`,
     html`<p>
       It is ${state} now, with ${reports} ${reports === 1 ? 'report' : 'reports'}. The operator may pardon it,
-      or not. <a href="${REPORT_PATH}?hash=${hash}">Its page</a> shows how it stands.
+      or not. <a href="${REPORT_PATH}?hash=${hash}">Its page</a> shows its state.
     </p>`,
   );
 }

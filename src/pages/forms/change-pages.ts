@@ -86,7 +86,7 @@ export function changeFormPage(form: ChangeForm): Page {
               name: 'own_name',
               label: 'Your name (optional; never published, only searched for)',
               value: form.ownName,
-              hint: 'With it, the service tells you if your name or e-mail address stands in the text.',
+              hint: 'With it, the service tells you if the text contains your name or e-mail address.',
               maxLength: MAX_OWN_NAME,
               isOptional: true,
             })}

@@ -7,9 +7,9 @@ import { visibleText } from '../visible-text.ts';
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
-export function differenceTable(caption: string, { hunks, added, removed, isCut }: Difference): Html {
+export function differenceTable(caption: string, { hunks, added, removed, remarks }: Difference): Html {
   const bodies = hunks.map(
-    ({ lines }) =>
+    (lines) =>
       html`<tbody>
         ${lines.map(row)}
       </tbody>`,
@@ -31,7 +31,7 @@ export function differenceTable(caption: string, { hunks, added, removed, isCut 
         ${bodies}
       </table>
     </div>
-    ${isCut ? html`<p class="soft small">The difference is longer; this is its beginning.</p>` : ''}`;
+    ${remarks.map((remark) => html`<p class="soft small">${remark}</p>`)}`;
 }
 
 function row({ kind, before, after, text, hasEnd }: ShownLine): Html {

@@ -45,7 +45,7 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
         ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}
       </section>
       <section class="card" aria-labelledby="next">
-        <h2 id="next">How to go on</h2>
+        <h2 id="next">Next steps</h2>
         <ul>
           <li><a href="${edit}">Edit again</a>: the same file, in the same pull request.</li>
           <li><a href="${page}">Follow it</a>: state and events, and a feed.</li>
@@ -80,12 +80,12 @@ export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, he
     html`<section class="card" aria-labelledby="keep">
       <h2 id="keep">Keep ${key === null ? 'its hash' : 'its hash and its key'}</h2>
       <p>
-        The hash leads you back to it: nobody can find it for you. To give it up, or to withdraw the pull
-        request later, you also need the key.
+        You need the hash to find it again: nobody can look it up for you. To give it up, or to withdraw the
+        pull request later, you also need the key.
       </p>
       ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}
       <ul>
-        <li><a href="${page}">See how it stands</a>. The address of the pull request will be there.</li>
+        <li><a href="${page}">See its state</a>. The address of the pull request will be there.</li>
         <li><a href="${withdrawal}">Give it up</a>.</li>
       </ul>
     </section>`,

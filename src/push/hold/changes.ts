@@ -175,7 +175,7 @@ class Comparison {
       if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
       const { bytes, ...file } = isRoom ? await this.#fileOf(pair) : listedOnly(pair);
       bytesLeft -= bytes;
-      linesLeft -= (file.difference?.hunks ?? []).reduce((sum, { lines }) => sum + lines.length, 0);
+      linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
       files.push(file);
     }
     if (!this.#pushed.index.isComplete)

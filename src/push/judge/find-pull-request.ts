@@ -22,7 +22,7 @@ export async function lookUpPullRequest(
 ): Promise<PullRequest | null> {
   const branch = workBranch(prHash);
   const known = recorded === null ? null : await repositories.pullRequest(repository, recorded.number);
-  // The number belongs to another pull request if the hash is of another repository, or this one was created anew.
+  // The number belongs to another pull request if the hash is of another repository, or this one was created again.
   if (known?.branch === branch) return known;
   const head = { fork: { owner: botLogin, name: repository.name }, branch };
   return repositories.findPullRequest(repository, head);

@@ -43,7 +43,7 @@ async function answerIssue(
   if (step === 'edit') return answerForm(c, issueFormPage(form));
 
   const again = async ({ error, status, headers, code }: Refused) => {
-    // Whoever has looked, and sends it all the same, sends another form.
+    // The page now has a new token, so a person who has checked and sends it again sends another form.
     const next = code === 'may-exist' ? await formOf(null) : form;
     return answerForm(c, issueFormPage({ ...next, problem: sentence(error) }), status, headers);
   };

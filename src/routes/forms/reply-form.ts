@@ -85,7 +85,7 @@ async function answerReply(
   }
 
   const again = async ({ error, status, headers, code }: Refused) => {
-    // Whoever has looked, and sends it all the same, sends another form.
+    // The page now has a new token, so a person who has checked and sends it again sends another form.
     const next = code === 'may-exist' ? await formOf(c, target, number, fields) : form;
     const words = sentence(IN_ENGLISH[error] ?? error);
     const appealFor = error in IN_ENGLISH ? `${recordName(c.var.host, target)}#${number}` : null;

@@ -1,6 +1,6 @@
 /**
  * POST /v1/held: publishes a held push. Only the scheduled handler asks for it, of its own Worker, so that the work is
- * done where requests are placed. Whoever asks must show the service's own seal, and have the lease of the push.
+ * done where requests are placed. The caller must show the service's own seal, and hold the lease of the push.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

@@ -125,7 +125,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       try {
         const prHash = await prHashWith(c.env.DB, recordName(host, repository), work);
         const view = prHash === null ? null : await pullRequestOf(c.env, prHash).view();
-        // Nobody hears of it before the host shows it.
+        // Nobody is told of it before the host shows it.
         return view?.isShown && view.state === 'open' ? view : null;
       } catch (error) {
         c.var.logger.warn('it could not be found out whether the same work is open', { error });
@@ -181,7 +181,7 @@ function pushHolds(c: Context<AppEnv>): Pick<PushHost, 'heldPushes' | 'findHeld'
     return clientWindowsOf(c.env, client).tag(client);
   }
 
-  /** Never rejects: the push waits, whether or not the operator hears of it. */
+  /** Never rejects: the push waits, whether or not the operator is told. */
   async function tellOperator(): Promise<void> {
     try {
       await guardOf(c.env).toReview((await heldPushes().counts()).held.review);

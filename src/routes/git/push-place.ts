@@ -2,10 +2,11 @@
  * The places of a client: how many pull requests it may open within an hour. The account's object has them.
  *
  * This isolate remembers which clients have none left: their pushes reach neither the host, nor the account, which said
- * so, and few of them the guard. A place may be given back in another isolate, so this is believed for a minute at most.
+ * so, and few of them the guard. A place may be given back in another isolate, so this is believed for a minute at
+ * most.
  */
 import type { Context } from 'hono';
-import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst-detector.ts';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type {
   PlacesAnswer,
@@ -49,7 +50,8 @@ export async function placesOf(c: Context<AppEnv>, owner: Client, pushHash: stri
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const own = { client: owner.hash('share'), most: MOST_PULL_REQUESTS, whose: 'IP' } as const;
   const site = { client: owner.siteHash('share'), most: SITE_PULL_REQUESTS.most, whose: 'IPv6 /48' } as const;
-  // Another hash than the push's own: what is kept with an address must not lead to the pull requests that came from it.
+  // Another hash than the push's own: what is kept with an address must not lead to the pull requests that came from
+  // it.
   const key = keyedHash(secret, 'place', pushHash);
   return { key, of: owner.site === owner.network ? [own] : [own, site] };
 }
@@ -74,8 +76,8 @@ export function knownFull(places: WantedPlaces) {
 }
 
 /**
- * Counts a push of a client that is full. Answers whether the guard must hear of it: the operator is to be told of a
- * burst also if it is refused, so the guard gets as many pushes of a client in a minute as make one.
+ * Counts a push of a client that is full. Answers whether to tell the guard: the operator must learn of a burst even
+ * if its pushes are refused, so the guard gets as many pushes of a client in a minute as make a burst.
  */
 export function mustBeTold(client: string): boolean {
   return told.hit(client, [{ most: BURST_PUSHES, withinMs: BURST_WINDOW_MS }], Date.now()).allowed;

@@ -1,6 +1,6 @@
 /**
- * What a push takes of the bot account: its share, and with it one of the things that may be opened in a repository. What
- * the account answers becomes a refusal.
+ * What a push takes of the bot account: its share, and with it one of the things that may be opened in a repository.
+ * What the account answers becomes a refusal.
  */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
@@ -31,7 +31,7 @@ import { overTarget, targetLimit } from '../request/target-limit.ts';
 /** How long an answer waits for the guard and statistics. */
 const TELLING_MS = 3_000;
 
-/** @throws Refusal if the host is to be left alone, or others come first. */
+/** @throws Refusal while the host asks for a pause, or if others come first. */
 export async function takeShare(c: Context<AppEnv>, wanted: Wanted): Promise<Share> {
   // Else nobody can tell how many pull requests its client has opened.
   const share = await (wanted.opening === undefined
@@ -94,7 +94,7 @@ export async function tellOpened(
   return left.flat();
 }
 
-/** The host wants to be left alone, as far as this isolate knows. */
+/** The refusal of a push while the host asks for a pause, as far as this isolate knows; null: it does not. */
 export function refusedByPause(c: Context<AppEnv>): Refusal | null {
   const leftMs = openBackOff(c.env, c.var.host).leftMs();
   return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c.var.host), leftMs) : null;
@@ -105,7 +105,7 @@ export function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
   return unguarded(error);
 }
 
-/** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
+/** The code host asks for a pause. Going on would fail half-way, and can cost the account. */
 export function heldBack(hostName: string, pauseMs: number): Refusal {
   const cause = new HostPause(hostName, pauseMs);
   const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];

@@ -1,5 +1,5 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the newest pull requests, and
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and
  * pardons of reported pseudonyms.
  *
  * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
@@ -9,11 +9,11 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { Credential } from '../../durable/guard/guard.ts';
-import { TRACKED_MS } from '../../durable/guard/tracked-pull-requests.ts';
-import type { RollbackResult } from '../../durable/guard/rollbacks.ts';
+import { PANIC_SCOPES } from '../../durable/guard/panic.ts';
+import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
+import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { tokenHash } from '../../durable/guard/action-token.ts';
 import { CONTRACT_LIMITS } from '../../limits/limits.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { clientWindowsOf, guardOf, heldPushesOf, identityOf } from '../../objects.ts';
@@ -22,7 +22,6 @@ import { mayHaveReports } from '../request/may-have-reports.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
-import { PANIC_SCOPES } from '../../durable/guard/panic-scope.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
 import { retryAfter } from '../request/write-refusal.ts';
@@ -61,16 +60,24 @@ const rollbackRequest = z.object({
   spare_single: z.boolean().optional().meta({
     description: 'True: leave alone the pull requests of clients that opened only one. Default: false.',
   }),
+  comments: z.boolean().optional().meta({
+    description: 'True: delete the comments of the last two hours, too. Default: false.',
+  }),
+  issues: z.boolean().optional().meta({
+    description: 'True: close the issues of the last two hours, too. Default: false.',
+  }),
 });
 
 const rollbackAnswer = z
   .object({
-    closed: z.int().min(0).meta({ description: 'How many pull requests were closed.' }),
-    failed: z.int().min(0).meta({ description: 'How many could not be closed. Call again to close them.' }),
-    closed_urls: z.array(z.url()).meta({ description: 'Those that were closed.' }),
-    failed_urls: z.array(z.url()).meta({ description: 'Those that could not be closed.' }),
+    closed: z.int().min(0).meta({
+      description: 'How many pull requests and issues were closed, and comments deleted.',
+    }),
+    failed: z.int().min(0).meta({ description: 'How many could not be. Call again to try them again.' }),
+    closed_urls: z.array(z.url()).meta({ description: 'Those that were closed or deleted.' }),
+    failed_urls: z.array(z.url()).meta({ description: 'Those that could not be.' }),
   })
-  .meta({ description: 'The pull requests of the last two hours were closed.' });
+  .meta({ description: 'What was to be undone of the last two hours was undone.' });
 
 const pardonRequest = z.object({
   ...credentialFields,
@@ -80,7 +87,7 @@ const pardonRequest = z.object({
 export const pardonAnswer = z
   .object({
     hash: pseudonymHash,
-    state: z.enum(STATES).meta({ description: 'Where it stands now.' }),
+    state: z.enum(STATES).meta({ description: 'Its state now.' }),
     reports: z.int().min(0).meta({ description: 'Reports that count now.' }),
     restoring: z.int().min(0).meta({
       description: 'Comments that get back the karma that they showed. Deleted comments stay deleted.',
@@ -193,11 +200,12 @@ admin.post(
   described(rollBack, {
     operationId: 'rollBack',
     summary: 'Close the newest pull requests',
-    description: 'Closes every pull request that the service has opened within the last two hours.',
+    description:
+      'Closes every pull request that the service has opened within the last two hours. If you say so, it also deletes the comments and closes the issues that it has posted within this time.',
     tag: 'Operation',
     json: rollbackRequest,
     responses: {
-      200: answer('Which pull requests were closed, and which could not be closed.', asJson(rollbackAnswer)),
+      200: answer('What was undone, and what could not be.', asJson(rollbackAnswer)),
       400: INVALID,
       401: UNAUTHORIZED,
       429: errorAnswer(
@@ -214,12 +222,13 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const request = await readPayload(c, rollbackRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
   const credential = credentialOf(c, request.fields);
-  const { spare_single: spareSingle = false } = request.fields;
-  const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
+  const { spare_single: spareSingle = false, comments = false, issues = false } = request.fields;
+  const scope = { spareSingle, comments, issues };
+  const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
   if (id === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { closedUrls, failedUrls } = await resultOf(c, id);
   await discardHeld(c);
-  c.var.logger.warn('a rollback closed pull requests', { objects: closedUrls.length });
+  c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
     failed: failedUrls.length,

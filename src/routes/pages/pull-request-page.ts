@@ -57,7 +57,7 @@ pullRequestPage.get(
   withEtag,
   described(showPullRequest, {
     operationId: 'pullRequestPage',
-    summary: 'How a pull request stands',
+    summary: 'The state of a pull request',
     description:
       'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, and an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
     tag: 'Service',

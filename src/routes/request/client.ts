@@ -64,8 +64,8 @@ async function newClient(c: Context<AppEnv>): Promise<Client> {
 export const ALL_CLIENTS = '0'.repeat(64);
 
 /**
- * Names a client among the windows of today. Records of different days cannot be matched, and for that, whoever has used
- * up a limit at midnight (UTC) begins anew: once a day, twice as much within one window.
+ * Names a client among the windows of today. Records of different days cannot be matched. The price: limits
+ * start again at midnight (UTC), so once a day a client can have twice as much within one window.
  */
 export function windowKey(client: Client): string {
   return client.hash('window', today());

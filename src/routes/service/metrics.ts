@@ -2,8 +2,8 @@
  * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers.
  *
  * Who sends the service key may also ask for Prometheus' text, with the counts of the whole service. Without a key
- * nobody may: they would show each push, preview and refusal to whoever asks every second. Cost of the text: one call
- * of the Tally object, one of that of the held pushes, and one of each account's.
+ * nobody may: they would show each push, preview and refusal to anybody who asks every second. Cost of the text: one
+ * call of the Tally object, one of that of the held pushes, and one of each account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';

@@ -20,7 +20,7 @@ import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { beginPosting, postingLimit } from './posting.ts';
+import { beginPosting, countPost, postingLimit } from './posting.ts';
 
 export const MAX_TOKEN_CHARACTERS = 256;
 
@@ -62,7 +62,7 @@ export interface CheckedComment {
 
 /**
  * Whether a comment may be posted, as far as that depends on its text. Counts an attempt of the client, before its
- * Markdown is read: whoever sends what is refused must not cost more than whoever sends what is posted.
+ * Markdown is read: a refused text must not cost the service more than a posted one.
  * @param payload the fields of the JSON endpoint. @param ownToken takes the place of a missing one.
  */
 export async function checkComment(
@@ -123,6 +123,7 @@ export async function postComment(
     return refusalOf(c, outcome, limit);
   }
   const { url, karma } = outcome;
+  countPost(c);
   return { kind: 'posted', url, number, karma };
 }
 

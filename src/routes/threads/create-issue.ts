@@ -19,13 +19,14 @@ import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
+import { guardOf } from '../../objects.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, isBlank, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { beginPosting, postingLimit } from './posting.ts';
+import { beginPosting, countPost, postingLimit } from './posting.ts';
 
 /** The host's limit. */
 const MAX_TITLE_CHARACTERS = 256;
@@ -104,10 +105,18 @@ export async function createIssue(
   }
   const { url, number } = created;
   const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
+  const { owner, name: repo } = target;
+  const place = { kind: 'issue', host: c.var.host.key, owner, repo, number, url } as const;
+  countPost(c);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
-  await listPseudonym(c.env.DB, hash).catch((error: unknown) =>
-    c.var.logger.warn('the list of pseudonyms does not answer', { error }),
-  );
+  await Promise.all([
+    listPseudonym(c.env.DB, hash).catch((error: unknown) =>
+      c.var.logger.warn('the list of pseudonyms does not answer', { error }),
+    ),
+    guardOf(c.env)
+      .posted(place, Date.now())
+      .catch((error: unknown) => c.var.logger.error('no rollback will close an issue', { error })),
+  ]);
   return { kind: 'posted', url, number, karma: 0 };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a program that got no answer sends its request
- * again with the same key, and it is posted once, within a day.
+ * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a program that got no answer sends its
+ * request again with the same key, and it is posted once, within a day.
  */
 import type { Context } from 'hono';
 import * as z from 'zod';
@@ -12,7 +12,7 @@ import { invalidField, type Refused } from '../request/refused.ts';
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-/** Visible ASCII. Short ones can be guessed: whoever has the key and the text gets the answer with the token. */
+/** Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer with the token. */
 const KEY_PATTERN = /^[!-~]{16,255}$/;
 
 /** For the API's description. */

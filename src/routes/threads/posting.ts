@@ -9,9 +9,11 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { policyRefusal } from '../../policy/policy.ts';
+import { guardOf } from '../../objects.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
 import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
+import { clientOf } from '../request/client.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
 import { refusedByTarget, type TargetLimit, targetLimit } from '../request/target-limit.ts';
@@ -106,4 +108,13 @@ export async function beginPosting(c: Context<AppEnv>, opening?: TargetLimit): P
   if (share.waitMs === 0) return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, share.back)) };
   const headers = { 'Retry-After': retryAfter(share.waitMs) };
   return refused(share.isKnown ? 429 : 503, shareExplanation(c, share), headers);
+}
+
+/** Something was posted: the operator hears of a flood. Nobody waits for this. */
+export function countPost(c: Context<AppEnv>): void {
+  const count = async () => {
+    const client = await clientOf(c);
+    await guardOf(c.env).countPost(client.hash('burst'), client.siteHash('burst'));
+  };
+  waitUntil(count().catch((cause: unknown) => c.var.logger.warn('a post was not counted', { error: cause })));
 }

@@ -92,10 +92,6 @@ export const transfers: readonly Story[] = [
     },
   },
   {
-    name: 'push of 20 MB',
-    act: pushLarge(4 * MiB),
-  },
-  {
     name: 'push of 30 MB',
     act: pushLarge(6.5 * MiB),
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, pardonOf } from '../../../src/durable/guard/action-token.ts';
+import { type Action, pardonOf } from '../../../src/durable/guard/tokens.ts';
 import { type Alert, alertNotification, pseudonymOf } from '../../../src/durable/guard/alert.ts';
 
 const facts = {
@@ -17,7 +17,7 @@ const rateLimit: Alert = { kind: 'rate-limit', client: 'client-0123abcd', attemp
 
 describe('an alert', () => {
   it('names both figures of a burst, and when it was noticed', () => {
-    expect(alertNotification({ kind: 'burst', pushes: 20, addresses: 7, most: 7 }, facts)).toMatchObject({
+    expect(alertNotification({ kind: 'burst', events: 20, addresses: 7, most: 7 }, facts)).toMatchObject({
       topic: 'operator',
       title: 'Suspicious burst of pushes',
       message:
@@ -64,6 +64,32 @@ describe('an alert', () => {
         url: 'https://gitveil.test/admin/panic',
         body: '{"token":"cc","active":false}',
       },
+    ]);
+  });
+
+  it('of a flood has buttons that concern comments and issues', () => {
+    const flood: Alert = { kind: 'flood', events: 40, addresses: 20, most: 3 };
+    const { actions = [], priority } = alertNotification(flood, facts);
+    expect(priority).toBe(5);
+    const buttons = actions.map(
+      (action) => action.action === 'http' && [action.label, action.url, action.body],
+    );
+    expect(buttons).toEqual([
+      [
+        'Suspend comments',
+        'https://gitveil.test/admin/panic',
+        '{"token":"aa","active":true,"scope":"writes"}',
+      ],
+      [
+        'Remove comments, issues',
+        'https://gitveil.test/admin/rollback',
+        '{"token":"bb","comments":true,"issues":true,"spare_single":true}',
+      ],
+      [
+        'Allow comments',
+        'https://gitveil.test/admin/panic',
+        '{"token":"cc","active":false,"scope":"writes"}',
+      ],
     ]);
   });
 

@@ -2,8 +2,8 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { tokenHash } from '../../../src/durable/guard/action-token.ts';
-import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-requests.ts';
+import { tokenHash } from '../../../src/durable/guard/tokens.ts';
+import type { TrackedPullRequest } from '../../../src/durable/guard/rollback.ts';
 import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -14,6 +14,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const PASSWORD = { kind: 'password' } as const;
 const LIMITS = [{ most: 60, withinMs: MINUTE_MS }];
+const SCOPE = { spareSingle: false, comments: false, issues: false };
 const CLIENT = { hash: '0123abcd'.repeat(8), network: '192.0.2.77' };
 
 /** What the notification service has taken, and whether it takes anything. */
@@ -26,6 +27,8 @@ let askedServers: string[] = [];
 let count = 0;
 /** Whether the host closes a pull request. */
 let closes: (number: number) => boolean = () => false;
+/** Whether it has merged it before. */
+let merged = true;
 const API = 'https://api.host.test';
 
 beforeEach(() => {
@@ -34,6 +37,7 @@ beforeEach(() => {
   serviceIsDown = false;
   vi.setSystemTime(Date.now());
   closes = () => false;
+  merged = true;
   refuse = async () => {};
   refusal = () => new Response(null, { status: 503 });
   askedServers = [];
@@ -45,7 +49,7 @@ beforeEach(() => {
             number: numberOf(url),
             state: 'closed',
             closed_at: '2026-11-21T15:00:00Z',
-            merged: true,
+            merged,
           })
         : Response.json({ message: 'Not now' }, { status: 422 });
     }
@@ -126,16 +130,16 @@ const numberOf = (url: string) => Number(url.split('/').at(-1));
 const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
 
 /** What a rollback closes and fails to close. */
-async function rollBack(spareSingle = false) {
-  const id = await guard().beginRollback(PASSWORD, spareSingle);
+async function rollBack(more: Partial<typeof SCOPE> = {}) {
+  const id = await guard().beginRollback(PASSWORD, { ...SCOPE, ...more });
   await deliver();
   const { closedUrls = [], failedUrls = [] } = (await guard().rollbackResult(id ?? '')) ?? {};
   return { closed: numbersOf(closedUrls), failed: numbersOf(failedUrls) };
 }
 
 /** The host closes nothing, so everything stays. */
-async function trackedNumbers(spareSingle = false): Promise<number[]> {
-  return (await rollBack(spareSingle)).failed;
+async function trackedNumbers(more: Partial<typeof SCOPE> = {}): Promise<number[]> {
+  return (await rollBack(more)).failed;
 }
 
 /** The tokens of the buttons of an alert: activate, rollback, deactivate. */
@@ -149,7 +153,7 @@ const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash
 
 async function storedText(): Promise<string> {
   return runInDurableObject(guard(), (_, state) => {
-    const tables = ['alerts', 'tokens', 'tracked', 'rollbacks', 'rollback_results'];
+    const tables = ['tokens', 'created', 'begun_rollbacks', 'rollback_results'];
     const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
     return JSON.stringify([rows, [...state.storage.kv.list()]]);
   });
@@ -232,7 +236,61 @@ describe('a burst', () => {
   });
 });
 
+describe('a flood of comments and issues', () => {
+  it('is told at the fortieth within a minute, and again when it has doubled, apart from pushes', async () => {
+    await configured();
+    const post = async (times: number) => {
+      for (let time = 0; time < times; time++) await guard().countPost(`${time % 5}`, `${time % 5}`);
+      await deliver();
+      return published.map(({ message }) => message.split('.')[0]);
+    };
+    await push(19);
+    expect(await post(39)).toEqual([]);
+    expect(await post(1)).toEqual([
+      '40 comments and issues were posted from 5 distinct IPs in the last 60 s',
+    ]);
+    expect(await post(39)).toHaveLength(1);
+    expect((await post(1))[1]).toBe(
+      '80 comments and issues were posted from 5 distinct IPs in the last 60 s',
+    );
+    await push(1);
+    await deliver();
+    expect(published.at(-1)?.message).toContain('Suspicious burst: 20 pushes from 1 distinct IPs');
+  });
+
+  it('is told at the twentieth network', async () => {
+    await configured();
+    for (let network = 0; network < 20; network++) {
+      await deliver();
+      expect(published).toEqual([]);
+      await guard().countPost(`${network}`, `${network}`);
+    }
+    await deliver();
+    expect(published).toHaveLength(1);
+  });
+});
+
 describe('a rollback', () => {
+  it('is told to the subscriber again if that failed', async () => {
+    await configured();
+    await guard().opened(pullRequest(9), 'a', Date.now());
+    const pullRequests = { getByName: () => ({}), idFromName: () => ({}), get: () => ({ tell }) };
+    let isDown = true;
+    let told = 0;
+    const tell = async () => {
+      if (isDown) throw new Error('out of reach');
+      told += 1;
+    };
+    await configured({ PULL_REQUESTS: pullRequests as unknown as Env['PULL_REQUESTS'] });
+    closes = () => true;
+    merged = false;
+    expect(await rollBack()).toEqual({ closed: [9], failed: [] });
+    isDown = false;
+    expect(await rollBack()).toEqual({ closed: [9], failed: [] });
+    expect(told).toBe(1);
+    expect(await rollBack()).toEqual({ closed: [], failed: [] });
+  });
+
   it('closes everything of the last two hours, whether or not there was a burst', async () => {
     await configured();
     await guard().opened(pullRequest(1), 'a', Date.now());
@@ -253,13 +311,13 @@ describe('a rollback', () => {
     pass(1);
     expect(await trackedNumbers()).toEqual([]);
     await deliverUntilQuiet();
-    expect(JSON.parse(await storedText())).toEqual([[[], [], [], [], []], []]);
+    expect(JSON.parse(await storedText())).toEqual([[[], [], [], []], []]);
   });
 
   it('is carried out although its caller hung up and the guard restarted', async () => {
     await configured();
     await guard().opened(pullRequest(10), 'a', Date.now());
-    const id = (await guard().beginRollback(PASSWORD, false)) ?? '';
+    const id = (await guard().beginRollback(PASSWORD, SCOPE)) ?? '';
     await restartObjects();
     await configured();
     closes = () => true;
@@ -280,7 +338,7 @@ describe('a rollback', () => {
     let tried = 0;
     refuse = async () => {
       tried += 1;
-      begun ??= guard().beginRollback(PASSWORD, false);
+      begun ??= guard().beginRollback(PASSWORD, SCOPE);
       await begun;
     };
     serviceIsDown = true;
@@ -301,13 +359,29 @@ describe('a rollback', () => {
     ] as const) {
       await guard().opened(pullRequest(number), client, Date.now());
     }
-    expect(await trackedNumbers(true)).toEqual([12, 14]);
+    expect(await trackedNumbers({ spareSingle: true })).toEqual([12, 14]);
     expect(await trackedNumbers()).toEqual([12, 13, 14, 15]);
     closes = (number) => number === 12;
-    expect(await rollBack(true)).toEqual({ closed: [12], failed: [14] });
+    expect(await rollBack({ spareSingle: true })).toEqual({ closed: [12], failed: [14] });
     // Its client has opened two, even if one is closed.
-    expect(await trackedNumbers(true)).toEqual([14]);
+    expect(await trackedNumbers({ spareSingle: true })).toEqual([14]);
     expect(await storedText()).not.toContain('client-1');
+  });
+
+  it('reaches comments and issues only if it is told to, and spares them with no client', async () => {
+    await configured();
+    await guard().opened(pullRequest(21), 'client-1', Date.now());
+    for (const [number, kind] of [
+      [22, 'comment'],
+      [23, 'issue'],
+    ] as const) {
+      const { prHash: _, ...place } = pullRequest(number);
+      await guard().posted({ kind, ...place }, Date.now());
+    }
+    expect(await trackedNumbers()).toEqual([21]);
+    expect(await trackedNumbers({ comments: true })).toEqual([21, 22]);
+    expect(await trackedNumbers({ issues: true })).toEqual([21, 23]);
+    expect(await trackedNumbers({ comments: true, issues: true, spareSingle: true })).toEqual([22, 23]);
   });
 
   it('never takes two clients for one, also after a pull request that was counted before', async () => {
@@ -320,7 +394,7 @@ describe('a rollback', () => {
     ] as const) {
       await guard().opened(pullRequest(number), client, Date.now());
     }
-    expect(await trackedNumbers(true)).toEqual([]);
+    expect(await trackedNumbers({ spareSingle: true })).toEqual([]);
   });
 
   it('still meets what it could not close, and each only once', async () => {
@@ -355,6 +429,32 @@ describe('alerts of one kind', () => {
     expect(published).toHaveLength(22);
   });
 
+  it('are only counted while two hundred others wait, and what can be told later is told later', async () => {
+    await configured();
+    serviceIsDown = true;
+    const news = { hash: '1a2b3c4d', state: 'flagged', reports: 3, comments: 1, repository: 'o/r' } as const;
+    let taken = 0;
+    for (let hour = 0; hour < 12; hour++) {
+      for (let time = 0; time < 20; time++) if (await guard().moderated(news, Date.now())) taken += 1;
+      pass(HOUR_MS + 1);
+    }
+    expect(taken).toBe(200);
+    expect(await guard().appealed({ ...news, text: 'No.' }, Date.now())).toBe(false);
+    await alarm(3);
+    await push(20);
+    serviceIsDown = false;
+    pass(HOUR_MS);
+    while (published.length < 202) {
+      await deliver();
+      pass(1);
+    }
+    expect(published.slice(-2).map(({ message }) => message)).toEqual([
+      expect.stringContaining('3 more alerts about clients'),
+      expect.stringContaining('1 more alerts about bursts'),
+    ]);
+    expect(await guard().appealed({ ...news, text: 'No.' }, Date.now())).toBe(true);
+  });
+
   it('wait behind a burst', async () => {
     await configured();
     await alarm(20);
@@ -371,13 +471,13 @@ describe('the token of a button', () => {
     await deliver();
     const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
     expect(await guard().setPanic(false, byToken(activate))).toBe(false);
-    expect(await guard().beginRollback(byToken(activate), false)).toBeNull();
+    expect(await guard().beginRollback(byToken(activate), SCOPE)).toBeNull();
     expect(await guard().setPanic(true, byToken(rollback))).toBe(false);
     expect(await guard().setPanic(true, byToken(activate))).toBe(true);
     expect(await guard().setPanic(true, byToken(activate))).toBe(false);
-    expect(await guard().beginRollback(byToken(rollback), false)).not.toBeNull();
+    expect(await guard().beginRollback(byToken(rollback), SCOPE)).not.toBeNull();
     await deliver();
-    expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
+    expect(await guard().beginRollback(byToken(rollback), SCOPE)).toBeNull();
     pass(10 * MINUTE_MS);
     expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
   });
@@ -390,9 +490,9 @@ describe('the token of a button', () => {
     await guard().opened(pullRequest(1), 'a', Date.now());
     for (const isClosed of [false, true]) {
       closes = () => isClosed;
-      const id = await guard().beginRollback(byToken(rollback), false);
+      const id = await guard().beginRollback(byToken(rollback), SCOPE);
       // Pressed again while it runs: the same one.
-      expect(await guard().beginRollback(byToken(rollback), false)).toBe(id);
+      expect(await guard().beginRollback(byToken(rollback), SCOPE)).toBe(id);
       await deliver();
       const urls = [urlOf(1)];
       expect(await guard().rollbackResult(id ?? '')).toEqual({
@@ -400,7 +500,7 @@ describe('the token of a button', () => {
         failedUrls: isClosed ? [] : urls,
       });
     }
-    expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
+    expect(await guard().beginRollback(byToken(rollback), SCOPE)).toBeNull();
   });
 
   it('is not valid for longer when a clock was set back', async () => {
@@ -676,9 +776,8 @@ describe('pushes that wait for the operator', () => {
     expect(published[0]?.message).not.toMatch(/\d\d:\d\d/);
     pass(HOUR_MS);
     await deliver();
-    expect(
-      await runInDurableObject(guard(), (_, { storage }) => storage.kv.get('review-told')),
-    ).toBeUndefined();
+    const kept = await runInDurableObject(guard(), (_, { storage }) => [...storage.kv.list()]);
+    expect(kept).toEqual([]);
   });
 
   it('are not told of any more once the operator looks at them', async () => {

@@ -12,6 +12,8 @@ const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof ap
 let host: FakeThreads;
 let someone: Pseudonym;
 
+const NO_OBJECTS = { idFromName: () => ({}) };
+
 const ledgerKarma = () =>
   bindings.DB.prepare('SELECT karma FROM karma WHERE hash = ?').bind(someone.hash).first<number>('karma');
 const setLedgerKarma = (karma: number) =>
@@ -49,6 +51,30 @@ describe('a comment', () => {
     const all = Array.from({ length: 50 }, (_, index) => index + 1);
     expect(outcomes.map((outcome) => outcome.kind === 'posted' && outcome.karma)).toEqual(all);
     expect(host.textsOn(THREAD)).toEqual(all.map((karma) => `${karma - 1}${someone.footer(karma)}`));
+  });
+
+  it('is made known to a rollback; while the guard is away it is posted all the same, and made known later', async () => {
+    const { promise: away, reject } = Promise.withResolvers<never>();
+    away.catch(() => {});
+    reject(new Error('out of reach'));
+    const posted = vi.fn(async (_: { kind: string; number: number }, at: number) => void at);
+    const guard = { ...NO_OBJECTS, get: () => ({ posted }) } as unknown as Env['GUARD'];
+    await runInDurableObject(someone.stub, (instance) => {
+      Object.assign(instance, { env: { ...bindings, GUARD: guard } });
+    });
+    await someone.say('One');
+    posted.mockImplementation(() => away);
+    expect(await someone.say('Two')).toMatchObject({ kind: 'posted', karma: 2 });
+    pass(6 * MINUTE_MS);
+    await someone.runAlarm();
+    expect((await someone.stub.publicRecord()).posted).toHaveLength(1);
+    posted.mockImplementation(async () => {});
+    posted.mockClear();
+    pass(MINUTE_MS);
+    await someone.runAlarm();
+    expect(posted.mock.calls.map(([{ kind, number }]) => [kind, number])).toEqual([['comment', 2]]);
+    expect((await someone.stub.publicRecord()).posted).toHaveLength(2);
+    expect(await someone.say('Three')).toMatchObject({ kind: 'posted', karma: 3 });
   });
 
   it('is not waited for among more than a hundred', async () => {

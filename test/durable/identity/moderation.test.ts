@@ -18,9 +18,9 @@ const guard = () => bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
 
 /** The guard has somebody to tell, and begins the hour anew. */
 async function freshGuard(): Promise<void> {
+  await runInDurableObject(guard(), (_, { storage }) => storage.kv.delete('alerts'));
   await restartObjects();
-  await runInDurableObject(guard(), (instance, { storage }) => {
-    storage.sql.exec('DELETE FROM alerts');
+  await runInDurableObject(guard(), (instance) => {
     Object.assign(instance, { env: { ...bindings, NOTIFY_ADMIN_TOPIC: 'operator' } });
   });
 }
@@ -28,10 +28,7 @@ async function freshGuard(): Promise<void> {
 /** The alerts that wait for delivery. */
 const alerts = () =>
   runInDurableObject(guard(), (_, { storage }) =>
-    storage.sql
-      .exec<{ alert: string }>('SELECT alert FROM alerts ORDER BY id')
-      .toArray()
-      .map(({ alert }) => JSON.parse(alert) as Record<string, unknown>),
+    (storage.kv.get<{ alert: Record<string, unknown> }[]>('alerts') ?? []).map(({ alert }) => alert),
   );
 
 beforeEach(async () => {

@@ -280,7 +280,7 @@ describe('a push that died and is not repeated', () => {
     const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all();
     expect(results).toEqual([{ pr_url: PULL.html_url }]);
     const tracked = await runInDurableObject(guardOf(bindings), (_, { storage }) =>
-      storage.sql.exec('SELECT url FROM tracked').toArray(),
+      storage.sql.exec('SELECT url FROM created').toArray(),
     );
     expect(tracked).toEqual([{ url: PULL.html_url }]);
     expect(await pullRequest.claim('gh', NOW)).toMatchObject({ recorded: { url: PULL.html_url } });

@@ -48,8 +48,8 @@ export class Operator {
     return this.#post('/admin/panic', { password: OPERATOR.PANIC_PASSWORD, active });
   }
 
-  rollBack(): Promise<AdminAnswer> {
-    return this.#post('/admin/rollback', { password: OPERATOR.PANIC_PASSWORD });
+  rollBack(more: { comments?: true; issues?: true } = {}): Promise<AdminAnswer> {
+    return this.#post('/admin/rollback', { password: OPERATOR.PANIC_PASSWORD, ...more });
   }
 
   pardon(hash: unknown): Promise<AdminAnswer> {

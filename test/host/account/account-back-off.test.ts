@@ -75,13 +75,13 @@ describe('an account that is to slow down', () => {
 
   it('is known to the calls of this isolate at once, and to others when they ask', async () => {
     const shared = world();
-    await shared.backOff.heed();
+    await shared.backOff.throwIfPaused();
     shared.onBoard = 5 * MINUTE_MS;
     // The board was asked a moment ago.
-    await shared.backOff.heed();
+    await shared.backOff.throwIfPaused();
     expect(shared.asked).toBe(1);
     shared.clock.at += 10 * SECOND_MS;
-    await expect(shared.backOff.heed()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
+    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
     expect(shared.asked).toBe(2);
   });
 
@@ -92,10 +92,10 @@ describe('an account that is to slow down', () => {
     expect(backOff.leftMs()).toBe(0);
     await expect(github.account()).resolves.toMatchObject({ login: 'bot' });
     const shared = world();
-    await shared.backOff.heed();
+    await shared.backOff.throwIfPaused();
     shared.onBoard = 5 * MINUTE_MS;
     shared.clock.at -= 24 * 60 * MINUTE_MS;
-    await expect(shared.backOff.heed()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
+    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
     shared.clock.at -= 24 * 60 * MINUTE_MS;
     shared.backOff.learn(MINUTE_MS);
     expect(shared.backOff.leftMs()).toBe(MINUTE_MS);
@@ -104,9 +104,9 @@ describe('an account that is to slow down', () => {
   it('need not be asked about where someone has just learned it', async () => {
     const shared = world();
     shared.backOff.learn(0);
-    await shared.backOff.heed();
+    await shared.backOff.throwIfPaused();
     shared.backOff.learn(MINUTE_MS);
-    await expect(shared.backOff.heed()).rejects.toMatchObject(slowDown);
+    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject(slowDown);
     expect(shared.asked).toBe(0);
   });
 
@@ -115,9 +115,9 @@ describe('an account that is to slow down', () => {
     const { backOff, github, clock } = world({ board });
     await expect(github.account()).rejects.toMatchObject(slowDown);
     backOff.learn(0);
-    await expect(backOff.heed()).rejects.toMatchObject(slowDown);
+    await expect(backOff.throwIfPaused()).rejects.toMatchObject(slowDown);
     clock.at += MINUTE_MS;
-    await backOff.heed();
+    await backOff.throwIfPaused();
   });
 
   it('waits twice as long each time when the host goes on refusing, and names no time', async () => {

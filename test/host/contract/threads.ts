@@ -66,6 +66,15 @@ export function threadsContract(world: () => World): void {
       expect(await world().host.textOf(name, posted.number)).toBe(issue.body);
     });
 
+    it('is closed, also twice; one that is gone is no error', async () => {
+      const { threads, host, activity } = world();
+      const { name } = await host.createRepository();
+      const { number } = await threads.createIssue(name, { title: 'T', body: 'B', labels: [] });
+      for (let time = 0; time < 2; time++) await threads.closeIssue(name, number);
+      expect(await activity.conversation(name, number)).toMatchObject({ state: 'closed' });
+      await threads.closeIssue(name, 4711);
+    });
+
     it('in a missing repository is refused', async () => {
       const { name } = await world().host.createRepository();
       const issue = { title: 'T', body: 'B', labels: ['bug'] };

@@ -3,7 +3,7 @@ import type { BackOff } from '../../../src/host/account/account-back-off.ts';
 import { HostPause, meaningOf } from '../../../src/host/failure.ts';
 
 export const NO_BACK_OFF: BackOff = {
-  heed: async () => {},
+  throwIfPaused: async () => {},
   observe: (answer) => {
     const failure = meaningOf(answer, Date.now());
     if (failure?.lasts !== 'until') return null;

@@ -120,7 +120,7 @@ function textsOf({ files }: Changes): string[] {
   const signs = { same: ' ', added: '+', removed: '-' } as const;
   return files.map(({ path, kind, difference, remarks }) => {
     const lines = (difference?.hunks ?? []).flatMap((hunk) =>
-      hunk.lines.filter((line) => line.kind !== 'same').map((line) => signs[line.kind] + line.text),
+      hunk.filter((line) => line.kind !== 'same').map((line) => signs[line.kind] + line.text),
     );
     return [`${kind} ${path}:`, ...lines, ...remarks].join(' ');
   });

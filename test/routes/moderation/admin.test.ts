@@ -57,7 +57,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.useRealTimers();
   await guard().setPanic(false, { kind: 'password' });
-  await runInDurableObject(guard(), (_, { storage }) => storage.sql.exec('DELETE FROM tracked').toArray());
+  await runInDurableObject(guard(), (_, { storage }) => storage.sql.exec('DELETE FROM created').toArray());
 });
 
 function guard() {

@@ -18,7 +18,7 @@ let now = Date.now();
 
 beforeEach(() => {
   address += 1;
-  vi.setSystemTime((now = nextNoon(now)));
+  vi.setSystemTime((now = nextNoon()));
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 

@@ -33,7 +33,7 @@ beforeEach(() => {
   asked = [];
   address += 1;
   // What the isolate remembers of the last test is too old by now.
-  vi.setSystemTime((now = nextNoon(now)));
+  vi.setSystemTime((now = nextNoon()));
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 

@@ -34,7 +34,7 @@ const GUARD = {
 
 beforeEach(() => {
   // What the isolate remembers of the last test is too old by now.
-  vi.setSystemTime((now = nextNoon(now)));
+  vi.setSystemTime((now = nextNoon()));
   calls = [];
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });

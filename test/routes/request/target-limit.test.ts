@@ -16,7 +16,7 @@ let account: string[];
 
 beforeEach(() => {
   account = [];
-  vi.setSystemTime((now = nextNoon(now)));
+  vi.setSystemTime((now = nextNoon()));
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 

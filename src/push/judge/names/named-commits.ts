@@ -1,8 +1,8 @@
 /**
- * Commits that Git's own words in a message name (`git revert`, `git cherry-pick -x`, `git merge <id>`) and that are nobody's: neither
- * the push's own, whose ids are replaced, nor upstream's. Such a commit is probably an earlier form of the person's
- * work, from before a rebase or on another branch. Its original id is a hash over name, address and second, and
- * whoever sees it can test a guess.
+ * Commits that Git's own words in a message name (`git revert`, `git cherry-pick -x`, `git merge <id>`) and that are
+ * nobody's: neither the push's own, whose ids are replaced, nor upstream's. Such a commit is probably an earlier form
+ * of the person's work, from before a rebase or on another branch. Its original id is a hash over name, address and
+ * second, and anybody who sees it can test a guess.
  */
 import type { KnownHistory } from '../../../git/objects/new-commits.ts';
 import type { Oid } from '../../../git/objects/oid.ts';

@@ -1,6 +1,6 @@
 /**
  * POST …/change: the form of a change is previewed, corrected, and sent. The service keeps nothing in between: the form
- * holds everything, and each step reads anew what upstream has.
+ * holds everything, and each step reads again what upstream has.
  */
 import type { Context } from 'hono';
 import { newAddresses } from '../../../edit/addresses.ts';

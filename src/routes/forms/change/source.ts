@@ -116,7 +116,7 @@ async function pullRequestSource(
   }
   const { title, body } = pullRequestText({ ...commit, encoding: null });
   const signOff = signOffLine({ name: botLogin, email: anonEmail });
-  // Whoever changes it affirms that anew.
+  // Drop the sign-off: a new change needs a new affirmation.
   const description = body.endsWith(signOff) ? body.slice(0, -signOff.length).trimEnd() : body;
   const text = { title, description };
   return { kind: 'source', read, tip, root: commit.tree, parent, base: pullRequest.base, text };

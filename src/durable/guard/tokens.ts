@@ -1,5 +1,22 @@
-/** The valid tokens of alert buttons, by their hashes. */
-import { type Action, newActionToken, TOKEN_LIFE_MS, tokenHash } from './action-token.ts';
+/**
+ * What the buttons of an operator alert contain instead of the password (contract, 2.9): valid for one action, once, for
+ * ten minutes. Only a token's hash is stored. It is random, so a plain hash reveals nothing about it.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+
+const TOKEN_LIFE_MS = 10 * 60 * 1000;
+const TOKEN_BYTES = 16;
+
+export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
+
+/** @param hash of the pseudonym: the token is good for no other. */
+export function pardonOf(hash: string): Action {
+  return `pardon ${hash}`;
+}
+
+export function tokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
 
 export class ActionTokens {
   readonly #sql: SqlStorage;
@@ -11,9 +28,9 @@ export class ActionTokens {
     ) WITHOUT ROWID`);
   }
 
-  /** A new one for each action. Cost: a row for each. */
+  /** A new one for each action: 32 lower-case hex characters. Cost: a row for each. */
   make(actions: readonly Action[], now: number): ReadonlyMap<Action, string> {
-    const tokens = new Map(actions.map((action) => [action, newActionToken()]));
+    const tokens = new Map(actions.map((action) => [action, randomBytes(TOKEN_BYTES).toString('hex')]));
     for (const [action, token] of tokens) {
       this.#sql.exec(
         'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)',

@@ -73,7 +73,7 @@ interface ChoreRow extends Record<string, SqlStorageValue> {
   karma: number | null;
 }
 
-export class SqlComments {
+export class Comments {
   readonly #sql: SqlStorage;
   readonly #chores: DueRows<ChoreRow>;
   readonly #attempts: DueRows<AttemptRow>;
@@ -84,10 +84,9 @@ export class SqlComments {
     this.#sql = sql;
     this.#chores = new DueRows(sql, {
       table: 'comments',
-      counter: 'failures',
       condition: 'chore IS NOT NULL',
     });
-    this.#attempts = new DueRows(sql, { table: 'attempts', counter: 'failures' });
+    this.#attempts = new DueRows(sql, { table: 'attempts' });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,138 @@
+/**
+ * Notices when unusually many pushes arrive, or pushes from unusually many addresses (contract, sections 6 and 8), or
+ * when unusually many comments and issues are posted, and says when to tell the operator.
+ *
+ * The operator is told when a burst begins, again when its figures have doubled, and every ten minutes as long as it
+ * lasts, so that a trickle cannot hide a flood. One client alone, which can make a burst for the price of twenty tiny
+ * requests, is told once in ten minutes; the networks of an IPv6 /48 are one client here, because a free tunnel gives
+ * anybody all of them.
+ *
+ * Pure. Cost: memory for the events of one minute, and constant time for each.
+ */
+import { isWithin } from '../../limits/sliding-window.ts';
+
+export const BURST_WINDOW_MS = 60_000;
+export const BURST_PUSHES = 20;
+export const BURST_PAUSE_MS = 10 * 60 * 1000;
+
+/** What happened within the last minute. */
+export interface BurstFigures {
+  readonly events: number;
+  /** Distinct ones among those events. */
+  readonly addresses: number;
+}
+
+/** So many events, or events from so many addresses, are a burst. */
+export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
+
+/**
+ * Comments and issues together. Twice as many as pushes: they are shorter, and a thread that many people read at once is
+ * no attack.
+ */
+export const POST_BURST: BurstFigures = {
+  events: 2 * PUSH_BURST.events,
+  addresses: 2 * PUSH_BURST.addresses,
+};
+
+/** Whose event it is, as keyed hashes. */
+export interface Client {
+  readonly address: string;
+  /** Of all addresses that one subscriber may hold: the address itself, or those of an IPv6 /48. */
+  readonly site: string;
+}
+
+/** What the operator was told last. */
+export interface ToldBurst extends BurstFigures {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** How many events came from the most active client. */
+  readonly most: number;
+  /** That client, if there would have been no burst without it; null: there would have been one anyway. */
+  readonly alone: string | null;
+}
+
+export class BurstDetector {
+  readonly #threshold: BurstFigures;
+  /** Those before `#first` have left the window. */
+  #events: ({ readonly at: number } & Client)[] = [];
+  #first = 0;
+  readonly #perAddress = new Map<string, number>();
+  readonly #perSite = new Map<string, number>();
+  #isOn = false;
+
+  constructor(threshold: BurstFigures) {
+    this.#threshold = threshold;
+  }
+
+  /**
+   * Something has happened. True if a burst begins with it. Another one can begin after both figures have fallen to half
+   * of the threshold.
+   */
+  record({ address, site }: Client, now: number): boolean {
+    this.#forget(now);
+    const { events, addresses } = this.#threshold;
+    const before = this.figures;
+    if (before.events <= events / 2 && before.addresses <= addresses / 2) this.#isOn = false;
+    this.#events.push({ at: now, address, site });
+    add(this.#perAddress, address, 1);
+    add(this.#perSite, site, 1);
+    const { figures } = this;
+    const hasBegun = !this.#isOn && (figures.events >= events || figures.addresses >= addresses);
+    this.#isOn ||= hasBegun;
+    return hasBegun;
+  }
+
+  /** True from when a burst begins until an event finds that it is over. */
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  get figures(): BurstFigures {
+    return { events: this.#events.length - this.#first, addresses: this.#perAddress.size };
+  }
+
+  /**
+   * What to tell the operator during a burst, and to pass in with the next call; null: nothing.
+   * @param hasBegun whether it begins with the last event.
+   */
+  toTell(told: ToldBurst | null, hasBegun: boolean, now: number): ToldBurst | null {
+    const { events, addresses } = this.figures;
+    const last = told !== null && isWithin(told.at, BURST_PAUSE_MS, now) ? told : null;
+    const hasDoubled = last === null || events >= 2 * last.events || addresses >= 2 * last.addresses;
+    if (!hasBegun && !hasDoubled) return null;
+    const { most, alone } = this.#busiest();
+    const isSameClient = last !== null && alone !== null && alone === last.alone;
+    const isDue = hasDoubled || alone === null;
+    return isDue && !isSameClient ? { at: now, events, addresses, most, alone } : null;
+  }
+
+  /** Cost: linear in the sites. */
+  #busiest(): Pick<ToldBurst, 'most' | 'alone'> {
+    let [busiest, most] = ['', 0];
+    for (const [site, count] of this.#perSite) if (count > most) [busiest, most] = [site, count];
+    const { events, addresses } = this.#threshold;
+    const isBurstWithout = this.figures.events - most >= events || this.#perSite.size >= addresses;
+    return { most, alone: isBurstWithout ? null : busiest };
+  }
+
+  #forget(now: number): void {
+    for (;;) {
+      const oldest = this.#events[this.#first];
+      if (oldest === undefined || isWithin(oldest.at, BURST_WINDOW_MS, now)) break;
+      add(this.#perAddress, oldest.address, -1);
+      add(this.#perSite, oldest.site, -1);
+      this.#first += 1;
+    }
+    // Not at every event, because that would copy the array each time.
+    if (this.#first * 2 < this.#events.length) return;
+    this.#events = this.#events.slice(this.#first);
+    this.#first = 0;
+  }
+}
+
+/** Keeps no zeros. */
+function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}

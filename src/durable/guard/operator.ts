@@ -1,0 +1,274 @@
+/**
+ * What the operator is told on their topic: the alerts that wait for the notification service, how often each kind may
+ * come, and what was told last. Without a topic there is nobody to tell, and nothing is kept.
+ *
+ * An address is in memory only, for the first attempt; a later one names its pseudonym, which is all that is stored.
+ */
+import type { Config } from '../../config.ts';
+import { configOf, openHttp } from '../../configured.ts';
+import type { Env } from '../../env.ts';
+import type { TokenProblem } from '../../host/account/account-rules.ts';
+import { ALERTS, MODERATION_ALERT_LIMITS, REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
+import {
+  EMPTY_WINDOW,
+  hit,
+  isAhead,
+  isWithin,
+  type Limit,
+  type SlidingWindow,
+} from '../../limits/sliding-window.ts';
+import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
+import { logRefusal } from '../../notify/refusals.ts';
+import type { HttpClient } from '../../outgoing/http-client.ts';
+import { type Delivery, Outbox, type Waiting } from '../outbox.ts';
+import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from './alert.ts';
+import type { ActionTokens } from './tokens.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** How often to look whether an invalid configuration was corrected. */
+const INVALID_PAUSE_MS = 5 * 60 * 1000;
+const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;
+/** The operator should get the alert soon after the notification service is back. */
+const LONGEST_RETRY_MS = 5 * 60 * 1000;
+/** Of more, nobody reads each: those of the capped kinds are only counted. A stored value may have 2 MB. */
+const MOST_WAITING = 200;
+/** When those that were too many are told. */
+const SUM_AFTER_MS = HOUR_MS;
+const ALERTS_KEY = 'alerts';
+const TOLD_PREFIX = 'told ';
+const REVIEW_KEY = 'told review';
+const TOKEN_PREFIX = 'told token ';
+/** What is wrong with an account is told again after this time. */
+const TOKEN_PAUSE_MS = 24 * HOUR_MS;
+/** Longer, so that a problem that is still there is known until it is reported again. */
+const TOKEN_LIFE_MS = 25 * HOUR_MS;
+
+type AlertConfig = Config & { readonly notifyAdminTopic: string };
+
+interface WaitingAlert extends Waiting {
+  readonly alert: Alert;
+}
+
+interface Told {
+  readonly value: unknown;
+  readonly until: number;
+  readonly lifeMs: number;
+}
+
+export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
+
+interface TokenReport {
+  /** None: what was wrong is over. */
+  readonly problems: readonly TokenProblem[];
+  /** What the operator was told, and when. It still counts if the problem was over for a while in between. */
+  readonly told: string;
+  readonly toldAt: number;
+}
+
+export class Operator {
+  readonly #kv: SyncKvStorage;
+  readonly #tokens: ActionTokens;
+  readonly #waiting: WaitingAlert[];
+  readonly #outbox: Outbox<WaitingAlert>;
+  readonly #addresses = new WeakMap<WaitingAlert, string>();
+  /** How often each kind was told, in this life of the object. */
+  readonly #windows = new Map<string, SlidingWindow>();
+  #http: HttpClient | null = null;
+
+  constructor(kv: SyncKvStorage, tokens: ActionTokens) {
+    this.#kv = kv;
+    this.#tokens = tokens;
+    this.#waiting = kv.get<WaitingAlert[]>(ALERTS_KEY) ?? [];
+    this.#outbox = new Outbox({
+      entries: this.#waiting,
+      save: () => this.#save(),
+      lifeMs: () => ALERT_LIFE_MS,
+      receiver: () => 'topic',
+      longestMs: LONGEST_RETRY_MS,
+    });
+  }
+
+  /**
+   * Keeps it for `deliver`, unless there is no topic, or no room for it. With an invalid configuration it is kept.
+   * @param address that the alert may contain.
+   */
+  tell(env: Env, alert: Alert, address: string | null, now: number, dueAt = now): 'kept' | 'nobody' | 'full' {
+    const config = alertConfigOf(env);
+    if (config === null) return 'nobody';
+    const isFull = this.#waiting.length >= MOST_WAITING;
+    if (isCapped(alert) && (isFull || this.#count(alert.kind, ALERTS, now) === null)) {
+      this.#addToSum(alert.kind, now);
+      return 'kept';
+    }
+    if (isFull) return 'full';
+    const waiting = { alert, at: now, attempts: 0, dueAt };
+    if (alert.kind === 'burst' || alert.kind === 'flood') this.#waiting.unshift(waiting);
+    else this.#waiting.push(waiting);
+    this.#save();
+    const isShown = config !== 'invalid' && config.alertAddress === 'shown';
+    if (address !== null && isShown) this.#addresses.set(waiting, address);
+    return 'kept';
+  }
+
+  /**
+   * Tells how many pushes wait for the operator: at once, or an hour after the last time; then the alert says how many
+   * there were by then. Answers when; null: not at all.
+   */
+  tellReview(env: Env, waiting: number, now: number): number | null {
+    const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
+    const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
+    this.forgetReview();
+    if (this.tell(env, { kind: 'review', waiting }, null, now, at) !== 'kept') return null;
+    if (at !== last) this.remember(REVIEW_KEY, at, now, at - now + REVIEW_ALERT_PAUSE_MS);
+    return at;
+  }
+
+  /** The operator looks at them now, so what nobody has tried to deliver is not told any more. */
+  forgetReview(): void {
+    const review = this.#waiting.find(({ alert, attempts }) => alert.kind === 'review' && attempts === 0);
+    if (review === undefined) return;
+    this.#outbox.remove(review);
+    this.#save();
+  }
+
+  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
+  mayTell(kind: keyof typeof MODERATION_ALERT_LIMITS, now: number): number | null {
+    return this.#count(kind, MODERATION_ALERT_LIMITS[kind], now);
+  }
+
+  /** By account, what is wrong with it as far as that may still hold. */
+  accountProblems(now: number): AccountProblems {
+    const reports = [...this.#kv.list<Told>({ prefix: TOKEN_PREFIX })]
+      .filter(([, told]) => isCurrent(told, now))
+      .map(([key, { value }]) => [key.slice(TOKEN_PREFIX.length), (value as TokenReport).problems] as const);
+    return Object.fromEntries(reports.filter(([, problems]) => problems.length > 0));
+  }
+
+  /**
+   * Takes a report of an account, and answers whether the operator is to hear of it now: several isolates may notice a
+   * problem at once, and one alert a day is enough. Cost: one write, but none of an account that was and is well.
+   * @param problems none: nothing is wrong any more.
+   */
+  takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
+    const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
+    const before = (this.last(TOKEN_PREFIX + account, now) ?? nothing) as TokenReport;
+    const text = problems.join(' ');
+    if (text === '' && before.problems.length === 0) return false;
+    const isNews = text !== '' && (before.told !== text || !isWithin(before.toldAt, TOKEN_PAUSE_MS, now));
+    const report = { ...before, problems, ...(isNews && { told: text, toldAt: now }) };
+    this.remember(TOKEN_PREFIX + account, report, now, TOKEN_LIFE_MS);
+    return isNews;
+  }
+
+  /** What the operator was told last about something, if that still counts. @param key begins with `told`. */
+  last(key: string, now: number): unknown {
+    const told = this.#kv.get<Told>(key);
+    return told !== undefined && isCurrent(told, now) ? told.value : null;
+  }
+
+  /** Cost: one write. It survives a restart of the object. */
+  remember(key: string, value: unknown, now: number, lifeMs: number): void {
+    this.#kv.put(key, { value, until: now + lifeMs, lifeMs });
+  }
+
+  /** Deletes what counts no more. Answers when the next deletion is due, or null. */
+  forgetOld(now: number): number | null {
+    const all = [...this.#kv.list<Told>({ prefix: TOLD_PREFIX })];
+    for (const [key, told] of all) if (!isCurrent(told, now)) this.#kv.delete(key);
+    const ends = all.filter(([, told]) => isCurrent(told, now)).map(([, { until }]) => until);
+    return ends.length === 0 ? null : Math.min(...ends);
+  }
+
+  /**
+   * Answers when to try again; null: not at all.
+   * @param isUrgent stops between two alerts if it becomes true, because something else needs the alarm.
+   */
+  async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
+    const config = alertConfigOf(env);
+    // The operator will correct it. Until then the alerts wait.
+    if (config === 'invalid') return this.#waiting.length === 0 ? null : Date.now() + INVALID_PAUSE_MS;
+    if (config === null) {
+      // No topic is configured any more.
+      if (this.#waiting.splice(0).length > 0) this.#save();
+      return null;
+    }
+    return this.#outbox.empty(Date.now(), async (waiting): Promise<Delivery> => {
+      if (isUrgent()) return { kind: 'interrupted' };
+      try {
+        await this.#publish(waiting, config);
+        return { kind: 'done' };
+      } catch (error) {
+        logRefusal(config.notifyAdminUrl, config, error);
+        const refusal = error instanceof NotificationError ? error : null;
+        return {
+          kind: 'failed',
+          askedMs: refusal?.retryAfterMs ?? 0,
+          all: refusal?.concernsTopic === true,
+        };
+      } finally {
+        this.#addresses.delete(waiting);
+      }
+    });
+  }
+
+  /** Each attempt has its own tokens: it may come long after the last one, and the last one may have arrived anyway. */
+  async #publish(waiting: WaitingAlert, config: AlertConfig): Promise<void> {
+    const notification = alertNotification(waiting.alert, {
+      topic: config.notifyAdminTopic,
+      serviceUrl: config.serviceUrl,
+      at: waiting.at,
+      address: this.#addresses.get(waiting) ?? null,
+      tokens: this.#tokens.make(actionsOf(waiting.alert), Date.now()),
+    });
+    const http = (this.#http ??= openHttp(config));
+    await publish(http, operatorService(config), notification);
+  }
+
+  /** Counts one that is too many, for the alert that sums them up. */
+  #addToSum(of: CappedKind, now: number): void {
+    const index = this.#waiting.findIndex(
+      ({ alert, attempts, dueAt }) =>
+        alert.kind === 'more' && alert.of === of && attempts === 0 && dueAt > now,
+    );
+    const sum = this.#waiting[index];
+    if (sum?.alert.kind === 'more')
+      this.#waiting[index] = { ...sum, alert: { ...sum.alert, count: sum.alert.count + 1 } };
+    else
+      this.#waiting.push({
+        alert: { kind: 'more', of, count: 1 },
+        at: now,
+        attempts: 0,
+        dueAt: now + SUM_AFTER_MS,
+      });
+    this.#save();
+  }
+
+  #count(kind: string, limit: Limit, now: number): number | null {
+    const after = hit(this.#windows.get(kind) ?? EMPTY_WINDOW, [limit], now);
+    this.#windows.set(kind, after.window);
+    return after.hit.allowed ? after.hit.attempts : null;
+  }
+
+  #save(): void {
+    if (this.#waiting.length === 0) this.#kv.delete(ALERTS_KEY);
+    else this.#kv.put(ALERTS_KEY, this.#waiting);
+  }
+}
+
+/** After a clock was set back, nothing counts for longer. */
+function isCurrent({ until, lifeMs }: Told, now: number): boolean {
+  return isAhead(until, lifeMs, now);
+}
+
+function isCapped(alert: Alert): alert is Extract<Alert, { kind: CappedKind }> {
+  return alert.kind in CAPPED;
+}
+
+/** Null: there is no topic. */
+function alertConfigOf(env: Env): AlertConfig | 'invalid' | null {
+  const result = configOf(env);
+  if (result.kind === 'invalid') return 'invalid';
+  if (result.config.notifyAdminTopic === null) return null;
+  const { notifyAdminTopic } = result.config;
+  return { ...result.config, notifyAdminTopic };
+}

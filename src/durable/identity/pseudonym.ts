@@ -1,0 +1,132 @@
+/** A pseudonym: everything that is kept of it, and what reports, the operator and time do to it. */
+import { MAIN_HOST } from '../../config/hosts.ts';
+import type { Ledger } from '../../stats/ledger.ts';
+import type { Guard } from '../guard/guard.ts';
+import { Comments } from './comments.ts';
+import { History, type HistoryEntry } from './history.ts';
+import { Karma } from './karma.ts';
+import {
+  Moderation,
+  pardoned,
+  REPORT_LIFE_MS,
+  type Reporter,
+  reported,
+  type Standing,
+  standingOf,
+} from './moderation.ts';
+
+export interface ReportOutcome {
+  /** False: an earlier report counts already, or the pseudonym is blocked. */
+  readonly accepted: boolean;
+  readonly standing: Standing;
+}
+
+export interface Pardon {
+  readonly standing: Standing;
+  /** Of the comments that are still there, how many get back the karma that they showed. */
+  readonly restoring: number;
+  /** The pseudonym's log, oldest first. */
+  readonly log: readonly HistoryEntry[];
+}
+
+/** False until something has been written: a question about an unused hash must not leave a database behind. */
+export function hasRecords(sql: SqlStorage): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pseudonym'").toArray().length > 0;
+}
+
+export class Pseudonym {
+  readonly hash: string;
+  readonly moderation: Moderation;
+  readonly comments: Comments;
+  readonly karma: Karma;
+  readonly history: History;
+
+  /**
+   * Makes the tables if there are none.
+   * @param name the object's, if the platform knows it. Not every platform does when an alarm goes off.
+   */
+  constructor(sql: SqlStorage, name: string | undefined, ledger: () => Ledger) {
+    sql.exec(
+      'CREATE TABLE IF NOT EXISTS pseudonym (only INTEGER PRIMARY KEY CHECK (only = 1), hash TEXT NOT NULL)',
+    );
+    if (name !== undefined) sql.exec('INSERT OR IGNORE INTO pseudonym VALUES (1, ?)', name);
+    this.hash = sql.exec<{ hash: string }>('SELECT hash FROM pseudonym').one().hash;
+    this.moderation = new Moderation(sql);
+    this.comments = new Comments(sql);
+    this.karma = new Karma(sql, this.hash, ledger);
+    this.history = new History(sql);
+  }
+
+  standing(now: number): Standing {
+    return standingOf(this.moderation.facts, now);
+  }
+
+  report(reporter: Reporter, now: number): ReportOutcome {
+    const { moderation, karma, comments, history } = this;
+    const { counts, facts, effect } = reported(moderation.facts, reporter, now);
+    moderation.write(facts);
+    const standing = standingOf(facts, now);
+    if (effect !== 'none') {
+      const state = effect === 'flag' ? 'flagged' : 'blocked';
+      // As it is now: what is told later may be gone by then.
+      history.addNews({ state, reports: standing.reports, ...comments.extent() }, karma.known, now);
+      karma.reset(now);
+      comments.order(effect === 'flag' ? 'reset' : 'delete', now);
+    }
+    return { accepted: counts, standing };
+  }
+
+  /** Lifts what reports have led to. Comments that are deleted stay so: nobody has kept their texts. */
+  pardon(now: number): Pardon {
+    const { moderation, karma, comments, history } = this;
+    moderation.write(pardoned(moderation.facts, now));
+    karma.raise(history.lostKarma(), now);
+    history.add('pardoned', now);
+    const restoring = comments.restore(now);
+    return { standing: this.standing(now), restoring, log: history.entries() };
+  }
+
+  /**
+   * Tells the operator what has happened to it; what does not arrive is told later. Never rejects.
+   * @param hostKey of the code host of its comments.
+   */
+  async tellNews(
+    guard: Pick<DurableObjectStub<Guard>, 'moderated'>,
+    hostKey: string,
+    now: number,
+  ): Promise<void> {
+    const { hash, history } = this;
+    for (const news of history.dueNews(now)) {
+      const { repository, ...details } = news.details;
+      const place = repository === null || hostKey === MAIN_HOST ? repository : `${hostKey}/${repository}`;
+      const isTold = await guard.moderated({ hash, ...details, repository: place }, news.at).then(
+        (taken) => taken,
+        () => false,
+      );
+      if (isTold) history.told(news);
+      else history.notTold(news, now);
+    }
+  }
+
+  /** When something is due next; null if nothing is. */
+  nextDueAt(): number | null {
+    const [oldest] = this.moderation.facts.reports;
+    const dueAts = [
+      this.comments.nextDueAt(),
+      this.karma.nextDueAt(),
+      this.history.nextDueAt(),
+      oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
+    ].filter((at) => at !== null);
+    return dueAts.length === 0 ? null : Math.min(...dueAts);
+  }
+
+  /**
+   * Whether all this has no more effect than nothing at all. Anyone can report any hash, and this must not leave a
+   * database behind forever either.
+   */
+  get isNobody(): boolean {
+    const { moderation, comments, karma, history } = this;
+    const { reports, isBlocked } = moderation.facts;
+    return reports.length === 0 && !isBlocked && comments.isEmpty() && karma.isNothing() && history.isEmpty();
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Messages of an object that were not delivered yet. One stays until its receiver has accepted it, even after a crash, so
+ * that an outage of the receiver delays nobody and loses nothing. If an answer is lost, a message may arrive twice: the
+ * receiver must tolerate that.
+ */
+import { dueAgainAt, isDue } from './due-rows.ts';
+
+/** Each may have to wait for its receiver's timeout. */
+const PER_RUN = 20;
+
+export interface Waiting {
+  /** When it happened; milliseconds since 1970. */
+  readonly at: number;
+  attempts: number;
+  /** Not before; milliseconds since 1970. */
+  dueAt: number;
+}
+
+/** What became of an attempt. */
+export type Delivery =
+  | { readonly kind: 'done' }
+  /** Something else is more urgent: the run ends here, and nothing has failed. */
+  | { readonly kind: 'interrupted' }
+  | {
+      readonly kind: 'failed';
+      /** How long the receiver asks to wait; 0 if it does not. */
+      readonly askedMs: number;
+      /** Whether the other messages to the same receiver would fail now, too. */
+      readonly all: boolean;
+    };
+
+export interface OutboxRules<Entry> {
+  /** Where the entries are stored, oldest first. The outbox changes the list. */
+  readonly entries: Entry[];
+  save(): void;
+  /** How long to try. */
+  lifeMs(entry: Entry): number;
+  receiver(entry: Entry): string;
+  /** The longest pause that no receiver asks for. */
+  readonly longestMs?: number;
+}
+
+export class Outbox<Entry extends Waiting> {
+  readonly #rules: OutboxRules<Entry>;
+
+  constructor(rules: OutboxRules<Entry>) {
+    this.#rules = rules;
+  }
+
+  /** The caller saves it. */
+  remove(entry: Entry | undefined): void {
+    const { entries } = this.#rules;
+    const index = entries.findIndex((other) => other === entry);
+    if (index !== -1) entries.splice(index, 1);
+  }
+
+  /**
+   * Hands over what is due, oldest first. Answers when to come back, in milliseconds since 1970; null: never.
+   * @param isHeld which entries are not to leave yet; they do not count for the answer either.
+   */
+  async empty(
+    now: number,
+    deliver: (entry: Entry) => Promise<Delivery>,
+    isHeld: (entry: Entry) => boolean = () => false,
+  ): Promise<number | null> {
+    const waiting = () => this.#rules.entries.filter((entry) => !isHeld(entry));
+    for (let turn = 0; turn < PER_RUN; turn++) {
+      const entry = waiting().find(({ dueAt }) => isDue(dueAt, now));
+      if (entry === undefined) break;
+      const isTooOld = now - entry.at > this.#rules.lifeMs(entry);
+      const delivery: Delivery = isTooOld ? { kind: 'done' } : await deliver(entry);
+      if (delivery.kind === 'interrupted') break;
+      if (delivery.kind === 'done') this.remove(entry);
+      else this.#postpone(entry, now, delivery.askedMs, delivery.all);
+      this.#rules.save();
+    }
+    const left = waiting();
+    return left.length === 0 ? null : Math.max(now, Math.min(...left.map(({ dueAt }) => dueAt)));
+  }
+
+  #postpone(entry: Entry, now: number, askedMs: number, all: boolean): void {
+    const rules = this.#rules;
+    entry.dueAt = dueAgainAt(entry.attempts, now, askedMs, rules.longestMs);
+    entry.attempts += 1;
+    if (!all) return;
+    const receiver = rules.receiver(entry);
+    for (const other of rules.entries.filter((one) => rules.receiver(one) === receiver)) {
+      other.dueAt = Math.max(other.dueAt, entry.dueAt);
+      // Whichever of them is tried next has failed as often.
+      other.attempts = Math.max(other.attempts, entry.attempts);
+    }
+  }
+}
