@@ -9,14 +9,8 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { ALERTS, MODERATION_ALERT_LIMITS, REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
-import {
-  EMPTY_WINDOW,
-  hit,
-  isAhead,
-  isWithin,
-  type Limit,
-  type SlidingWindow,
-} from '../../limits/sliding-window.ts';
+import { isAhead, isWithin } from '../../isolate/clock.ts';
+import { EMPTY_WINDOW, hit, type Limit, type SlidingWindow } from '../../limits/sliding-window.ts';
 import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
