@@ -25,6 +25,7 @@ const AS_WRANGLER = [
   '--conditions=workerd,worker,browser',
   '--external:cloudflare:*',
   '--external:node:*',
+  '--loader:.css=text',
   '--loader:.html=text',
   '--define:process.env.NODE_ENV="production"',
   '--define:navigator.userAgent="Cloudflare-Workers"',

@@ -1,27 +1,28 @@
 /** Pages whose text is made when the code is: `npm run documents` makes it of documents, and of the API's description. */
 import { html, raw } from 'hono/html';
-import { limitText, OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
-import API from './documents/api.html';
-import MAINTAINERS from './documents/maintainers.html';
-import PRIVACY from './documents/privacy.html';
+import { limitText } from '../config/values.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
+import API_HTML from './documents/api.html';
+import MAINTAINERS_HTML from './documents/maintainers.html';
+import PRIVACY_HTML from './documents/privacy.html';
 import { contactLink, type Frame, type Html, type Page } from './layout.ts';
 
 export const DOCUMENTS = {
   privacy: {
     title: 'Privacy',
     description: 'Who learns what of a push without an account.',
-    text: PRIVACY,
+    text: PRIVACY_HTML,
   },
   maintainers: {
     title: 'For maintainers',
     description: 'What an anonymous pull request is, and how to say no.',
-    text: MAINTAINERS,
+    text: MAINTAINERS_HTML,
   },
   api: {
     title: 'API',
     description:
       'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. You need no key for them. The code host learns neither your name nor your address.',
-    text: API,
+    text: API_HTML,
   },
 } as const;
 

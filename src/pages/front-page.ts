@@ -5,7 +5,8 @@ import type { Config } from '../config.ts';
 import { hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
-import { type Html, type Page, PRIVACY_PATH } from './layout.ts';
+import { safeUrl } from './forms/parts.ts';
+import { dotted, type Html, type Page, PRIVACY_PATH, statusLine } from './layout.ts';
 import { promises } from './promises.ts';
 
 const TITLE = 'Contribute without an account';
@@ -61,9 +62,7 @@ export function frontPage(page: FrontPage): Page {
 const TRIAL =
   'This service is only being tried: its code host is embedded, and nothing reaches a real repository.';
 
-const TRIAL_NOTICE = html`<p class="status">
-  <span class="warn"><span class="dot" aria-hidden="true"></span>${TRIAL}</span>
-</p>`;
+const TRIAL_NOTICE = statusLine('warn', TRIAL);
 
 /** For those who have no clone, or no terminal. */
 const ELSEWHERE = html`No clone? Name the repository, and change a file, open an issue or reply in the
@@ -118,12 +117,7 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
 };
 
 function botProblem({ hostName, problem }: BotProblem): Html {
-  return html`<p class="status">
-    <span class="bad"
-      ><span class="dot" aria-hidden="true"></span>${hostName} ${BOT_PROBLEMS[problem]}. The operator has been
-      told.</span
-    >
-  </p>`;
+  return statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`);
 }
 
 /** `a, b or c` */
@@ -141,7 +135,7 @@ function status({ isSuspended, total }: FrontPage): Html {
         ? ['bad', 'Pushes are suspended at the moment']
         : ['good', 'Pushes are accepted'];
   return html`<p class="status">
-    <span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>
+    ${dotted(tone, words)}
     ${total === undefined ? '' : html`<span class="soft">${countInWords(total)} so far</span>`}
   </p>`;
 }
@@ -165,18 +159,13 @@ function recentList(recent: readonly RecordedPullRequest[] | undefined, now: num
   const items = recent.slice(0, SHOWN).map(
     ({ owner, repo, prUrl, createdAt }) =>
       html`<li>
-        <a href="${httpUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
+        <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
         <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
       </li>`,
   );
   return html`<ul class="list">
     ${items}
   </ul>`;
-}
-
-/** A link of another kind could run in the page. */
-function httpUrl(url: string): string {
-  return /^https?:\/\//.test(url) ? url : '#recent';
 }
 
 function pullRequestNumber(url: string): string {

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { heldSentence, notPublic } from '../push/reply/banner.ts';
-import type { Html, Page } from './layout.ts';
+import { dotted, type Html, type Page } from './layout.ts';
 
 const STATES: Readonly<Record<HoldState, { readonly tone: string; readonly word: string }>> = {
   held: { tone: 'warn', word: 'Held' },
@@ -39,9 +39,7 @@ export function heldPage(held: HeldView): Page {
         <h2 id="standing">Status</h2>
         <dl class="facts">
           <dt>State</dt>
-          <dd>
-            <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
-          </dd>
+          <dd>${dotted(tone, word)}</dd>
           <dt>Hash</dt>
           <dd class="mono">${held.prHash}</dd>
         </dl>

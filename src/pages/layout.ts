@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Contact } from '../config/values.ts';
-import { STYLE } from './style.ts';
+import STYLE_CSS from './style.css';
 
 /** The text that a sign-off affirms. */
 export const DCO_URL = 'https://developercertificate.org/';
@@ -67,7 +67,7 @@ export function renderPage(
             ? ''
             : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`
         }
-        ${raw(`<style>${STYLE}</style>`)}
+        ${raw(`<style>${STYLE_CSS}</style>`)}
       </head>
       <body>
         <header>
@@ -95,12 +95,21 @@ export function renderPage(
     </html>`;
 }
 
+/** A state, in words and in a colour of the style. */
+export function dotted(tone: string, words: Html | string): Html {
+  return html`<span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>`;
+}
+
+export function statusLine(tone: string, words: Html | string): Html {
+  return html`<p class="status">${dotted(tone, words)}</p>`;
+}
+
 /** Where people reach the operator. */
 export function contactLink({ url, text }: Contact): Html {
   return html`<a href="${url}">${text}</a>`;
 }
 
-const STYLE_SOURCE = hashSource(STYLE);
+const STYLE_SOURCE = hashSource(STYLE_CSS);
 
 /** Headers for a page. The policy allows only the script and style of this page. */
 export function pageHeaders({ script }: Pick<Page, 'script'>): Record<string, string> {

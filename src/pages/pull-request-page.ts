@@ -12,7 +12,7 @@ import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
-import type { Html, Page } from './layout.ts';
+import { dotted, type Html, type Page } from './layout.ts';
 import { isoTime } from './times.ts';
 
 export interface PullRequestPage {
@@ -112,7 +112,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
       }
       <dt>State</dt>
       <dd>
-        <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
+        ${dotted(tone, word)}
         <small>${meaning}</small>
       </dd>
       <dt>Link</dt>

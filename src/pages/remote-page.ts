@@ -5,7 +5,8 @@ import type { PullRequestState } from '../durable/pull-request/history.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import { DCO_URL, type Html, MAINTAINERS_PATH, type Page } from './layout.ts';
+import { safeUrl } from './forms/parts.ts';
+import { DCO_URL, dotted, type Html, MAINTAINERS_PATH, type Page, statusLine } from './layout.ts';
 import { promises } from './promises.ts';
 import { stateWord } from './pull-request-page.ts';
 import { isoTime } from './times.ts';
@@ -98,20 +99,13 @@ function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
 
 function suspension({ isSuspended }: RemotePage): Html | '' {
   if (isSuspended !== true) return '';
-  return html`<p class="status">
-    <span class="bad"
-      ><span class="dot" aria-hidden="true"></span>Pushes are suspended at the moment. Try again in 15
-      minutes.</span
-    >
-  </p>`;
+  return statusLine('bad', 'Pushes are suspended at the moment. Try again in 15 minutes.');
 }
 
 /** What the repository accepts, as its policy says. */
 function acceptance({ policy, repository }: RemotePage): Html {
   const [tone, words] = acceptanceInWords(policy, repository);
-  return html`<p class="status">
-    <span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>
-  </p>`;
+  return statusLine(tone, words);
 }
 
 function acceptanceInWords(
@@ -156,13 +150,13 @@ function pullRequestList({ pullRequests }: RemotePage): Html {
     const { tone, word } = stateWord(state);
     const name = title === null ? `#${number}` : `#${number} ${visibleText(title)}`;
     return html`<li>
-      <a href="${/^https?:\/\//.test(url) ? url : '#listed'}">${name}</a>
+      <a href="${safeUrl(url)}">${name}</a>
       ${
         openedAt === null
           ? ''
           : html`<time class="soft" datetime="${isoTime(openedAt)}">${isoTime(openedAt).slice(0, 10)}</time>`
       }
-      <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
+      ${dotted(tone, word)}
     </li>`;
   });
   const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';

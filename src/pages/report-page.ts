@@ -9,7 +9,7 @@ import {
   type Standing,
 } from '../durable/identity/moderation.ts';
 import { safeUrl } from './forms/parts.ts';
-import type { Html, Page } from './layout.ts';
+import { dotted, type Html, type Page } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
@@ -108,7 +108,7 @@ function facts(hash: string, { reports, state }: Standing): Html {
       </dd>
       <dt>State</dt>
       <dd>
-        <span class="${tone}"><span class="dot" aria-hidden="true"></span>${state}</span>
+        ${dotted(tone, state)}
         <small>${meaning}</small>
       </dd>
     </dl>

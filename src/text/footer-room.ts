@@ -7,7 +7,6 @@
  */
 import type { Token } from 'markdown-it';
 import { isElement, OpenElements, partsOf } from './html.ts';
-import { looksLikeFooter } from './forged-footer.ts';
 import {
   DISPUTED_SPACE,
   holdsDefinition,
@@ -31,6 +30,19 @@ const FORGED =
 
 /** They end a line to some programs. */
 const DISPUTED_BREAK = /[\v\f]|\r(?!\n)/;
+
+/** Letters of other scripts that look like those of our footers. */
+const LOOKALIKES = new Map(
+  [
+    ...'аaαaоoοoеeєeсcϲcрpρpкkκkмmгrтtτtіiіiιiѕsуyνvԁdһhհhɡgոnпnмmАaΑaΒbВbЕeΕeНhΗhІiΙiКkΚkМmΜmΝnОoΟoРpΡpСcТtΤt'.matchAll(
+      /../gu,
+    ),
+  ].map(({ 0: [letter = '', latin = ''] }) => [letter, latin] as const),
+);
+
+const COMMENT_FOOTER = /anon[0-9a-f]{8}karma\d+report/;
+const ISSUE_FOOTER =
+  /thisissueisananonymouscontributionmadevia|theoriginalauthorsidentityhasbeenanonymi[sz]ed/;
 
 /** The footer, if it is seen. */
 const SEEN_LAST = ['hr', 'paragraph_open', 'inline', 'paragraph_close'];
@@ -126,4 +138,22 @@ function holdsFooter(tokens: readonly Token[], lines: readonly string[]): boolea
 
 function shownIn(html: string): string {
   return Array.from(partsOf(html), (part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+/** However it is written. Linear. @param shown the words of one paragraph, or of one piece of HTML. */
+function looksLikeFooter(shown: string): boolean {
+  const known = new Map<string, string>();
+  const latinOf = (character: string): string => {
+    const latin = known.get(character) ?? asLatin(character);
+    known.set(character, latin);
+    return latin;
+  };
+  const latin = shown.replaceAll(/[^\0-\x7f]/gu, latinOf).toLowerCase();
+  const letters = latin.replaceAll(/[^a-z0-9]+/g, '');
+  return COMMENT_FOOTER.test(letters) || ISSUE_FOOTER.test(letters);
+}
+
+/** Each character for itself: to normalise many accents at once takes the square of their number. */
+function asLatin(character: string): string {
+  return Array.from(character.normalize('NFKD'), (letter) => LOOKALIKES.get(letter) ?? letter).join('');
 }

@@ -38,20 +38,20 @@ it('bundles the same bytes as wrangler', async () => {
   const [wranglers = ''] = readFileSync(join(folder, 'worker.js'), 'utf8').split('//# sourceMappingURL=');
   const ours = await bundleWorker({ ...(await readConfig()), minify: false });
   // wrangler leaves texts in files beside the bundle; `npm run deploy` uploads ours, which holds them.
-  const imported = takeOut(wranglers, /^import (\w+) from "\.\/([0-9a-f]{40}-(\w+)\.html)";\n/gm);
+  const imported = takeOut(wranglers, /^import (\w+) from "\.\/([0-9a-f]{40}-\w+\.(?:css|html))";\n/gm);
   const held = takeOut(
     ours,
-    /^\/\/ src\/[^\n]+\.html\nvar ((\w+)_default) = (["'][^\n]*["']|`(?:[^`\\]|\\.)*`);\n\n/gms,
+    /^\/\/ src\/[^\n]+\.(?:css|html)\nvar ((\w+)_default) = (["'][^\n]*["']|`(?:[^`\\]|\\.)*`);\n\n/gms,
   );
   expect(held.texts.map(({ value }) => runInNewContext(value) as string)).toEqual(
     imported.texts.map(({ name }) => readFileSync(join(folder, name), 'utf8')),
   );
-  expect(held.texts).toHaveLength(3);
+  expect(held.texts).toHaveLength(4);
   // Not `toBe`, which would print two megabytes.
   expect(held.code === imported.code, 'the bundles are the same').toBe(true);
 });
 
-/** The bundle without its texts. They are used as `text: <identifier>`. */
+/** The bundle without its texts, with numbers in place of their names; and without what names the modules around them. */
 function takeOut(bundle: string, declaration: RegExp) {
   const texts = Array.from(bundle.matchAll(declaration), ([, identifier = '', name = '', value = '']) => ({
     identifier,
@@ -59,8 +59,8 @@ function takeOut(bundle: string, declaration: RegExp) {
     value,
   }));
   const code = texts.reduce(
-    (rest, { identifier }, index) => rest.replace(`text: ${identifier}\n`, `text: ${index}\n`),
-    bundle.replaceAll(declaration, ''),
+    (rest, { identifier }, index) => rest.replaceAll(new RegExp(`\\b${identifier}\\b`, 'g'), String(index)),
+    bundle.replaceAll(declaration, '').replaceAll(/^(?:\/\/ src\/.*)?\n/gm, ''),
   );
   return { texts, code };
 }

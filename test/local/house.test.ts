@@ -31,8 +31,8 @@ const ROOMS = [
   'metrics',
   'outgoing',
   'spool',
-  'isolate',
   'limits',
+  'isolate',
   'secret',
   'git',
   'objects.ts',
@@ -49,27 +49,27 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 43_500;
+const MOST_LINES = 42_750;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
   config: 500,
-  durable: 6_200,
+  durable: 5_880,
   edit: 400,
   events: 350,
   forms: 150,
   git: 7_500,
-  host: 4_800,
+  host: 4_550,
   isolate: 700,
   limits: 900,
   metrics: 550,
   middleware: 200,
   notify: 150,
   outgoing: 1_250,
-  pages: 2_900,
+  pages: 2_750,
   policy: 350,
   push: 5_700,
-  routes: 7_500,
+  routes: 7_450,
   secret: 300,
   spool: 500,
   stats: 500,
@@ -151,6 +151,12 @@ it('has a ceiling for each room', () => {
 
 it.each(Object.entries(MOST_LINES_OF_ROOMS))('has %s in at most %i lines', (room, most) => {
   expect(countLines((file) => roomOf(file) === room)).toBeLessThanOrEqual(most);
+});
+
+it('has requests of Hono in routes and middleware only: below them, everything is a port', () => {
+  const above = new Set(['worker.ts', 'routes', 'middleware']);
+  const below = files.filter((file) => !above.has(roomOf(file)));
+  expect(below.filter((file) => /from 'hono'/.test(readFileSync(join(SRC, file), 'utf8')))).toEqual([]);
 });
 
 it('has pure Git, which needs nothing else', () => {

@@ -1,6 +1,7 @@
 /** Change a file: edit it, and see what becomes public. */
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/hunks.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { DCO_URL, type Html, type Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { differenceTable } from './difference.ts';
@@ -19,20 +20,25 @@ import {
 } from './parts.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 
-export interface ChangeForm extends FormFrame, PullRequestKey {
+/** What the form of a change holds. Without a `prHash`, it is a new pull request. */
+export interface ChangeFields extends PullRequestKey {
   readonly path: string;
-  /** Empty: a new file. */
-  readonly blob: string;
-  readonly seen: string;
+  /** The file as the form has shown it; null: a new file. */
+  readonly blob: Oid | null;
+  /** The commit in which the form has shown it; null: the form does not say. */
+  readonly seen: Oid | null;
   readonly text: string;
   readonly title: string;
   readonly description: string;
-  /** The person's own name and address; empty: not given. */
+  /** The person's own name and address, to be searched for; empty: not given. */
   readonly ownName: string;
   /** Whether the person affirms the Developer Certificate of Origin. */
   readonly signOff: boolean;
-  /** Whether the repository requires that. */
+  /** Whether the repository requires that, as the form has it; the push is judged by the policy itself. */
   readonly needsSignOff: boolean;
+}
+
+export interface ChangeForm extends FormFrame, ChangeFields {
   /** Whether an update takes the key of the pull request. */
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
@@ -47,7 +53,7 @@ export const MAX_OWN_NAME = 200;
 const MAX_ADDRESSES = 5;
 
 function isNew({ blob }: ChangeForm): boolean {
-  return blob === '';
+  return blob === null;
 }
 
 export function changeFormPage(form: ChangeForm): Page {
@@ -62,7 +68,7 @@ export function changeFormPage(form: ChangeForm): Page {
       : html`${problemNotice(problem)}
           ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
           <form method="post" action="${action}" class="card">
-            ${hidden({ token, path, blob: form.blob, seen: form.seen, pr_hash: prHash, ...signOffNeed(form) })}
+            ${hidden({ token, pr_hash: prHash, ...hiddenFields(form) })}
             ${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
             ${textField({
               name: 'title',
@@ -98,9 +104,9 @@ export function changeFormPage(form: ChangeForm): Page {
   );
 }
 
-/** The form holds what the repository requires, because nothing is kept between two steps. */
-function signOffNeed({ needsSignOff }: ChangeForm): Readonly<Record<string, string>> {
-  return needsSignOff ? { needs_sign_off: 'yes' } : {};
+/** Which file it is, and what the repository requires: nothing is kept between two steps. */
+function hiddenFields({ path, blob, seen, needsSignOff }: ChangeForm): Readonly<Record<string, string>> {
+  return { path, blob: blob ?? '', seen: seen ?? '', ...(needsSignOff ? { needs_sign_off: 'yes' } : {}) };
 }
 
 function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
@@ -133,21 +139,9 @@ export interface ChangePreview {
 }
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
-  const { action, token, path, blob, seen, text, title, description, ownName, prHash, prKey } = form;
-  const fields = {
-    token,
-    path,
-    blob,
-    seen,
-    text,
-    title,
-    description,
-    own_name: ownName,
-    pr_hash: prHash,
-    pr_key: prKey,
-    ...(form.signOff ? { sign_off: 'yes' } : {}),
-    ...signOffNeed(form),
-  };
+  const { action, token, path, text, title, description, ownName, prHash, prKey } = form;
+  const typed = { text, title, description, own_name: ownName, pr_hash: prHash, pr_key: prKey };
+  const fields = { token, ...hiddenFields(form), ...typed, ...(form.signOff ? { sign_off: 'yes' } : {}) };
   return formPage(
     'What becomes public',
     form,

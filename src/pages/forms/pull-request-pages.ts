@@ -1,7 +1,7 @@
 /** What has become of a change: its pull request, and how to withdraw it. */
 import { html } from 'hono/html';
 import { farewell, type Withdrawn } from '../../push/reply/banner.ts';
-import type { Page } from '../layout.ts';
+import type { Html, Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
@@ -14,12 +14,24 @@ import {
   textField,
 } from './parts.ts';
 
-export interface OpenedChange {
-  readonly isUpdate: boolean;
-  readonly prUrl: string;
+/** What leads back to a pull request, and what changes it. */
+interface Kept {
   readonly prHash: string;
   /** Null: it was not given, so it is not shown. */
   readonly key: string | null;
+}
+
+function keepCard({ prHash, key }: Kept, why: string, ways: Html | '' = ''): Html {
+  return html`<section class="card" aria-labelledby="keep">
+    <h2 id="keep">Keep ${key === null ? 'its hash' : 'its hash and its key'}</h2>
+    <p>${why}</p>
+    ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)} ${ways}
+  </section>`;
+}
+
+export interface OpenedChange extends Kept {
+  readonly isUpdate: boolean;
+  readonly prUrl: string;
   readonly subscribeUrl: string;
   /** Of the service. */
   readonly page: string;
@@ -30,20 +42,16 @@ export interface OpenedChange {
 }
 
 export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, opened: OpenedChange): Page {
-  const { isUpdate, prUrl, prHash, key, subscribeUrl, page, edit, withdrawal } = opened;
+  const { isUpdate, prUrl, subscribeUrl, page, edit, withdrawal } = opened;
   const lines = opened.lines.join('\n').trim();
   return formPage(
     isUpdate ? 'Your pull request is updated' : 'Your pull request is open',
     frame,
     html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
-    html`<section class="card" aria-labelledby="keep">
-        <h2 id="keep">Keep ${key === null ? 'its hash' : 'its hash and its key'}</h2>
-        <p>
-          With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the
-          key can you withdraw it, or change its title and description. Keep the key to yourself.
-        </p>
-        ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}
-      </section>
+    html`${keepCard(
+        opened,
+        'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Keep the key to yourself.',
+      )}
       <section class="card" aria-labelledby="next">
         <h2 id="next">Next steps</h2>
         <ul>
@@ -60,10 +68,7 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
   );
 }
 
-export interface HeldChange {
-  readonly prHash: string;
-  /** As `OpenedChange` has it. */
-  readonly key: string | null;
+export interface HeldChange extends Kept {
   /** Why and until when. */
   readonly sentence: string;
   /** Of the service. */
@@ -72,23 +77,19 @@ export interface HeldChange {
 }
 
 export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, held: HeldChange): Page {
-  const { prHash, key, sentence, page, withdrawal } = held;
+  const { sentence, page, withdrawal } = held;
   return formPage(
     'Your change is held',
     frame,
     html`${sentence}`,
-    html`<section class="card" aria-labelledby="keep">
-      <h2 id="keep">Keep ${key === null ? 'its hash' : 'its hash and its key'}</h2>
-      <p>
-        You need the hash to find it again: nobody can look it up for you. To give it up, or to withdraw the
-        pull request later, you also need the key.
-      </p>
-      ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}
-      <ul>
+    keepCard(
+      held,
+      'You need the hash to find it again: nobody can look it up for you. To give it up, or to withdraw the pull request later, you also need the key.',
+      html`<ul>
         <li><a href="${page}">See its state</a>. The address of the pull request will be there.</li>
         <li><a href="${withdrawal}">Give it up</a>.</li>
-      </ul>
-    </section>`,
+      </ul>`,
+    ),
   );
 }
 

@@ -15,7 +15,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError, chunksOf } from '../../streams/body.ts';
 import { bodyText, discardBody } from '../../streams/request-body.ts';
-import { untilAnswered } from '../request/held-memory.ts';
+import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { SEND_AGAIN } from './form-answer.ts';
@@ -50,24 +50,21 @@ const TOO_LARGE = explained(
   'Go back, and shorten what you wrote. Large changes need Git.',
 );
 
-export interface FormLimits {
-  /** That the form's token must be for. */
-  readonly path: string;
-  readonly maxBytes: number;
-  /** What the request holds. It is ended with the answer. */
-  readonly memory: MemoryHold;
-}
-
-/** Reads the form that was sent, and answers it. */
+/**
+ * Reads the form that was sent, and answers it.
+ * @param path that the form's token must be for.
+ * @property memory what the request holds. It is ended with the answer.
+ */
 export async function receiveForm(
   c: Context<AppEnv>,
-  limits: FormLimits,
+  path: string,
+  { maxBytes, memory = memoryFor(c) }: { readonly maxBytes: number; readonly memory?: MemoryHold },
   answer: (sent: SentForm) => Promise<Response>,
 ): Promise<Response> {
-  const answering = readForm(c, limits).then((sent) =>
+  const answering = readForm(c, path, maxBytes, memory).then((sent) =>
     'kind' in sent ? answerRefused(c, sent, 'page') : answer(sent),
   );
-  return untilAnswered(limits.memory, answering);
+  return untilAnswered(memory, answering);
 }
 
 /** @param typed what belongs to the form besides its token. */
@@ -82,7 +79,9 @@ export async function secretsOf(
 /** The form, or why it cannot be read. */
 async function readForm(
   c: Context<AppEnv>,
-  { path, maxBytes, memory }: FormLimits,
+  path: string,
+  maxBytes: number,
+  memory: MemoryHold,
 ): Promise<SentForm | Refused> {
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs };
   const unread = async (refusal: Refused): Promise<Refused> => {

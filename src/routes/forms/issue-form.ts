@@ -4,7 +4,6 @@ import type { AppEnv } from '../../env.ts';
 import { withPlainLineEnds } from '../../forms/form-fields.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { donePage, issueFormPage, issuePreviewPage } from '../../pages/forms/thread-pages.ts';
-import { memoryFor } from '../request/held-memory.ts';
 import { type Refused, sentence } from '../request/refused.ts';
 import { checkIssue, createIssue } from '../threads/create-issue.ts';
 import { pseudonymOn } from '../threads/anonymous-comment.ts';
@@ -23,8 +22,7 @@ export async function showIssueForm(c: Context<AppEnv>, target: RepositoryName):
 
 export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { action: path } = placeOf(c, target, ISSUE_FORM);
-  const limits = { path, maxBytes: MAX_TEXT_FORM_BYTES, memory: memoryFor(c) };
-  return receiveForm(c, limits, (sent) => answerIssue(c, target, sent));
+  return receiveForm(c, path, { maxBytes: MAX_TEXT_FORM_BYTES }, (sent) => answerIssue(c, target, sent));
 }
 
 async function answerIssue(

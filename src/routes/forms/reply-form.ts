@@ -18,9 +18,8 @@ import {
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
-import { memoryFor } from '../request/held-memory.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
-import { refuseTooMany } from '../request/rate-limit.ts';
+import { refuseTooMany } from '../request/limits.ts';
 import { type Refused, refused, sentence } from '../request/refused.ts';
 import { isBlank } from '../request/payload.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';
@@ -60,8 +59,7 @@ function showMissing(c: Context<AppEnv>, target: RepositoryName, number: number,
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { action: path } = placeOf(c, target, REPLY_FORM);
-  const limits = { path, maxBytes: MAX_TEXT_FORM_BYTES, memory: memoryFor(c) };
-  return receiveForm(c, limits, (sent) => answerReply(c, target, sent));
+  return receiveForm(c, path, { maxBytes: MAX_TEXT_FORM_BYTES }, (sent) => answerReply(c, target, sent));
 }
 
 async function answerReply(

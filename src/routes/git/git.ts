@@ -11,7 +11,6 @@ import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
-import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
@@ -25,6 +24,11 @@ const discoveryQuery = z.object({
     .meta({ description: 'What will follow: a push or a fetch.' }),
 });
 
+const NO_LFS = [
+  'Git LFS is not available through gitveil.',
+  'To clone or fetch, set GIT_LFS_SKIP_SMUDGE=1: files in LFS then stay pointer files.',
+  'A push cannot send such files: leave them out of it.',
+].join(' ');
 const INVALID_NAME = 'The name of the repository is not valid.';
 const MISSING = answer('The repository does not exist, or is not public.', as(TEXT));
 const TOO_MANY = answer(
@@ -172,5 +176,11 @@ git.post(
   }),
 );
 
-/** For every method and path that git-lfs uses. */
-git.all('/info/lfs/:path{.+}', refuseLfs);
+/**
+ * git-lfs looks for its server below the remote's own address, with several methods and paths. It shows an error to the
+ * person if the error has the form of its API ("Response Errors" in git-lfs' docs/api). 501 also tells it that there is
+ * no locking.
+ */
+git.all('/info/lfs/:path{.+}', (c) =>
+  c.body(JSON.stringify({ message: NO_LFS }), 501, { 'Content-Type': 'application/vnd.git-lfs+json' }),
+);

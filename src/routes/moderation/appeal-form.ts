@@ -6,7 +6,6 @@ import { appealedPage, appealFormPage } from '../../pages/forms/appeal-pages.ts'
 import { APPEAL_PATH } from '../../pages/report-page.ts';
 import { answerForm, newToken, SEND_AGAIN } from '../forms/form-answer.ts';
 import { receiveForm, type SentForm } from '../forms/form-request.ts';
-import { memoryFor } from '../request/held-memory.ts';
 import { explained, sentence } from '../request/refused.ts';
 import { decideAppeal, MAX_APPEAL_CHARACTERS } from './appeals.ts';
 
@@ -19,8 +18,7 @@ appealForm.get(APPEAL_PATH, (c) => showAppealForm(c));
 appealForm.post(APPEAL_PATH, (c, next) => {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
   if (!isForm) return next();
-  const limits = { path: APPEAL_PATH, maxBytes: MAX_FORM_BYTES, memory: memoryFor(c) };
-  return receiveForm(c, limits, (sent) => answerAppeal(c, sent));
+  return receiveForm(c, APPEAL_PATH, { maxBytes: MAX_FORM_BYTES }, (sent) => answerAppeal(c, sent));
 });
 
 async function showAppealForm(c: Context<AppEnv>): Promise<Response> {

@@ -1,24 +1,30 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
-import { hostNameOf, repositoryPath } from '../../config/hosts.ts';
+import { LastKnown } from '../../isolate/last-known.ts';
+import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { pullRequestOf } from '../../objects.ts';
+import { hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import { remotePage } from '../../pages/remote-page.ts';
+import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
+import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { refuseTooMany } from '../request/rate-limit.ts';
+import { refuseTooMany } from '../request/limits.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { remotePath } from '../request/remote-path.ts';
-import { listedPullRequests } from './listed-pull-requests.ts';
 import { answerPage } from './answer-page.ts';
 
 /** How long to wait for the policy. The rest of the page does not need the code host. */
 const PATIENCE_MS = 5_000;
 /** The service learns of events at the code host once a minute. */
 const KEPT_SECONDS = 60;
+/** Each is an object that is asked. */
+const MAX_LISTED = 10;
+const FRESH_MS = 5_000;
 
 export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { config, host, logger, http } = c.var;
@@ -55,4 +61,54 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
+}
+
+/**
+ * The anonymous ones, newest first: a few seconds old at most, so that a crowd of readers wakes their objects no more
+ * often than one reader does.
+ * @param mayAsk whether this client may cause a question.
+ * @returns null if they cannot be listed. Never rejects.
+ */
+async function listedPullRequests(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  mayAsk: () => Promise<boolean>,
+): Promise<readonly ListedPullRequest[] | null> {
+  const repository = recordName(c.var.host, target);
+  const name = `listed/${repository.toLowerCase()}`;
+  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+    c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
+  );
+  const lastKnown = new LastKnown(places);
+  const listed = await lastKnown.read<readonly ListedPullRequest[]>({
+    name,
+    freshMs: FRESH_MS,
+    nothing: [],
+    ask: async () => {
+      if (await mayAsk()) return ask(c, repository);
+      throw new Error('the client has asked for too many repositories');
+    },
+  });
+  // One client's limit is not everybody's.
+  if (listed === undefined) await lastKnown.forget(name);
+  return listed ?? null;
+}
+
+/** No hash gets into the answer: it may be all that an update needs. */
+async function ask({ env }: Context<AppEnv>, repository: string): Promise<ListedPullRequest[]> {
+  const hashes = await recordedHashesOf(env.DB, repository, MAX_LISTED);
+  const views = await Promise.all(hashes.map((hash) => pullRequestOf(env, hash).view()));
+  return views.flatMap((view) =>
+    view?.isShown
+      ? [
+          {
+            number: view.number,
+            url: view.url,
+            state: view.state,
+            title: view.title ?? null,
+            openedAt: view.events.find(({ kind }) => kind === 'opened')?.at ?? null,
+          },
+        ]
+      : [],
+  );
 }

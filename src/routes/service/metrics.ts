@@ -11,8 +11,7 @@ import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { durationText } from '../../metrics/duration-text.ts';
 import { expose, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
-import { accountGauges } from './account-gauges.ts';
-import { heldGauges } from './held-gauges.ts';
+import { allGauges } from './gauges.ts';
 import { isolate, type IsolateFigures } from '../../metrics/isolate.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import { answer, as, asJson, described, TEXT } from '../description.ts';
@@ -61,8 +60,8 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   if (c.var.config.serviceApiKey === null || wanted === JSON_TYPE) {
     return c.json<MetricsAnswer>(isolateAnswer(own));
   }
-  const [counts, ofAccounts, ofHeld] = await Promise.all([allCounts(), accountGauges(c), heldGauges(c)]);
-  const text = expose(counts, [...ofAccounts, ...ofHeld], own);
+  const [counts, gauges] = await Promise.all([allCounts(), allGauges(c)]);
+  const text = expose(counts, gauges, own);
   return c.body(text, 200, { 'Content-Type': PROMETHEUS_TYPE });
 }
 

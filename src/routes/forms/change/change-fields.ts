@@ -4,32 +4,12 @@ import { type ParsedPath, parsePath } from '../../../edit/path.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
 import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
-import { MAX_OWN_NAME } from '../../../pages/forms/change-pages.ts';
+import { type ChangeFields, MAX_OWN_NAME } from '../../../pages/forms/change-pages.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 
 /** A single word is nobody's name. */
 const NOBODYS_NAME = 'anonymous';
-
-export interface ChangeFields {
-  readonly path: string;
-  /** The file as the form has shown it; null: a new file. */
-  readonly blob: Oid | null;
-  /** The commit in which the form has shown it; null: the form does not say. */
-  readonly seen: Oid | null;
-  readonly text: string;
-  readonly title: string;
-  readonly description: string;
-  /** The person's own name and address, to be searched for; empty: not given. */
-  readonly ownName: string;
-  /** The pull request to update; empty: a new one. */
-  readonly prHash: string;
-  readonly prKey: string;
-  /** Whether the person affirms the Developer Certificate of Origin. */
-  readonly signOff: boolean;
-  /** Whether the repository requires that, as the form has it; the push is judged by the policy itself. */
-  readonly needsSignOff: boolean;
-}
 
 export function changeFields(fields: FormFields): ChangeFields {
   const value = (name: string): string => fields.get(name) ?? '';

@@ -4,16 +4,15 @@ import type { AppEnv } from '../../../env.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
-import { type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
+import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { refuseTooMany } from '../../request/rate-limit.ts';
+import { refuseTooMany } from '../../request/limits.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { remotePath } from '../../request/remote-path.ts';
 import { refuseWithoutBot } from '../../request/write-refusal.ts';
 import { answerForm, frameOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
-import type { ChangeFields } from './change-fields.ts';
 
 /** @param token of the form that was sent; null: a new one. */
 export async function changeForm(
@@ -23,10 +22,8 @@ export async function changeForm(
   token: string | null = null,
 ): Promise<ChangeForm> {
   return {
-    ...(await frameOf(c, target, CHANGE_FORM, token)),
     ...fields,
-    blob: fields.blob ?? '',
-    seen: fields.seen ?? '',
+    ...(await frameOf(c, target, CHANGE_FORM, token)),
     needsKey: c.var.config.prUpdatePolicy === 'key',
   };
 }

@@ -9,7 +9,7 @@ import type { FormToken } from '../../../secret/form-token.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { heldPushesOf, pullRequestOf } from '../../../objects.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
-import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
+import type { ChangeFields, ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pr-hash.ts';
@@ -24,7 +24,6 @@ import { prKeyOf } from '../../../secret/pr-key.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
 import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
-import type { ChangeFields } from './change-fields.ts';
 import { changeForm, showAgain } from './change-page.ts';
 import { type InMemoryPush, pushInMemory } from './push-in-memory.ts';
 
@@ -34,7 +33,6 @@ const PAUSE_MS = 3_000;
 
 export interface SentForm {
   readonly form: ChangeForm;
-  readonly fields: ChangeFields;
   readonly token: FormToken;
   readonly push: Omit<InMemoryPush, 'names'>;
 }
@@ -42,24 +40,24 @@ export interface SentForm {
 export async function openChange(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { form, fields, token, push }: SentForm,
+  { form, token, push }: SentForm,
 ): Promise<Response> {
-  const names = await namesOf(c, token, fields);
+  const names = await namesOf(c, token, form);
   for (let attempt = 1; ; attempt++) {
     const { outcome, notes: lines } = await pushInMemory(c, target, { ...push, names });
     if (outcome.kind === 'published') {
       const { updated: isUpdate, prUrl, prHash, key } = outcome.facts;
-      return done(c, target, fields, { isUpdate, prUrl, prHash, key, lines });
+      return done(c, target, form, { isUpdate, prUrl, prHash, key, lines });
     }
     if (outcome.kind === 'held') return held(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
     // The first of two equal forms may be faster by so much that the second sees only its branch.
-    const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && fields.prHash === '');
+    const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && form.prHash === '');
     if (!isSecond || attempt === ATTEMPTS) {
       return showAgain(c, form, refusedPush(refusal));
     }
     await systemClock.sleep(PAUSE_MS);
-    const opened = await openedBefore(c, target, fields, token);
+    const opened = await openedBefore(c, target, form, token);
     if (opened !== null) return opened;
   }
 }

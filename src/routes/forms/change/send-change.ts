@@ -24,7 +24,6 @@ import type { FormFields } from '../../../forms/form-fields.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import {
-  type ChangeFields,
   changeFields,
   checkFields,
   commitMessage,
@@ -52,9 +51,10 @@ const NO_KEY = problem(
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
-  const { action: path } = placeOf(c, target, CHANGE_FORM);
-  const limits = { path, maxBytes: MAX_FORM_BYTES, memory: host.memory };
-  return receiveForm(c, limits, (sent) => answerChange(c, host, target, sent));
+  const limits = { maxBytes: MAX_FORM_BYTES, memory: host.memory };
+  return receiveForm(c, placeOf(c, target, CHANGE_FORM).action, limits, (sent) =>
+    answerChange(c, host, target, sent),
+  );
 }
 
 async function answerChange(
@@ -63,21 +63,20 @@ async function answerChange(
   target: RepositoryName,
   sent: SentForm,
 ): Promise<Response> {
-  const fields = changeFields(sent.fields);
-  const form = await changeForm(c, target, fields, sent.token?.text);
+  const form = await changeForm(c, target, changeFields(sent.fields), sent.token?.text);
   if (sent.token === null) return showAgain(c, form, problem(403, sent.problem));
   const step = sent.fields.get('step');
   if (step === 'edit') return answerForm(c, changeFormPage(form));
-  const checked = checkFields(fields);
+  const checked = checkFields(form);
   if (checked.kind === 'refused') return showAgain(c, form, checked);
   const refused = await refuseReading(c);
   if (refused !== null) return showAgain(c, form, refused);
-  const opened = step === 'open' ? await openedBefore(c, target, fields, sent.token) : null;
+  const opened = step === 'open' ? await openedBefore(c, target, form, sent.token) : null;
   if (opened !== null) return opened;
   const refusal = await refusePush(host);
   if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
   try {
-    const change = await prepareChange(c, host, target, { form, fields, parts: checked.parts });
+    const change = await prepareChange(c, host, target, form, checked.parts);
     if (change instanceof Response) return change;
     const { source, content, folders } = change;
     const built = buildChange({
@@ -85,27 +84,27 @@ async function answerChange(
       path: checked.parts,
       content,
       parent: source.parent,
-      message: commitMessage(fields),
+      message: commitMessage(form),
       // With the form's time, the same form makes the same commit.
       committedAt: Math.floor(sent.token.madeAt / 1000),
-      identity: identityOf(fields, c.var.config.anonEmail),
+      identity: identityOf(form, c.var.config.anonEmail),
     });
     const isNew = {
-      title: source.text?.title !== fields.title,
-      description: source.text?.description !== fields.description,
+      title: source.text?.title !== form.title,
+      description: source.text?.description !== form.description,
     };
     const isRetitled = source.text !== null && (isNew.title || isNew.description);
     // In words for a form: the push would refuse it, too.
-    if (isRetitled && fields.prKey === '') return showAgain(c, form, NO_KEY);
+    if (isRetitled && form.prKey === '') return showAgain(c, form, NO_KEY);
     const noise = noiseProblem(
       {
-        title: readMarkdown(isNew.title ? fields.title : ''),
-        description: readMarkdown(isNew.description ? fields.description : ''),
+        title: readMarkdown(isNew.title ? form.title : ''),
+        description: readMarkdown(isNew.description ? form.description : ''),
       },
       { hostUrl: c.var.host.url, repository: target },
     );
     if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
-    const pushOptions = pushOptionsOf(fields, {
+    const pushOptions = pushOptionsOf(form, {
       title: source.text !== null && isNew.title,
       description: source.text !== null && isNew.description,
     });
@@ -113,7 +112,6 @@ async function answerChange(
     return step === 'open'
       ? await openChange(c, target, {
           form,
-          fields,
           token: sent.token,
           push: { ...push, pushOptions: [...pushOptions, ...delayOf(sent.fields)] },
         })
@@ -134,12 +132,6 @@ function delayOf(fields: FormFields): string[] {
   return delay === '' ? [] : [`delay=${delay}`];
 }
 
-interface SentChange {
-  readonly form: ChangeForm;
-  readonly fields: ChangeFields;
-  readonly parts: readonly string[];
-}
-
 interface PreparedChange {
   readonly source: Source;
   readonly folders: readonly Folder[];
@@ -155,27 +147,28 @@ async function prepareChange(
   c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
-  { form, fields, parts }: SentChange,
+  form: ChangeForm,
+  parts: readonly string[],
 ): Promise<PreparedChange | Response> {
-  const source = await openSource(c, host, target, fields.prHash === '' ? null : fields.prHash);
+  const source = await openSource(c, host, target, form.prHash === '' ? null : form.prHash);
   if (source.kind === 'refused') return showAgain(c, form, problem(409, source.error));
   const found = await findPath(source.read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') {
     return showAgain(c, form, problem(409, problemOf(found, parts)));
   }
   const blob = found.kind === 'file' ? found.blob : null;
-  if (blob !== fields.blob) return showTheirs(c, form, source, blob);
+  if (blob !== form.blob) return showTheirs(c, form, source, blob);
   const original = blob === null ? null : await readBlob(source.read, blob, MAX_FILE_BYTES);
   const isUnfit = blob !== null && (original === null || fileText(original).kind === 'unfit');
   if (isUnfit) return showAgain(c, form, UNFIT);
-  const content = newContent(original, fields.text);
+  const content = newContent(original, form.text);
   if (content.byteLength > MAX_FILE_BYTES) {
     return showAgain(c, form, TEXT_TOO_LARGE);
   }
   if (original !== null && Buffer.compare(original, content) === 0) {
     return showAgain(c, form, UNCHANGED);
   }
-  const hasMoved = fields.seen !== null && fields.seen !== source.tip;
+  const hasMoved = form.seen !== null && form.seen !== source.tip;
   return { source, folders: found.folders, original, content, hasMoved };
 }
 
@@ -186,9 +179,9 @@ async function showTheirs(
   source: Source,
   blob: Oid | null,
 ): Promise<Response> {
-  const before = form.blob === '' ? '' : await textOf(source.read, form.blob);
+  const before = form.blob === null ? '' : await textOf(source.read, form.blob);
   const now = blob === null ? '' : await textOf(source.read, blob);
-  const again = { ...form, blob: blob ?? '', seen: source.tip };
+  const again = { ...form, blob, seen: source.tip };
   const words =
     blob === null
       ? 'Others have removed this file since you began. If you send it again, it is added as a new file.'

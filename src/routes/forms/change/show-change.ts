@@ -14,14 +14,13 @@ import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
-import { changeFormPage } from '../../../pages/forms/change-pages.ts';
+import { type ChangeFields, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
-import type { ChangeFields } from './change-fields.ts';
 import { answerReading, changeForm } from './change-page.ts';
 import { openSource, type Source } from './source.ts';
 

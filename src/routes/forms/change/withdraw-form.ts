@@ -4,7 +4,6 @@ import type { AppEnv } from '../../../env.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { withdrawnPage, withdrawPage } from '../../../pages/forms/pull-request-pages.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
-import { memoryFor } from '../../request/held-memory.ts';
 import { explanationOf } from '../../request/refused.ts';
 import { answerForm, frameOf, placeOf } from '../form-answer.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
@@ -22,8 +21,7 @@ export async function showWithdrawal(c: Context<AppEnv>, target: RepositoryName)
 
 export async function sendWithdrawal(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { action: path } = placeOf(c, target, WITHDRAW_FORM);
-  const limits = { path, maxBytes: MAX_FORM_BYTES, memory: memoryFor(c) };
-  return receiveForm(c, limits, (sent) => answerWithdrawal(c, target, sent));
+  return receiveForm(c, path, { maxBytes: MAX_FORM_BYTES }, (sent) => answerWithdrawal(c, target, sent));
 }
 
 async function answerWithdrawal(
