@@ -66,7 +66,7 @@ const MOST_LINES_OF_ROOMS = {
   middleware: 200,
   notify: 150,
   outgoing: 1_250,
-  pages: 2_750,
+  pages: 2_700,
   policy: 350,
   push: 5_700,
   routes: 7_450,
