@@ -1,12 +1,13 @@
 /**
- * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` drives the service
- * from outside with a real Git client, and tests the sandbox host, which is a Node program.
+ * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` and `large` drive the service
+ * from outside with a real Git client, and test the sandbox host, which is a Node program.
  */
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import type { InlineConfig } from 'vitest/node';
 
 /** Set by `npm run fuzz`. */
 const fuzz = {
@@ -37,6 +38,34 @@ process.env['TMPDIR'] = temporaryFolder();
 
 const migrations = await readD1Migrations('migrations');
 
+/**
+ * These hold hundreds of megabytes. Each has a process of its own, because starting a program takes a millisecond longer
+ * for each 100 MB that its parent has, and the tests start 50,000.
+ */
+const LARGE = [
+  'test/clients/isomorphic-git.test.ts',
+  'test/e2e/{bad-input-*,busy,fetch-failures,fetch-limits,fetch-relay,push-packs,push-sizes,stalled-readers}.test.ts',
+  'test/e2e/{hosted-database,hosted-ledger,told}.test.ts',
+  'test/local/{bundle,patterns}.test.ts',
+];
+
+/** Tests that run real programs, outside workerd. */
+function programs(name: string, files: Pick<InlineConfig, 'include' | 'exclude' | 'isolate'>) {
+  return {
+    // The contract of the host's interface runs beside the hosts.
+    resolve: { alias: { 'cloudflare:workers': join(import.meta.dirname, 'test/support/no-workers.ts') } },
+    test: {
+      name,
+      ...files,
+      globalSetup: ['test/e2e/support/worker-build.ts'],
+      // On a busy machine each program takes its time.
+      testTimeout: 90_000,
+      hookTimeout: 90_000,
+      expect: { poll: { timeout: 30_000, interval: 25 } },
+    },
+  };
+}
+
 export default defineConfig({
   test: {
     // Tests wait for programs more than they compute: twice as many as a small machine has cores keep it busy.
@@ -66,26 +95,18 @@ export default defineConfig({
           expect: { poll: { timeout: 30_000, interval: 5 } },
         },
       },
-      {
-        // The contract of the host's interface runs beside the hosts.
-        resolve: { alias: { 'cloudflare:workers': join(import.meta.dirname, 'test/support/no-workers.ts') } },
-        test: {
-          name: 'node',
-          // Of the clients only the one that is a package; `npm run test:clients` runs all.
-          include: [
-            'test/{contract,e2e,sandbox,local,browser}/**/*.test.ts',
-            'test/clients/isomorphic-git.test.ts',
-          ],
-          globalSetup: ['test/e2e/support/worker-build.ts'],
-          // Each file starts its own service and code host. A new process for each would spend half a second of CPU on
-          // loading the same modules.
-          isolate: false,
-          // Real programs: on a busy machine each takes its time.
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
-          expect: { poll: { timeout: 30_000, interval: 25 } },
-        },
-      },
+      // Each file starts its own service and code host. A new process for each would spend half a second of CPU on loading
+      // the same modules.
+      programs('node', {
+        // Of the clients only the one that is a package; `npm run test:clients` runs all.
+        include: [
+          'test/{contract,e2e,sandbox,local,browser}/**/*.test.ts',
+          'test/clients/isomorphic-git.test.ts',
+        ],
+        exclude: LARGE,
+        isolate: false,
+      }),
+      programs('large', { include: LARGE }),
     ],
   },
 });

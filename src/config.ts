@@ -32,7 +32,13 @@ import {
   nobodyToWriteTo,
   strayTokens,
 } from './config/warnings.ts';
-import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
+import {
+  OPEN_LIMIT_NAMES,
+  OPEN_LIMITS,
+  type OpenLimit,
+  type OpenLimitName,
+  type OpenLimits,
+} from './limits/limits.ts';
 import type { Limit } from './limits/sliding-window.ts';
 import { LOCATION_HINTS, type LocationHint } from './objects.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
@@ -213,7 +219,8 @@ function readHosts(reader: EnvironmentReader): Config['hosts'] {
 
 function readLimits(reader: EnvironmentReader): OpenLimits {
   const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
-    const { variable, usual, longestHours } = OPEN_LIMITS[name];
+    const { variable, usual } = OPEN_LIMITS[name];
+    const { longestHours = 24 }: OpenLimit = OPEN_LIMITS[name];
     const kind = rateLimits(longestHours);
     return [name, reader.read(variable, kind, null) ?? (kind.parse(usual) as readonly Limit[])];
   };

@@ -26,7 +26,7 @@ import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { issues } from './routes/threads/issues.ts';
 import { bodyRefused } from './routes/request/payload.ts';
-import { ChargedHttp } from './routes/request/caused-calls.ts';
+import { ChargedHttp } from './routes/request/charged-http.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';

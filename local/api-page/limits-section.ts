@@ -3,11 +3,11 @@ import { html } from 'hono/html';
 import {
   CONTRACT_LIMITS,
   FORKS,
-  limitText,
   OPEN_LIMITS,
   type OpenLimit,
   SITE_PULL_REQUESTS,
 } from '../../src/limits/limits.ts';
+import { limitText } from '../../src/config/values.ts';
 import type { Limit } from '../../src/limits/sliding-window.ts';
 import type { Html } from '../../src/pages/layout.ts';
 

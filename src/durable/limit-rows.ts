@@ -1,13 +1,14 @@
 /**
- * What counts against limits, as rows of an object: windows, and places for pull requests. Each row is known by a keyed
- * hash.
+ * What clients do against their limits, as rows of an object: one window each, known by a keyed hash.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
  * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
- * limit. Refused attempts are never written. The object's alarm calls `forgetOld` and writes again what that returns,
- * so that the rest leaves no trace.
+ * limit. Refused attempts are never written. The object calls `forgetOld`, and writes what that answers anew, so that the
+ * rest leaves no trace.
+ *
+ * Memory and disk are bounded: of very many clients, those that tried something longest ago are forgotten. A crowd can
+ * only make a limit milder.
  */
-import { hasForgotten, NO_PLACES, type Places } from '../limits/places.ts';
 import {
   EMPTY_WINDOW,
   type Hit,
@@ -22,6 +23,9 @@ import {
 const UNWRITTEN_PART = 0.1;
 /** Some 10 MB. Of more rows, those that came first are written down. */
 const MOST_IN_MEMORY = 20_000;
+/** With more of them on the disk, `isFull`; half of them stay. */
+const MOST_STORED = 40_000;
+const PAGE_ROWS = 1_000;
 
 interface StoredWindow extends SlidingWindow {
   /** How long its hits count. */
@@ -36,7 +40,7 @@ interface Tag {
   readonly until: number;
 }
 
-type Row = StoredWindow | Places | Tag;
+type Row = StoredWindow | Tag;
 
 interface Known<R extends Row = Row> {
   readonly row: R;
@@ -46,14 +50,13 @@ interface Known<R extends Row = Row> {
 
 export class LimitRows {
   readonly #kv: SyncKvStorage;
-  readonly #prefix: string;
   /** What came last is the last one. */
   readonly #known = new Map<string, Known>();
+  /** The keys of the rows that were written since the object has started. */
+  #stored = new Set<string>();
 
-  /** @param prefix of the keys, in an object that stores other things, too. */
-  constructor(kv: SyncKvStorage, prefix = '') {
+  constructor(kv: SyncKvStorage) {
     this.#kv = kv;
-    this.#prefix = prefix;
   }
 
   /** How many rows are in memory. */
@@ -61,42 +64,19 @@ export class LimitRows {
     return this.#known.size;
   }
 
+  /** `forgetOld` is due, whenever the alarm would call it. */
+  get isFull(): boolean {
+    return this.#stored.size >= MOST_STORED;
+  }
+
   /** Counts one attempt. Answers whether it is within the limits. @param now milliseconds since 1970, as everywhere. */
   hit(key: string, limits: readonly Limit[], now: number): Hit {
-    const { row, unwritten } = this.#window(key);
+    const { row, unwritten } = this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
     const after = hit(row, limits, now);
     const more = unwritten + (after.hit.allowed ? 1 : 0);
     const withinMs = longestOf(limits);
     this.#remember(key, { ...after.window, withinMs }, more, more >= mostUnwritten(limits));
     return after.hit;
-  }
-
-  /** How long the next attempt would have to wait, in milliseconds; 0: not at all. Counts nothing. */
-  waitMs(key: string, limits: readonly Limit[], now: number): number {
-    return hit(this.#window(key).row, limits, now).hit.waitMs;
-  }
-
-  /** Whether something counts that has happened lately. */
-  hasHits(key: string, now: number): boolean {
-    const { row } = this.#window(key);
-    return !isQuiet(row, row.withinMs, now);
-  }
-
-  /** What was counted last has not happened. */
-  takeBack(key: string): void {
-    const { row, unwritten } = this.#window(key);
-    if (row.hits.length === 0) return;
-    const isWritten = unwritten === 0;
-    this.#remember(key, { ...row, hits: row.hits.slice(0, -1) }, Math.max(0, unwritten - 1), isWritten);
-  }
-
-  places(key: string): Places {
-    return this.#read<Places>(key, NO_PLACES).row;
-  }
-
-  /** @param isNews false: what has changed may be lost in a restart. */
-  keepPlaces(key: string, places: Places, isNews: boolean): void {
-    this.#remember(key, places, 0, isNews);
   }
 
   /** The random name that `key` has for `lifeMs`. */
@@ -111,33 +91,54 @@ export class LimitRows {
   /** Forgets what does not count any more. Answers what is stored and still counts, to be stored again. */
   forgetOld(now: number): readonly (readonly [string, unknown])[] {
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
-    return [...this.#kv.list<Row>({ prefix: this.#prefix })].filter(([, row]) => !isOver(row, now));
-  }
-
-  #window(key: string): Known<StoredWindow> {
-    return this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
+    let kept: (readonly [string, Row])[] = [];
+    for (let startAfter: string | undefined; ;) {
+      const page = [
+        ...this.#kv.list<Row>({ limit: PAGE_ROWS, ...(startAfter !== undefined && { startAfter }) }),
+      ];
+      kept.push(...page.filter(([, row]) => !isOver(row, now)));
+      if (kept.length > MOST_STORED) kept = newest(kept, MOST_STORED / 2);
+      startAfter = page.at(-1)?.[0];
+      if (page.length < PAGE_ROWS) break;
+    }
+    if (this.isFull) kept = newest(kept, MOST_STORED / 2);
+    this.#stored = new Set(kept.map(([key]) => key));
+    return kept;
   }
 
   #read<R extends Row>(key: string, empty: R): Known<R> {
     const known = this.#known.get(key) as Known<R> | undefined;
-    return known ?? { row: this.#kv.get<R>(this.#prefix + key) ?? empty, unwritten: 0 };
+    return known ?? { row: this.#kv.get<R>(key) ?? empty, unwritten: 0 };
   }
 
   #remember(key: string, row: Row, unwritten: number, isDue: boolean): void {
-    if (isDue) this.#kv.put(this.#prefix + key, row);
+    if (isDue) this.#store(key, row);
     this.#known.delete(key);
     this.#known.set(key, { row, unwritten: isDue ? 0 : unwritten });
     for (const [oldest, known] of this.#known) {
       if (this.#known.size <= MOST_IN_MEMORY) break;
-      if (known.unwritten > 0) this.#kv.put(this.#prefix + oldest, known.row);
+      if (known.unwritten > 0) this.#store(oldest, known.row);
       this.#known.delete(oldest);
     }
   }
+
+  #store(key: string, row: Row): void {
+    this.#kv.put(key, row);
+    this.#stored.add(key);
+  }
+}
+
+/** Those that were used last. */
+function newest(rows: readonly (readonly [string, Row])[], most: number): (readonly [string, Row])[] {
+  return rows.toSorted(([, a], [, b]) => lastUse(b) - lastUse(a)).slice(0, most);
+}
+
+function lastUse(row: Row): number {
+  return 'tag' in row ? row.until : (row.hits.at(-1) ?? 0);
 }
 
 function isOver(row: Row, now: number): boolean {
-  if ('tag' in row) return row.until <= now;
-  return 'held' in row ? hasForgotten(row, now) : isQuiet(row, row.withinMs, now);
+  return 'tag' in row ? row.until <= now : isQuiet(row, row.withinMs, now);
 }
 
 function mostUnwritten(limits: readonly Limit[]): number {

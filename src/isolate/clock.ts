@@ -10,3 +10,16 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => scheduler.wait(ms, signal && { signal }).catch(() => {}),
 };
+
+/** Also drops times in the future, after a clock was set back: nothing may count for longer than the window. */
+export function isWithin(at: number, withinMs: number, now: number): boolean {
+  return Math.abs(now - at) < withinMs;
+}
+
+/**
+ * Whether something that ends at `until`, and takes at most `mostMs`, is still going on. If a clock was set back in
+ * between, it is over.
+ */
+export function isAhead(until: number, mostMs: number, now: number): boolean {
+  return now < until && until - now <= mostMs;
+}

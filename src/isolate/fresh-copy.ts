@@ -5,7 +5,7 @@
  * Questions are not shared between readers that must wait: a promise belongs to the request that created it, and never
  * settles once that client disconnects.
  */
-import { isWithin } from '../limits/sliding-window.ts';
+import { isWithin } from './clock.ts';
 
 const MOST_AGE_MS = 2_000;
 const RENEWAL_AGE_MS = 1_000;

@@ -9,7 +9,7 @@
  * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
-import { isAhead } from '../limits/sliding-window.ts';
+import { isAhead } from './clock.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 import type { Recent } from './recent.ts';
 import { within } from './within.ts';

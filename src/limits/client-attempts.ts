@@ -1,19 +1,17 @@
 /**
  * What each client has done lately, in memory only: attempts against one kind of limit, or acts that are only counted.
- *
- * Pure. Cost: constant time for each attempt, and memory for the clients that tried something within the longest
- * window, up to a limit; for each of them, no more times than the limits allow.
+ * Cost: memory for the clients that tried something within the longest window, up to a limit.
  */
 import {
   EMPTY_WINDOW,
   type Hit,
   hit,
   isQuiet,
-  isWithin,
   type Limit,
   longestOf,
   type SlidingWindow,
 } from './sliding-window.ts';
+import { isWithin } from '../isolate/clock.ts';
 
 /** With more of them, the one that tried longest ago counts as new, so a crowd can only make a limit milder. */
 const MOST_CLIENTS = 100_000;

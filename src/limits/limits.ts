@@ -1,9 +1,6 @@
 /**
- * Every limit on how often something may be done, with its reason. Sizes are elsewhere: src/git/pack/memory-limits.ts and the
- * routes.
- *
- * The contract fixes some of them (section 8). The others are variables, so that an operator can fit them to their
- * crowd. They are generous: a person who works, or a discussion behind one address, must not notice them.
+ * Every limit on how often something may be done, with its reason. The contract fixes some (section 8). The others are
+ * variables, and generous: a person who works, or a discussion behind one address, must not notice them.
  */
 import type { Limit } from './sliding-window.ts';
 
@@ -12,7 +9,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** Fixed by the contract, section 8. Failed attempts count, too. */
 export const CONTRACT_LIMITS = {
-  /** Each opens work for somebody else's maintainers. Updates do not count. Counted by src/limits/places.ts. */
+  /** Each opens work for somebody else's maintainers. Updates do not count. */
   pullRequests: { most: 5, withinMs: HOUR_MS },
   /** Guessing the password takes many attempts. */
   admin: { most: 10, withinMs: MINUTE_MS },
@@ -32,24 +29,12 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
-/** Badges of repositories not seen lately, for one client: half of what all clients together have by default. */
-export const CLIENT_BADGES = { most: 10, withinMs: MINUTE_MS } as const satisfies Limit;
-
-/**
- * What one isolate may create while it cannot ask what is left to the bot account. Some eight isolates together reach
- * what GitHub allows an account in a minute, and in an hour.
- */
-export const LOCAL_CREATIONS: readonly Limit[] = [
-  { most: 10, withinMs: MINUTE_MS },
-  { most: 60, withinMs: HOUR_MS },
-];
-
 export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
   /** In the form of the variable. */
   readonly usual: string;
-  /** The longest window that can be set. */
-  readonly longestHours: number;
+  /** The longest window that can be set; without it, a day. */
+  readonly longestHours?: number;
   /** What is counted, for /docs and for the answer that refuses it. */
   readonly what: string;
   readonly countedFor:
@@ -65,18 +50,13 @@ export const OPEN_LIMITS = {
   comments: {
     variable: 'LIMIT_COMMENTS',
     usual: '60/1m,240/1h',
-    longestHours: 24,
     what: 'comments and issues',
     countedFor: 'client',
   },
-  /**
-   * From however many networks they come. A busy day of a large project has fewer; a repository may lower this and the
-   * next one in its `.gitveil.yml`.
-   */
+  /** A busy day of a large project has fewer. A repository may lower this and the next one in its `.gitveil.yml`. */
   target: {
     variable: 'LIMIT_TARGET',
     usual: '100/1h',
-    longestHours: 24,
     what: 'pull requests and issues opened in one repository',
     countedFor: 'all clients together',
   },
@@ -84,7 +64,6 @@ export const OPEN_LIMITS = {
   thread: {
     variable: 'LIMIT_THREAD',
     usual: '240/1h',
-    longestHours: 24,
     what: 'comments on one thread',
     countedFor: 'all clients together',
   },
@@ -92,18 +71,13 @@ export const OPEN_LIMITS = {
   pushes: {
     variable: 'LIMIT_PUSHES',
     usual: '60/1m',
-    longestHours: 24,
     what: 'pushes',
     countedFor: 'client',
   },
-  /**
-   * Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. The
-   * fetch itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
-   */
+  /** Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. */
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
     usual: '1200/1m',
-    longestHours: 24,
     what: 'clones, fetches, pushes and files opened in a browser',
     countedFor: 'client',
   },
@@ -111,7 +85,6 @@ export const OPEN_LIMITS = {
   lookUps: {
     variable: 'LIMIT_LOOKUPS',
     usual: '60/1m',
-    longestHours: 24,
     what: 'look-ups of unknown hashes',
     countedFor: 'client',
   },
@@ -122,7 +95,6 @@ export const OPEN_LIMITS = {
   reports: {
     variable: 'LIMIT_REPORTS',
     usual: '30/1h',
-    longestHours: 24,
     what: 'reports and appeals',
     countedFor: 'an IPv4 address or an IPv6 /48',
   },
@@ -141,14 +113,12 @@ export const OPEN_LIMITS = {
   badges: {
     variable: 'LIMIT_BADGES',
     usual: '20/1m',
-    longestHours: 24,
     what: 'badges of repositories not seen lately',
     countedFor: 'all clients together',
   },
   /**
    * GitHub's for an account: about 80 a minute and 500 an hour (docs of GitHub, "Rate limits for the REST API", "About
-   * secondary rate limits"). Going beyond them can cost the account. When only a fifth is left, clients that have
-   * created most are refused first: see account-budget.ts. The account's object forgets what it created an hour ago.
+   * secondary rate limits"). Going beyond them can cost the account. Who waits first when little is left: fairness.ts.
    */
   creations: {
     variable: 'LIMIT_CREATIONS',
@@ -181,48 +151,3 @@ export const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
 
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
-
-/** What is allowed if `more` is to hold as well. What another limit implies is left out. */
-export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
-  return more.reduce(
-    (all, limit) =>
-      all.some((other) => implies(other, limit))
-        ? all
-        : [...all.filter((other) => !implies(limit, other)), limit],
-    limits,
-  );
-}
-
-function implies(limit: Limit, other: Limit): boolean {
-  return limit.most <= other.most && limit.withinMs >= other.withinMs;
-}
-
-/** `about 43 minutes`, rounded up. */
-export function waitText(ms: number): string {
-  const [size, unit] = (
-    [
-      [HOUR_MS, 'hour'],
-      [MINUTE_MS, 'minute'],
-      [1000, 'second'],
-    ] as const
-  ).find(([span]) => ms > span) ?? [1000, 'second'];
-  const count = Math.max(1, Math.ceil(ms / size));
-  return `about ${count} ${unit}${count === 1 ? '' : 's'}`;
-}
-
-/** `60 in 1m and 240 in 1h` */
-export function limitText(limits: readonly Limit[]): string {
-  return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');
-}
-
-function spanText(ms: number): string {
-  const [unit, name] = (
-    [
-      [HOUR_MS, 'h'],
-      [MINUTE_MS, 'm'],
-      [1000, 's'],
-      [1, 'ms'],
-    ] as const
-  ).find(([size]) => ms % size === 0) as [number, string];
-  return `${ms / unit}${name}`;
-}

@@ -4,10 +4,33 @@
  *
  * Pure. A refused attempt does not lengthen the wait; it is only counted.
  */
+import { isWithin } from '../isolate/clock.ts';
+
+const MINUTE_MS = 60_000;
+const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 
 export interface Limit {
   readonly most: number;
   readonly withinMs: number;
+}
+
+/** How long until a limit allows the next attempt. */
+export interface Wait {
+  /** Exact; 0: it allows one now. */
+  readonly waitMs: number;
+  /** The window of the limit that refuses; 0: none does. */
+  readonly withinMs: number;
+}
+
+export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
+
+/**
+ * A wait as a client is told it: rounded up to the quarter hour if the window is an hour or longer, else to the minute.
+ * The exact one says when somebody who shares the address did something.
+ */
+export function toldMs({ waitMs, withinMs }: Wait): number {
+  const unitMs = withinMs >= 4 * QUARTER_HOUR_MS ? QUARTER_HOUR_MS : MINUTE_MS;
+  return Math.ceil(waitMs / unitMs) * unitMs;
 }
 
 export interface SlidingWindow {
@@ -19,12 +42,10 @@ export interface SlidingWindow {
 
 export const EMPTY_WINDOW: SlidingWindow = { hits: [], refused: 0 };
 
-export interface Hit {
+export interface Hit extends Wait {
   readonly allowed: boolean;
   /** This attempt, those within the window, and those refused since the last accepted one. */
   readonly attempts: number;
-  /** How long until the next attempt is allowed; 0 if this one is. */
-  readonly waitMs: number;
 }
 
 /** An attempt at `now`: whether it is accepted, and the window after it. */
@@ -35,14 +56,14 @@ export function hit(
 ): { readonly window: SlidingWindow; readonly hit: Hit } {
   const longestMs = longestOf(limits);
   const hits = before.hits.filter((at) => isWithin(at, longestMs, now));
-  const waitMs = Math.max(...limits.map((limit) => waitOf(hits, limit, now)));
-  if (waitMs > 0) {
+  const wait = longestWait(limits.map((limit) => waitOf(hits, limit, now)));
+  if (wait.waitMs > 0) {
     const refused = before.refused + 1;
-    return { window: { hits, refused }, hit: { allowed: false, attempts: hits.length + refused, waitMs } };
+    return { window: { hits, refused }, hit: { allowed: false, attempts: hits.length + refused, ...wait } };
   }
   return {
     window: { hits: [...hits, now], refused: 0 },
-    hit: { allowed: true, attempts: hits.length + 1, waitMs: 0 },
+    hit: { allowed: true, attempts: hits.length + 1, ...NO_WAIT },
   };
 }
 
@@ -51,27 +72,18 @@ export function longestOf(limits: readonly Limit[]): number {
   return Math.max(...limits.map(({ withinMs }) => withinMs));
 }
 
+export function longestWait(waits: readonly Wait[]): Wait {
+  return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest), NO_WAIT);
+}
+
 /** Whether nothing in it counts any more. */
 export function isQuiet({ hits }: SlidingWindow, withinMs: number, now: number): boolean {
   return !hits.some((at) => isWithin(at, withinMs, now));
 }
 
-/** Also drops times in the future, after a clock was set back: nothing may count for longer than the window. */
-export function isWithin(at: number, withinMs: number, now: number): boolean {
-  return Math.abs(now - at) < withinMs;
-}
-
-/**
- * Whether something that ends at `until`, and takes at most `mostMs`, is still going on. If a clock was set back in
- * between, it is over.
- */
-export function isAhead(until: number, mostMs: number, now: number): boolean {
-  return now < until && until - now <= mostMs;
-}
-
-/** Until enough hits have left the window. After a clock was set back, at most the whole window. */
-function waitOf(hits: readonly number[], { most, withinMs }: Limit, now: number): number {
+/** Until enough hits have left the window. After a clock was set back, at most the whole window. @param hits oldest first. */
+export function waitOf(hits: readonly number[], { most, withinMs }: Limit, now: number): Wait {
   const counted = hits.filter((at) => isWithin(at, withinMs, now));
   const last = counted.at(-most);
-  return last === undefined ? 0 : Math.min(withinMs, last + withinMs - now);
+  return last === undefined ? NO_WAIT : { waitMs: Math.min(withinMs, last + withinMs - now), withinMs };
 }

@@ -1,6 +1,7 @@
 /** Pages whose text is made when the code is: `npm run documents` makes it of documents, and of the API's description. */
 import { html, raw } from 'hono/html';
-import { limitText, OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
+import { limitText } from '../config/values.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
 import API_HTML from './documents/api.html';
 import MAINTAINERS_HTML from './documents/maintainers.html';
 import PRIVACY_HTML from './documents/privacy.html';

@@ -64,16 +64,15 @@ it('a push that opens a pull request makes few calls and writes few rows', async
   expect(names.toSorted()).toEqual([
     'GUARD.admit',
     'GUARD.opened',
-    'HOST_ACCOUNTS.admit',
+    'HOST_ACCOUNTS.reserve',
     'PENDING_PUSHES.begin',
     'PENDING_PUSHES.end',
     'PULL_REQUESTS.record',
   ]);
   expect(depthOf(pushed.filter(({ name }) => !AFTER_THE_ANSWER.test(name)))).toBeLessThanOrEqual(3);
   // The pull request's object has five: all that it keeps, when it is recorded and when its messages were delivered, the
-  // dates of the commits, and an alarm for both. The guard has one, the account three: what it creates, the client's
-  // places, and the repository's limit. The metrics have one, but not for each push.
-  expect(objectRows).toBeLessThanOrEqual(12);
+  // dates of the commits, and an alarm for both. The guard has one, the account one. The metrics have one, but not for each push.
+  expect(objectRows).toBeLessThanOrEqual(10);
   // Of the ledger a table with an index; one of the hashes, and one of a repository's page.
   expect(databaseRows).toBeLessThanOrEqual(4);
 });

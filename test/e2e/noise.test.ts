@@ -13,7 +13,7 @@ const bed = useTestBed({ env: { LIMIT_TARGET: '10/1h', LIMIT_THREAD: '20/1h', LI
 const PEOPLE = 'mentions more than 5 people or teams; leave some out, or write them in backticks';
 const OTHERS =
   'refers to more than 5 issues, pull requests or commits of other repositories; leave some out, or write them in backticks';
-const WAIT = String.raw`try again in about (?:60|59|58) minutes`;
+const WAIT = 'try again in about an hour';
 
 const times = (count: number, one: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
@@ -32,14 +32,14 @@ const openThread = ({ fullName }: Upstream) =>
 const persons = (count: number): Person[] => Array.from({ length: count }, () => bed.person());
 
 describe('a repository', () => {
-  it('gets 10 of 22 issues from three addresses, and no pull request either; others get theirs', async () => {
+  it('gets 10 of 22 issues from 22 addresses, and no pull request either; others get theirs', async () => {
     const { upstream, clone } = await contribute(bed);
-    const crowd = persons(3);
+    const crowd = persons(22);
     const { owner, name } = upstream;
     const spelt = [upstream.fullName, `${owner.toUpperCase()}/${name}`, `${owner}/${name.toUpperCase()}`];
     const answers = await Promise.all(
       Array.from({ length: 22 }, (_, index) =>
-        openIssue(crowd[index % 3] as Person, { fullName: spelt[index % 3] as string }),
+        openIssue(crowd[index] as Person, { fullName: spelt[index % 3] as string }),
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
@@ -68,10 +68,7 @@ describe('a repository', () => {
     const path = `/v1/gh/${upstream.fullName}/new-issue`;
     const { fields } = await client.get(path);
     const sent = await client.post(path, { ...fields, title: 'Slow', body: 'It is.', step: 'post' });
-    expect([sent.status, sent.headers.get('Retry-After')]).toEqual([
-      429,
-      expect.stringMatching(/^3[456]\d\d$/),
-    ]);
+    expect([sent.status, sent.headers.get('Retry-After')]).toEqual([429, '3600']);
     expect(sent.problem).toMatch(new RegExp(`^Too many pull requests and issues for .*; ${WAIT}\\.$`));
 
     const other = await bed.createUpstream();
@@ -80,15 +77,25 @@ describe('a repository', () => {
     expect((await comment(bed, crowd[0] as Person, `${upstream.fullName}/issues/1`, 'Hi')).status).toBe(200);
   });
 
+  it('that one address floods with issues is open to the next one', async () => {
+    const upstream = await bed.createUpstream();
+    const greedy = bed.person();
+    const answers = await Promise.all(Array.from({ length: 13 }, () => openIssue(greedy, upstream)));
+    // Alone, it has all but the tenth that is kept for networks that have had nothing.
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
+    expect((await openIssue(bed.person(), upstream)).status).toBe(200);
+    expect((await openIssue(greedy, upstream)).status).toBe(429);
+  });
+
   it('that wants fewer gets fewer: pull requests and issues together, and comments on each thread', async () => {
     const { upstream, clone } = await contribute(bed);
     await upstream.grow({ files: { '.gitveil.yml': 'limit: 5/1h\n' } });
-    const person = bed.person();
     await clone.commit();
     const { banner } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     const statuses = [];
-    for (let count = 0; count < 5; count++) statuses.push((await openIssue(person, upstream)).status);
+    for (const each of persons(5)) statuses.push((await openIssue(each, upstream)).status);
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
+    const person = bed.person();
     const { body } = await openIssue(person, upstream);
     expect(body['error']).toMatch(
       /at most 5 in 1h there for all people together, as its \.gitveil\.yml says; try again in about/,
@@ -107,23 +114,22 @@ describe('a repository', () => {
   it.each(['limit: 64/1h\n', 'limit: none\n'])('cannot raise the limit with %j', async (policy) => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { '.gitveil.yml': policy } });
-    const person = bed.person();
-    const answers = await Promise.all(Array.from({ length: 13 }, () => openIssue(person, upstream)));
+    const answers = await Promise.all(persons(13).map((person) => openIssue(person, upstream)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
   });
 });
 
 describe('a thread', () => {
-  it('takes 20 comments, of all addresses and pseudonyms together; the next thread takes its own', async () => {
+  it('takes 18 of 20 comments of people who have not taken part before; the next thread takes its own', async () => {
     const upstream = await bed.createUpstream();
     await openThread(upstream);
     await openThread(upstream);
     const thread = `${upstream.fullName}/issues/1`;
-    const crowd = persons(4);
-    const say = (index: number) => comment(bed, crowd[index % 4] as Person, thread, `Word ${index}`);
+    const crowd = persons(24);
+    const say = (index: number) => comment(bed, crowd[index] as Person, thread, `Word ${index}`);
     const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => say(index)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    expect(await commentsOn(bed, thread)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(18);
+    expect(await commentsOn(bed, thread)).toHaveLength(18);
     const { status, body } = await say(0);
     expect(status).toBe(429);
     expect(body['error']).toMatch(

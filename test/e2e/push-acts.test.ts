@@ -130,7 +130,7 @@ describe('pushes that the host refuses', () => {
       const { errors, progress } = readPushAnswer(await sendPush(upstream.url, person, body));
       reasons.push(errors[0]);
       if (reasons.length === 11)
-        expect(progress.join('\n')).toMatch(/Try again in about \d+ minutes, or push to one/);
+        expect(progress.join('\n')).toMatch(/Try again in about an hour, or push to one/);
     }
     expect(reasons.slice(0, 10)).toEqual(
       Array.from({ length: 10 }, () => 'push rejected: the code host refused the commits'),

@@ -59,7 +59,7 @@ describe('a client that has discovered too often', () => {
       for (let time = 0; time < 3; time++) expect((await discover()).answer.status).toBe(200);
       const { answer, text, asked } = await discover();
       expect(answer.status).toBe(429);
-      expect(text).toMatch(/^Too many clones, .*; try again in about \d+ (?:second|minute)s?\.\n$/);
+      expect(text).toMatch(/^Too many clones, .*; try again in about an? (?:minute|hour)\.\n$/);
       expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(0);
       expect(asked).toBe(0);
     },
@@ -104,7 +104,7 @@ describe('the form of a change', () => {
     const overPushes = await send('open');
     expect(overPushes).toMatchObject({ status: 429, asked: 0 });
     expect(overPushes.problem).toMatch(
-      /Too many pushes from your network: at most 1 in 1h; try again in about \d+ minutes\./,
+      /Too many pushes from your network: at most 1 in 1h; try again in about an hour\./,
     );
     const overReads = await send('open');
     expect(overReads).toMatchObject({
@@ -112,6 +112,6 @@ describe('the form of a change', () => {
       asked: 0,
       wait: expect.stringMatching(/^\d+$/) as string,
     });
-    expect(overReads.problem).toMatch(/^Too many clones, .* try again in about \d+ (?:second|minute)s?\.$/);
+    expect(overReads.problem).toMatch(/^Too many clones, .* try again in about an? (?:minute|hour)\.$/);
   });
 });

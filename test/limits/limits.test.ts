@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { limitText, lowered, waitText } from '../../src/limits/limits.ts';
-import { rateLimits } from '../../src/config/values.ts';
+import { lowered, waitText } from '../../src/routes/request/limits.ts';
+import { limitText, rateLimits } from '../../src/config/values.ts';
 
 const limits = (text: string) => (text === '' ? [] : (rateLimits(24).parse(text) ?? []));
 
@@ -22,16 +22,18 @@ describe('limits', () => {
 
 describe('a wait', () => {
   it.each([
-    [0, 'about 1 second'],
-    [1, 'about 1 second'],
-    [44_001, 'about 45 seconds'],
-    [60_000, 'about 60 seconds'],
-    [60_001, 'about 2 minutes'],
-    [42.5 * 60_000, 'about 43 minutes'],
-    [3_600_000, 'about 60 minutes'],
-    [3_600_001, 'about 2 hours'],
-    [24 * 3_600_000, 'about 24 hours'],
-  ])('of %i ms is %s', (ms, text) => {
-    expect(waitText(ms)).toBe(text);
+    [1, 60_000, 'about a minute'],
+    [44_001, 60_000, 'about a minute'],
+    [60_001, 20 * 60_000, 'about 2 minutes'],
+    // The exact time says when somebody who shares the address has done something.
+    [1, 3_600_000, 'about 15 minutes'],
+    [42.5 * 60_000, 3_600_000, 'about 45 minutes'],
+    [45 * 60_000, 3_600_000, 'about 45 minutes'],
+    [45 * 60_000 + 1, 3_600_000, 'about an hour'],
+    [3_600_000, 3_600_000, 'about an hour'],
+    [3_600_001, 24 * 3_600_000, 'about 2 hours'],
+    [24 * 3_600_000, 24 * 3_600_000, 'about 24 hours'],
+  ])('of %i ms in a window of %i is %s', (waitMs, withinMs, text) => {
+    expect(waitText({ waitMs, withinMs })).toBe(text);
   });
 });

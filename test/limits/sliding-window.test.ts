@@ -16,7 +16,8 @@ class Model {
     this.#attempts.push({ at: now, allowed });
     const refused = this.#attempts.length - 1 - this.#attempts.findLastIndex((attempt) => attempt.allowed);
     const waitMs = allowed ? 0 : (counted.at(-LIMIT.most)?.at ?? 0) + LIMIT.withinMs - now;
-    return { allowed, attempts: counted.length + (allowed ? 1 : refused), waitMs };
+    const withinMs = allowed ? 0 : LIMIT.withinMs;
+    return { allowed, attempts: counted.length + (allowed ? 1 : refused), waitMs, withinMs };
   }
 }
 

@@ -31,8 +31,8 @@ const ROOMS = [
   'metrics',
   'outgoing',
   'spool',
-  'isolate',
   'limits',
+  'isolate',
   'secret',
   'git',
   'objects.ts',
@@ -151,6 +151,12 @@ it('has a ceiling for each room', () => {
 
 it.each(Object.entries(MOST_LINES_OF_ROOMS))('has %s in at most %i lines', (room, most) => {
   expect(countLines((file) => roomOf(file) === room)).toBeLessThanOrEqual(most);
+});
+
+it('has requests of Hono in routes and middleware only: below them, everything is a port', () => {
+  const above = new Set(['worker.ts', 'routes', 'middleware']);
+  const below = files.filter((file) => !above.has(roomOf(file)));
+  expect(below.filter((file) => /from 'hono'/.test(readFileSync(join(SRC, file), 'utf8')))).toEqual([]);
 });
 
 it('has pure Git, which needs nothing else', () => {

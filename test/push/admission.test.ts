@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
+import { windowName, type Wants } from '../../src/limits/wants.ts';
 import type { Place } from '../../src/push/push-host.ts';
 import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';
@@ -24,7 +25,7 @@ const PASSWORD = { kind: 'password' } as const;
 const lost = () => Promise.reject(new Error('Network connection lost.'));
 const UNREACHABLE = {
   idFromName: () => 'id',
-  get: () => ({ admit: lost, read: lost }),
+  get: () => ({ admit: lost, reserve: lost, refusal: lost, read: lost }),
 };
 
 let hostWasAsked: ReturnType<typeof vi.spyOn>;
@@ -131,9 +132,9 @@ it('the account learns neither the address, nor which push it is, nor where it g
   const HOST_ACCOUNTS = {
     idFromName: () => 'id',
     get: () => ({
-      async admit(...values: unknown[]) {
+      async reserve(...values: unknown[]) {
         told.push(values);
-        return { pauseMs: 0, waitMs: 0, taken: 'id', refusal: null, own: [], full: [] };
+        return { kind: 'granted', pauseMs: 0, id: 'id', windows: [], full: [] };
       },
     }),
   };
@@ -144,7 +145,8 @@ it('the account learns neither the address, nor which push it is, nor where it g
   );
   expect(refusal).toBeNull();
   const text = JSON.stringify(told);
-  expect(text.match(/"[0-9a-f]{64}"/g)).toHaveLength(4);
+  // Whose it is, which push, and where: no more.
+  expect(new Set(text.match(/[0-9a-f]{64}/g)).size).toBe(3);
   expect(text).not.toMatch(new RegExp(`${ADDRESS}|${pushHash}|octo|hello`));
 });
 
@@ -162,36 +164,26 @@ describe('a push is refused', () => {
 
 describe('the places of a client', () => {
   const ADDRESS_IN_48 = '2001:db8:48:7::1';
-  const GIVEN = { kind: 'taken', own: ['own', 'site'], full: [] };
-  const TAKEN = { pauseMs: 0, waitMs: 0, taken: 'a creation', refusal: null, full: [] };
-  const FULL = { isReserved: false, isShared: false, attempts: 21, isAlertDue: true };
+  const FULL = { attempts: 21, isAlertDue: true, holders: [] };
 
   /** What a push asks of the account, with this answer; and what the operator is told. */
   async function ask(
-    answer: (places: { of: { client: string }[] }) => object,
+    answer: (kinds: readonly string[], time: number) => object,
     work: (place: Place) => Promise<unknown> = (place) => place.settle(false),
   ) {
     const asked: unknown[] = [];
     const alerts: unknown[] = [];
-    let clients: string[] = [];
-    const named = (hash: string): string => ['own', 'site'][clients.indexOf(hash)] ?? hash;
     const account = {
-      async admit(_client: string, _creates: boolean, _limits: unknown, opening: { places: never }) {
-        const told = await account.reservePlaces(opening.places, false);
-        return { ...TAKEN, ...told };
+      async reserve({ windows, push: { isAnother } }: Wants & { push: { isAnother: boolean } }) {
+        const kinds = windows.map(({ kind }) => kind);
+        asked.push([isAnother ? 'another' : 'reserve', ...kinds]);
+        const { without = [], ...told } = answer(kinds, asked.length) as { without?: string[] };
+        const own = windows.filter(({ kind }) => !without.includes(kind));
+        const granted = { kind: 'granted', id: `${asked.length}`, windows: own.map(windowName), full: [] };
+        return { pauseMs: 0, ...granted, ...told };
       },
-      async reservePlaces(places: { of: { client: string }[] }, isAnother: boolean) {
-        if (clients.length === 0) clients = places.of.map(({ client }) => client);
-        asked.push([isAnother ? 'another' : 'reserve', ...places.of.map(({ client }) => named(client))]);
-        const told = answer(places) as { own?: string[]; client?: string };
-        return JSON.parse(
-          JSON.stringify(told).replaceAll(/"(own|site)"(?!:)/g, (_, name: string) =>
-            JSON.stringify(clients[name === 'own' ? 0 : 1]),
-          ),
-        );
-      },
-      async giveBack(taken: string | null, opening: { clients: string[] }) {
-        asked.push(['give back', taken, ...opening.clients.map(named)]);
+      async release(id: string) {
+        asked.push(['release', id]);
       },
     };
     const GUARD = {
@@ -209,14 +201,17 @@ describe('the places of a client', () => {
   }
 
   it.each([
-    ['own', '2001:db8:48:7::/64', 5],
-    ['site', '2001:db8:48::/48', 20],
-  ])('refuse a push, and the operator is told whose they are: %s', async (client, network, most) => {
-    expect(await ask(() => ({ kind: 'full', client, refusal: FULL }))).toEqual({
-      asked: [['reserve', 'own', 'site']],
-      alerts: [[network, { attempts: 21, most }]],
-      reason: 'rate limit exceeded',
-    });
+    ['address', '2001:db8:48:7::/64', 5],
+    ['prefix', '2001:db8:48::/48', 20],
+  ])('refuse a push, and the operator is told whose they are: %s', async (kind, network, most) => {
+    const full = { ...FULL, name: `${kind} of somebody` };
+    expect(await ask(() => ({ kind: 'wait', for: kind, waitMs: 60_000, withinMs: 3_600_000, full }))).toEqual(
+      {
+        asked: [['reserve', 'address', 'prefix']],
+        alerts: [[network, { attempts: 21, most }]],
+        reason: 'rate limit exceeded',
+      },
+    );
   });
 
   it('refuse a push while they cannot be asked', async () => {
@@ -226,48 +221,48 @@ describe('the places of a client', () => {
     expect(reason).toBe('the service cannot check its limits');
   });
 
-  it('that an earlier attempt has taken stay its own', async () => {
+  it('are released with all that was reserved, once, if nothing was opened', async () => {
     const { asked } = await ask(
-      () => ({ ...GIVEN, own: ['site'] }),
-      async (place) => {
-        await place.settle(false);
-        await place.release();
-      },
-    );
-    expect(asked).toEqual([
-      ['reserve', 'own', 'site'],
-      ['give back', null, 'site'],
-    ]);
-  });
-
-  it('are given back with all that was taken, once, if nothing was opened', async () => {
-    const { asked } = await ask(
-      () => GIVEN,
-      async (place) => {
-        await place.take({ owner: 'octo', name: 'hello' }, []);
-        await place.release();
-        await place.release();
-      },
-    );
-    expect(asked).toEqual([
-      ['reserve', 'own', 'site'],
-      ['give back', 'a creation', 'own', 'site'],
-    ]);
-  });
-
-  it('are taken once more for the same push after its answer', async () => {
-    const { asked } = await ask(
-      ({ of }) => ({ ...GIVEN, own: of.length === 2 ? ['site'] : ['own'] }),
+      () => ({}),
       async (place) => {
         await place.take({ owner: 'octo', name: 'hello' }, []);
         await place.settle(true);
         await place.release();
+        await place.release();
       },
     );
     expect(asked).toEqual([
-      ['reserve', 'own', 'site'],
-      ['another', 'own'],
-      ['give back', 'a creation', 'site', 'own'],
+      ['reserve', 'address', 'prefix', 'repository', 'account'],
+      ['release', '1'],
     ]);
+  });
+
+  it.each([
+    ['of an earlier attempt stay its own', false, 'reserve'],
+    ['are reserved once more for the same push after its answer', true, 'another'],
+  ])('%s', async (_, isAnother, how) => {
+    const { asked } = await ask(
+      (_kinds, time) => (time === 1 ? { without: ['address', 'prefix'] } : isAnother ? {} : { id: null }),
+      async (place) => {
+        await place.take({ owner: 'octo', name: 'hello' }, []);
+        await place.settle(isAnother);
+        await place.release();
+      },
+    );
+    expect(asked).toEqual([
+      ['reserve', 'address', 'prefix', 'repository', 'account'],
+      [how, 'address', 'prefix'],
+      ['release', '1'],
+      ...(isAnother ? [['release', '2']] : []),
+    ]);
+  });
+
+  it('leave the push to the host’s pause, and are released', async () => {
+    const { asked, reason } = await ask(
+      () => ({ pauseMs: 600_000 }),
+      (place) => place.take({ owner: 'octo', name: 'hello' }, []),
+    );
+    expect(asked.slice(1)).toEqual([['release', '1']]);
+    expect(reason).toBe('the code host asks to wait');
   });
 });

@@ -7,23 +7,21 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { CONTRACT_LIMITS, OpenLimitName } from '../../limits/limits.ts';
+import type { TriedName } from '../../limits/port.ts';
 import type { Hit, Limit } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 import { LimitRows } from '../limit-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** As long as a client has the same name: src/routes/request/client.ts. */
+/** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * HOUR_MS;
-
-export type LimitedAction = OpenLimitName | 'forks' | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #rows = new LimitRows(this.ctx.storage.kv);
   #hasAlarm = false;
 
   /** Counts one attempt. Answers whether it is within the limits. @param client by its hash, as in every call. */
-  async hit(client: string, action: LimitedAction, limits: readonly Limit[]): Promise<Hit> {
+  async hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit> {
     const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now());
     await this.#forgetLater();
     return answer;
@@ -37,7 +35,11 @@ export class ClientWindows extends DurableObject<Env> {
   }
 
   /** Forgets what does not count any more. */
-  override async alarm(): Promise<void> {
+  override alarm(): Promise<void> {
+    return this.#forget();
+  }
+
+  async #forget(): Promise<void> {
     const now = Date.now();
     const kept = this.#rows.forgetOld(now);
     this.#hasAlarm = kept.length > 0 || this.#rows.size > 0;
@@ -45,6 +47,7 @@ export class ClientWindows extends DurableObject<Env> {
   }
 
   async #forgetLater(): Promise<void> {
+    if (this.#rows.isFull) await this.#forget();
     if (this.#hasAlarm) return;
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
     this.#hasAlarm = true;

@@ -6,7 +6,7 @@ import { TOKEN_PROBLEMS, type TokenProblem } from '../../host/account/account-ru
 import type { Notification, NotificationAction } from '../../notify/ntfy.ts';
 import type { BurstFigures } from './burst.ts';
 import { type Action, pardonOf } from './tokens.ts';
-import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
+import { CONTRACT_LIMITS } from '../../limits/limits.ts';
 
 export type Alert =
   /** Of pushes; a flood is one of comments and issues. `most`: those of the most active client. */
@@ -148,7 +148,7 @@ function wordsOf(alert: Alert, address: string | null): Words {
         title: 'Rate limit exceeded',
         text:
           `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
-          `${alert.most ?? MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
+          `${alert.most ?? CONTRACT_LIMITS.pullRequests.most} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
     case 'token':

@@ -11,7 +11,7 @@ import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
-import type { Limit } from '../../limits/sliding-window.ts';
+import type { Limit, Wait } from '../../limits/sliding-window.ts';
 import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudonymOf } from './alert.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
 import { type AccountProblems, Operator } from './operator.ts';
@@ -38,10 +38,9 @@ export interface GuardStatus extends Suspension {
   readonly accountProblems: AccountProblems;
 }
 
-export interface Admittance {
+/** How long this client must wait, and whether everybody must. */
+export interface Admittance extends Wait {
   readonly panicMode: boolean;
-  /** How long this client must wait; 0: not at all. */
-  readonly waitMs: number;
 }
 
 export class Guard extends DurableObject<Env> {
@@ -73,8 +72,8 @@ export class Guard extends DurableObject<Env> {
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     await this.#count('push', address, site, at);
-    const { waitMs } = this.#attempts.hit(address, limits, at);
-    return { panicMode: this.#panic.suspension.panicMode, waitMs };
+    const { waitMs, withinMs } = this.#attempts.hit(address, limits, at);
+    return { panicMode: this.#panic.suspension.panicMode, waitMs, withinMs };
   }
 
   /** Something is wrong with the bot's account or token, or nothing any more. */

@@ -9,14 +9,8 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { ALERTS, MODERATION_ALERT_LIMITS, REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
-import {
-  EMPTY_WINDOW,
-  hit,
-  isAhead,
-  isWithin,
-  type Limit,
-  type SlidingWindow,
-} from '../../limits/sliding-window.ts';
+import { isAhead, isWithin } from '../../isolate/clock.ts';
+import { EMPTY_WINDOW, hit, type Limit, type SlidingWindow } from '../../limits/sliding-window.ts';
 import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
@@ -32,6 +26,8 @@ const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
 /** Of more, nobody reads each: those of the capped kinds are only counted. A stored value may have 2 MB. */
 const MOST_WAITING = 200;
+/** Beyond that, so that a burst is told whatever else somebody has made wait. */
+const MOST_URGENT = 20;
 /** When those that were too many are told. */
 const SUM_AFTER_MS = HOUR_MS;
 const ALERTS_KEY = 'alerts';
@@ -95,14 +91,15 @@ export class Operator {
   tell(env: Env, alert: Alert, address: string | null, now: number, dueAt = now): 'kept' | 'nobody' | 'full' {
     const config = alertConfigOf(env);
     if (config === null) return 'nobody';
-    const isFull = this.#waiting.length >= MOST_WAITING;
+    const isUrgent = alert.kind === 'burst' || alert.kind === 'flood';
+    const isFull = this.#waiting.length >= MOST_WAITING + (isUrgent ? MOST_URGENT : 0);
     if (isCapped(alert) && (isFull || this.#count(alert.kind, ALERTS, now) === null)) {
       this.#addToSum(alert.kind, now);
       return 'kept';
     }
     if (isFull) return 'full';
     const waiting = { alert, at: now, attempts: 0, dueAt };
-    if (alert.kind === 'burst' || alert.kind === 'flood') this.#waiting.unshift(waiting);
+    if (isUrgent) this.#waiting.unshift(waiting);
     else this.#waiting.push(waiting);
     this.#save();
     const isShown = config !== 'invalid' && config.alertAddress === 'shown';

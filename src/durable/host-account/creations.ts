@@ -1,52 +1,154 @@
 /**
- * What the account has created in the last hour, or is about to create: each once, until it is an hour old or given
- * back.
+ * Everything that was created lately in the account's name, or is about to be: one row for each. A row names the windows
+ * that it counts in, and a window is the rows that name it. So something counts in all of its windows or in none, and is
+ * released in all of them by forgetting one row.
  *
- * Cost: one row for each, which no answer waits for. If the machine stops before it is on disk, it is forgotten.
+ * Pure. A row counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
  */
-const PREFIX = 'creation ';
-const HOUR_MS = 60 * 60_000;
+import { isWithin } from '../../isolate/clock.ts';
+import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
+import { longestOf, longestWait, type Wait, waitOf } from '../../limits/sliding-window.ts';
+import {
+  type AccountWait,
+  isOfOneNetwork,
+  type Reserved,
+  type WantedWindow,
+  type Wants,
+  windowName,
+  writeWants,
+} from '../../limits/wants.ts';
 
-export interface Creation {
-  /** A keyed hash of the network that asked for it. */
-  readonly client: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
+/** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
+const MOST_ROWS = 20_000;
+const ALERT_PAUSE_MS = 60 * 60_000;
+
+export interface Creation extends Use {
+  /** How long it counts. */
+  readonly forMs: number;
+  /** Names. */
+  readonly windows: readonly string[];
+  /** The key of the push. */
+  readonly push: string | null;
 }
 
 export class Creations {
-  readonly #storage: DurableObjectStorage;
-  /** By the keys of their rows; oldest first. */
-  readonly #kept: Map<string, Creation>;
+  /** By id, oldest first. */
+  readonly #rows: Map<string, Creation>;
+  readonly #byWindow = new Map<string, Set<Creation>>();
+  /** How many pull requests of a network were refused since it last opened one. */
+  readonly #refused = new Map<string, number>();
 
-  constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
-    const stored = [...storage.kv.list<Creation>({ prefix: PREFIX })];
-    this.#kept = new Map(stored.toSorted(([, a], [, b]) => a.at - b.at));
+  constructor(rows: Iterable<readonly [string, Creation]> = []) {
+    this.#rows = new Map([...rows].toSorted(([, a], [, b]) => a.at - b.at));
+    for (const row of this.#rows.values()) this.#index(row);
   }
 
-  /** Oldest first. */
-  all(now: number): readonly Creation[] {
-    for (const [key, { at }] of this.#kept) if (Math.abs(now - at) >= HOUR_MS) this.#kept.delete(key);
-    return [...this.#kept.values()];
+  get size(): number {
+    return this.#rows.size;
   }
 
-  /** Answers the id for `giveBack`. */
-  add(client: string, at: number): string {
-    const id = crypto.randomUUID();
-    this.#kept.set(PREFIX + id, { client, at });
-    void this.#storage.put(PREFIX + id, { client, at }, { allowUnconfirmed: true });
-    return id;
+  [Symbol.iterator](): Iterator<readonly [string, Creation]> {
+    return this.#rows.entries();
   }
 
-  /** It was not created after all. The second time, nothing happens. */
-  giveBack(id: string): void {
-    if (this.#kept.delete(PREFIX + id)) void this.#storage.delete(PREFIX + id, { allowUnconfirmed: true });
+  /** Null: `reserve` has room. Counts nothing. */
+  refusal(wants: Wants, now: number): AccountWait | null {
+    for (const window of this.#needed(wants, now)) {
+      const wait = this.#wait(window, wants, now);
+      if (wait.waitMs === 0) continue;
+      const name = windowName(window);
+      const known = { name, holders: this.#holders(name, now), attempts: 0, isAlertDue: false };
+      return { for: window.kind, full: isOfOneNetwork(window) ? known : null, ...wait };
+    }
+    return null;
   }
 
-  /** Answers the rest, as it is stored. */
-  forgetOld(now: number): readonly (readonly [string, unknown])[] {
-    this.all(now);
-    return [...this.#kept];
+  /** After `refusal` has found room. */
+  reserve(id: string, wants: Wants, now: number): Reserved {
+    const needed = this.#needed(wants, now);
+    if (needed.length === 0) return { id: null, windows: [], full: [] };
+    const windows = needed.map(windowName);
+    const forMs = Math.max(...needed.map(({ limits }) => longestOf(limits)));
+    const { by, repository, push } = wants;
+    const row = { at: now, by, repository, forMs, windows, push: push?.key ?? null };
+    this.#rows.set(id, row);
+    this.#index(row);
+    for (const name of windows) this.#refused.delete(name);
+    const full = needed.filter(isOfOneNetwork).flatMap((window) => {
+      const wait = this.#wait(window, wants, now);
+      const name = windowName(window);
+      return wait.waitMs === 0 ? [] : [{ name, holders: this.#holders(name, now), ...wait }];
+    });
+    return { id, windows, full };
   }
+
+  get(id: string): Creation | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Nothing was created. The second time, nothing happens. */
+  release(id: string): boolean {
+    const row = this.#rows.get(id);
+    for (const name of row?.windows ?? []) {
+      this.#byWindow.get(name)?.delete(row as Creation);
+      if (this.#byWindow.get(name)?.size === 0) this.#byWindow.delete(name);
+    }
+    return this.#rows.delete(id);
+  }
+
+  /** Counts a pull request that the window of its network refuses. Answers how many there were with it, for an alert. */
+  countRefused(name: string, now: number): number {
+    const refused = 1 + (this.#refused.get(name) ?? 0);
+    this.#refused.set(name, refused);
+    return this.uses(name, now).length + refused;
+  }
+
+  /** What counts in a window, oldest first. */
+  uses(name: string, now: number): readonly Creation[] {
+    return [...(this.#byWindow.get(name) ?? [])].filter(({ at, forMs }) => isWithin(at, forMs, now));
+  }
+
+  /** Answers the ids of what does not count any more, or is too much. */
+  forgetOld(now: number): readonly string[] {
+    for (const name of this.#refused.keys())
+      if (this.uses(name, now).length === 0) this.#refused.delete(name);
+    const tooMany = this.#rows.size - MOST_ROWS;
+    const old = [...this.#rows].filter(
+      ([, { at, forMs }], index) => index < tooMany || !isWithin(at, forMs, now),
+    );
+    for (const [id] of old) this.release(id);
+    return old.map(([id]) => id);
+  }
+
+  /** The windows in which an earlier attempt at the same push does not count. */
+  #needed({ windows, push }: Wants, now: number): readonly WantedWindow[] {
+    if (push === null || push.isAnother) return windows;
+    return windows.filter((window) => !this.#holders(windowName(window), now).includes(push.key));
+  }
+
+  #holders(name: string, now: number): readonly string[] {
+    return this.uses(name, now).flatMap(({ push }) => push ?? []);
+  }
+
+  #wait(window: WantedWindow, asker: Asker, now: number): Wait {
+    const uses = this.uses(windowName(window), now);
+    const { kind, limits } = window;
+    if (kind === 'account' || kind === 'repository' || kind === 'comments' || kind === 'thread')
+      return fairWait(kind, uses, limits, asker, now);
+    const hits = uses.map(({ at }) => at);
+    return longestWait(limits.map((limit) => waitOf(hits, limit, now)));
+  }
+
+  #index(row: Creation): void {
+    for (const name of row.windows) {
+      const rows = this.#byWindow.get(name) ?? new Set();
+      this.#byWindow.set(name, rows.add(row));
+    }
+  }
+}
+
+/** The operator hears of a network that has no room once an hour. @param name of its window. */
+export function alertWants(name: string): Wants {
+  const limits = [{ most: 1, withinMs: ALERT_PAUSE_MS }];
+  return { ...writeWants(''), windows: [{ kind: 'alert', key: name, limits }] };
 }

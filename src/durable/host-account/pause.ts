@@ -1,5 +1,5 @@
 /** Until when the account must not call the code host. Stored, because the host's limit outlives the object. */
-import { isAhead } from '../../limits/sliding-window.ts';
+import { isAhead } from '../../isolate/clock.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 
 /** Under which it is kept. */

@@ -7,7 +7,7 @@
  * its answer was lost. Cost: two writes for each; a row lasts for a day, as long as a form is valid.
  */
 import { FORM_LIFE_MS } from '../../secret/form-token.ts';
-import { isAhead } from '../../limits/sliding-window.ts';
+import { isAhead } from '../../isolate/clock.ts';
 
 /** Longer than posting usually takes. One that is silent for longer has died with its request. */
 const SENDING_MS = 60_000;

@@ -18,10 +18,14 @@ import { shownKarma } from '../../text/footer.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/listed-pseudonyms.ts';
-import { openHostAccess } from '../host-access.ts';
+import type { Wants } from '../../limits/wants.ts';
+import { type Grant, type Refused, reserve } from '../../limits/port.ts';
+import { EMPTY_WINDOW, hit } from '../../limits/sliding-window.ts';
+import { loggerOf } from '../../log.ts';
+import { hostAccountOf, openHostAccess } from '../host-access.ts';
 import { doChores } from './chores.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
-import { clientWindowsOf, feedNamed, guardOf } from '../../objects.ts';
+import { feedNamed, guardOf } from '../../objects.ts';
 import { feedName } from '../notification-feed/notification-feed.ts';
 import { type Standing, UNREPORTED } from './moderation.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
@@ -40,6 +44,12 @@ const LISTING_PAUSE_MS = 60_000;
 
 /** Under which the key of the code host is stored. */
 const HOST_KEY = 'host';
+/** Under which the time of the first comment is stored. */
+const PART_KEY = 'first comment';
+/** Whose first comment is so old did not come with a flood of this hour. */
+const PART_AGE_MS = 60 * 60_000;
+/** How often they come before others: one token must not carry a whole flood. */
+const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
 
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
@@ -70,6 +80,7 @@ export class Identity extends DurableObject<Env> {
   /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
   #host: ThreadHost | null = null;
+  #asPart = EMPTY_WINDOW;
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
@@ -141,10 +152,25 @@ export class Identity extends DurableObject<Env> {
     this.#lastPost = post.catch(() => {});
     const outcome = await post.finally(() => (this.#posts -= 1));
     if (outcome.kind === 'posted') {
+      const { kv } = this.ctx.storage;
+      if (kv.get(PART_KEY) === undefined) kv.put(PART_KEY, systemClock.now());
       const { owner, repo: name, number } = request;
       await this.#announce({ repository: { owner, name }, number }, outcome.url);
     }
     return outcome;
+  }
+
+  /** With a share of what is kept for people who take part in the thread. */
+  #reserve(wants: Wants): Promise<Grant | Refused> {
+    const config = this.#config();
+    const host = hostWithKey(config, this.#hostKey);
+    if (host === undefined) throw new Error('the code host of a comment is not configured');
+    const now = systemClock.now();
+    const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
+    const { window, hit: part } = hit(this.#asPart, PART_LIMITS, now);
+    const takesPart = wants.takesPart && now - since >= PART_AGE_MS && part.allowed;
+    if (takesPart) this.#asPart = window;
+    return reserve(hostAccountOf(this.env, host), { ...wants, takesPart }, loggerOf(config));
   }
 
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
@@ -159,8 +185,7 @@ export class Identity extends DurableObject<Env> {
       pseudonym,
       host,
       clock: systemClock,
-      count: async ({ key, limits }: CommentRequest['limit']) =>
-        (await clientWindowsOf(this.env, key).hit(key, 'thread', limits)).waitMs,
+      reserve: (wants: Wants) => this.#reserve(wants),
       track: (attempt: Attempt, posted: PostedComment) => this.#track(attempt, posted),
       wakeBy: (at: number | null) => this.#wakeBy(at),
       attempting: (id: number | null) => {

@@ -5,7 +5,7 @@
  * The rules are pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since
  * 1970. After a clock was set back, nothing lasts longer than it would have.
  */
-import { isAhead } from '../../limits/sliding-window.ts';
+import { isAhead } from '../../isolate/clock.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

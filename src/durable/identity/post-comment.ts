@@ -2,7 +2,8 @@
 import type { PostedComment } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
-import type { Limit } from '../../limits/sliding-window.ts';
+import type { Wants } from '../../limits/wants.ts';
+import type { Grant, Refused } from '../../limits/port.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../text/footer.ts';
 import { COOLDOWN_MS, postingDecision } from './moderation.ts';
 import { type ChoreSupplies, findComment } from './chores.ts';
@@ -21,8 +22,8 @@ export interface CommentRequest {
   readonly body: string;
   /** Scheme and host for the footer's link, such as `https://veil.example`. */
   readonly origin: string;
-  /** Of the thread, for all authors together. */
-  readonly limit: { readonly key: string; readonly limits: readonly Limit[] };
+  /** What it counts in. */
+  readonly wants: Wants;
 }
 
 export type CommentOutcome =
@@ -31,17 +32,18 @@ export type CommentOutcome =
   | { readonly kind: 'cooldown'; readonly leftMs: number }
   /** Longer than the host allows. `maxCharacters` are left for the author's words. */
   | { readonly kind: 'too-long'; readonly maxCharacters: number }
-  /** For this thread, of all authors. */
-  | { readonly kind: 'too-many'; readonly waitMs: number }
-  /** That limit cannot be asked. */
-  | { readonly kind: 'unchecked'; readonly error: string }
+  /** The thread, or the account, has no room for it now. */
+  | { readonly kind: 'wait'; readonly wait: Refused }
   /** Too many comments of this pseudonym are waiting. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly failure: WriteFailure };
 
 export interface Surroundings extends ChoreSupplies {
-  /** Counts a comment on the thread. Answers how long to wait; 0 if it may be posted. */
-  count(limit: CommentRequest['limit']): Promise<number>;
+  /**
+   * Never rejects: if the account cannot be asked, that is why the comment has to wait.
+   * @param wants with `takesPart` if its author may count as somebody who takes part in the thread.
+   */
+  reserve(wants: Wants): Promise<Grant | Refused>;
   /** Lets a rollback know of a comment. Rejects if it cannot be told. */
   track(attempt: Attempt, posted: PostedComment): Promise<void>;
   /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
@@ -70,8 +72,11 @@ export async function postComment(
     await surroundings.wakeBy(clock.now() + FORGETTING_DELAY_MS);
     return { kind: 'too-long', maxCharacters: characters(body) - excess };
   }
-  const refusal = await refusedByThread(surroundings, request.limit);
-  if (refusal !== null) return refusal;
+  const grant = await surroundings.reserve({ ...request.wants, takesPart: decision !== 'zero' });
+  if (grant.kind === 'wait') {
+    await surroundings.wakeBy(clock.now() + FORGETTING_DELAY_MS);
+    return { kind: 'wait', wait: grant };
+  }
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
   surroundings.attempting(attempt.id);
@@ -79,7 +84,11 @@ export async function postComment(
   await surroundings.wakeBy(Math.min(attempt.dueAt, karma.dueAfter(clock.now())));
   try {
     const posted = await makeComment(surroundings, attempt, text);
-    if ('kind' in posted) return { kind: 'failed', failure: posted };
+    if ('kind' in posted) {
+      // Without an answer of the host it may be there.
+      if (posted.kind !== 'unreachable') await grant.release();
+      return { kind: 'failed', failure: posted };
+    }
     // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
     // alarm finds its comment, and tells the guard then.
     const isTracked = await surroundings.track(attempt, posted).then(
@@ -104,19 +113,6 @@ export async function postComment(
     surroundings.attempting(null);
     await surroundings.wakeBy(karma.nextDueAt());
   }
-}
-
-/** Fails closed. Null: it was counted, which stays so if the host does not take it. */
-async function refusedByThread(
-  surroundings: Surroundings,
-  limit: CommentRequest['limit'],
-): Promise<CommentOutcome | null> {
-  const outcome = await surroundings.count(limit).then(
-    (waitMs): CommentOutcome | null => (waitMs > 0 ? { kind: 'too-many', waitMs } : null),
-    (error: unknown): CommentOutcome => ({ kind: 'unchecked', error: String(error) }),
-  );
-  if (outcome !== null) await surroundings.wakeBy(surroundings.clock.now() + FORGETTING_DELAY_MS);
-  return outcome;
 }
 
 /**

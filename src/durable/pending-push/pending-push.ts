@@ -29,7 +29,7 @@ const LIFE_MS = HOUR_MS;
 /** How long, after that, to keep asking the host how far it came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
-/** As long as its client has the same name: src/routes/request/client.ts. */
+/** As long as its client has the same name: src/limits/client.ts. */
 const HELD_LIFE_MS = 24 * HOUR_MS;
 
 /** What a push decides once, and its retries reuse. */

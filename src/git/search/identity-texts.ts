@@ -196,14 +196,14 @@ function searchedText(before: ByteClass, letters: Letters): SearchedText {
 /** Why an address is not searched for; null: it is. */
 function reasonAgainstAddress(text: string): string | null {
   if (text.length > MAX_LENGTH) return 'too long';
-  if (isNobodys(text)) return 'nobody’s in particular';
+  if (isNobodys(text)) return 'no particular person';
   return /^[^\s@]+@[^\s@]+$/.test(text) ? null : 'no address';
 }
 
 /** The same of a name or a login. */
 function reasonAgainst(name: string): string | null {
   if (name.length > MAX_LENGTH) return 'too long';
-  if (isNobodys(name)) return 'nobody’s in particular';
+  if (isNobodys(name)) return 'no particular person';
   const words = name.split(/\s+/);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
   const hasTwo = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;

@@ -5,10 +5,9 @@
  *
  * A push asks the board together with its admission, which saves a round trip.
  */
-import type { Clock } from '../../isolate/clock.ts';
+import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
-import { isAhead, isWithin } from '../../limits/sliding-window.ts';
 import { HostPause, LONGEST_PAUSE_MS, meaningOf, type RefusedCall } from '../failure.ts';
 
 /** What all isolates know about the account. Both methods reject if it cannot be reached. */

@@ -1,18 +1,13 @@
 /**
- * Who may still write, while a code host limits the bot account: the less is left, the sooner those who have written
- * most are refused.
- *
- * The rule is that of dynamic thresholds in shared buffers (Choudhury and Hahne, 1998): a client may write as long as
- * more is left than it has had itself. It needs no list of the greediest. A client that has written more is refused
- * earlier, and one that has written nothing is served to the end. The rule applies to the last fifth only: before that,
- * nobody is refused.
+ * What a code host still lets the bot account ask of its REST interface, and who waits when that is little: pages first,
+ * then the networks that have written most.
  *
  * Pure. A write is a push, a comment or an issue.
  */
-import { hit, isWithin, type Limit } from '../../limits/sliding-window.ts';
+import { NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
 
-/** What is left when the rule begins to apply. */
-const SHARED_PART = 0.2;
+/** Reads stop when so much is left, so that whoever writes can go on. */
+const WRITERS_PART = 1 / 3;
 /** Calls of the host's REST interface that a push needs; a comment needs fewer. */
 export const CALLS_PER_WRITE = 10;
 /** No host counts calls over a longer time. */
@@ -33,40 +28,35 @@ export interface KnownCalls extends CallsLeft {
   readonly at: number;
 }
 
-export interface AccountUse {
-  /** When something was created, or is about to be; oldest first, milliseconds since 1970. */
-  readonly createdAt: readonly number[];
-  /** What may be created. */
-  readonly limits: readonly Limit[];
-  /** Null: the host has said nothing. */
-  readonly calls: KnownCalls | null;
-  /** How many writes have begun since then. */
-  readonly begun: number;
+/**
+ * How long a network waits before it writes. In the last third, if several networks have written in this hour, one that
+ * has had its part of what is allowed waits; a part more is there for whoever comes next.
+ * @param begun how many writes have begun since the host said so. @param had of them, and `networks` in all: in this hour.
+ */
+export function callsWait(
+  calls: KnownCalls | null,
+  begun: number,
+  { had, networks }: { readonly had: number; readonly networks: number },
+  now: number,
+): Wait {
+  const left = callsLeft(calls, begun, now);
+  if (calls === null || left === null) return NO_WAIT;
+  const part = Math.max(1, Math.floor(calls.limit / CALLS_PER_WRITE / (networks + 1)));
+  const isAlone = networks === (had > 0 ? 1 : 0);
+  const isShort = left < calls.limit * WRITERS_PART && !isAlone && had >= part;
+  if (left >= CALLS_PER_WRITE && !isShort) return NO_WAIT;
+  return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
 }
 
-/** How long a client must wait to create something that has written `had` times in the last hour; 0: not at all. */
-export function creationWaitMs({ createdAt, limits }: AccountUse, had: number, now: number): number {
-  const itsLimits = limits.map(({ most, withinMs }) => ({ most: most - kept(most, had), withinMs }));
-  return hit({ hits: createdAt, refused: 0 }, itsLimits, now).hit.waitMs;
-}
-
-/** The same, as far as it depends on the host's calls. Whoever writes needs some. */
-export function callsWaitMs(use: AccountUse, had: number, now: number): number {
-  const left = callsLeft(use, now);
-  if (use.calls === null || left === null) return 0;
-  const isEnough = left >= CALLS_PER_WRITE + kept(use.calls.limit, had * CALLS_PER_WRITE);
-  return isEnough ? 0 : (resetMs(use.calls, now) ?? 0);
-}
-
-/** How much may still be created, by limit. */
-export function creationsLeft({ createdAt, limits }: AccountUse, now: number): readonly number[] {
-  return limits.map(({ most, withinMs }) =>
-    Math.max(0, most - createdAt.filter((at) => isWithin(at, withinMs, now)).length),
-  );
+/** How long what only reads has to wait, in milliseconds; 0: not at all. */
+export function readsWaitMs(calls: KnownCalls | null, now: number): number {
+  const left = callsLeft(calls, 0, now);
+  if (calls === null || left === null || left >= calls.limit * WRITERS_PART) return 0;
+  return resetMs(calls, now) ?? 0;
 }
 
 /** How many calls are left, as the host said and without what has begun since; null if it is not known. */
-export function callsLeft({ calls, begun }: AccountUse, now: number): number | null {
+export function callsLeft(calls: KnownCalls | null, begun: number, now: number): number | null {
   if (calls === null || resetMs(calls, now) === null) return null;
   return Math.max(0, calls.left - begun * CALLS_PER_WRITE);
 }
@@ -76,11 +66,6 @@ export function latestCalls(known: KnownCalls | null, said: KnownCalls): KnownCa
   if (known === null || resetMs(known, said.at) === null) return said;
   const isSamePeriod = Math.abs(known.at + known.resetsInMs - said.at - said.resetsInMs) < SAME_PERIOD_MS;
   return isSamePeriod && said.left > known.left ? known : said;
-}
-
-/** What is kept for others. Something is always left for whoever has had nothing. */
-function kept(most: number, had: number): number {
-  return Math.min(had, Math.floor(most * SHARED_PART));
 }
 
 /** Until the host starts counting again; null: it does already, or a clock has jumped. */

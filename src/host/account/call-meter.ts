@@ -2,7 +2,7 @@
  * Reports to the account's object how many calls the host still allows. Every answer says so, but the object needs it
  * only now and then.
  */
-import type { CallsLeft } from './account-budget.ts';
+import { type CallsLeft, type KnownCalls, latestCalls, readsWaitMs } from './account-budget.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
@@ -21,6 +21,8 @@ export interface CallMeterSettings {
   readonly tell: (calls: CallsLeft) => void;
 }
 
+/** What this isolate has heard last, by account. */
+const heard = new Recent<KnownCalls>({ most: 100 });
 /** When this isolate has told last, by account; milliseconds since 1970. */
 const toldAt = new Recent<number>({ most: 100 });
 
@@ -37,11 +39,20 @@ export class CallMeter {
     const now = clock.now();
     const calls = callsLeftSaidBy(answer, now);
     if (calls === null) return;
+    heard.set(account, latestCalls(heard.get(account), { ...calls, at: now }));
     const pauseMs = calls.left < calls.limit * SCARCE_PART ? SCARCE_PAUSE_MS : TELLING_PAUSE_MS;
     if (Math.abs(now - (toldAt.get(account) ?? Number.NEGATIVE_INFINITY)) < pauseMs) return;
     toldAt.set(account, now);
     tell(calls);
   }
+}
+
+/**
+ * How long pages and badges must not ask the host, in milliseconds; 0: they may. As far as this isolate has heard; each
+ * answer to one of them says how many calls are left.
+ */
+export function readsPauseMs(account: string, now: number): number {
+  return readsWaitMs(heard.get(account), now);
 }
 
 /**

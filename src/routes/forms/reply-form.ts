@@ -19,7 +19,7 @@ import {
 import { openLedger } from '../../stats/open-ledger.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
-import { refuseTooMany } from '../request/rate-limit.ts';
+import { refuseTooMany } from '../request/limits.ts';
 import { type Refused, refused, sentence } from '../request/refused.ts';
 import { isBlank } from '../request/payload.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';

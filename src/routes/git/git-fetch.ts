@@ -35,7 +35,7 @@ import {
 } from './git-http.ts';
 import { historyHost } from './push-host.ts';
 import { relayedBody } from '../request/long-body.ts';
-import { withinLimit } from '../request/rate-limit.ts';
+import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;

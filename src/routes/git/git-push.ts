@@ -45,7 +45,7 @@ import { longBody } from '../request/long-body.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
-import { withinLimit } from '../request/rate-limit.ts';
+import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 

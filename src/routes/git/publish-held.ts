@@ -13,7 +13,7 @@ import type { AppEnv, Env } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
-import type { Admission, Place } from '../../push/push-host.ts';
+import type { Admission } from '../../push/push-host.ts';
 import { inProgress, PushRun } from '../../push/push-run.ts';
 import { failureOf, type HeldEnd, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
@@ -21,13 +21,12 @@ import { NotedReply } from '../../push/reply/reply.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
-import { giveShareBack, type TakenShare } from '../request/account-share.ts';
+import { forkWants, writeWants } from '../../limits/wants.ts';
 import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { pushSettings } from './git-push.ts';
-import { suspended } from './push-admission.ts';
+import { openPlace, reserve, suspended } from './push-admission.ts';
 import { pushHost } from './push-host.ts';
-import { takeOpening, takeShare, tellOpened } from './push-share.ts';
 import { readHeldBytes, readHeldPush } from './read-held.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -158,27 +157,14 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
     most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
     withinMs,
   }));
-  const as = { name: client, limits };
-  let taken: TakenShare | null = null;
-  const place: Place = {
-    async take(repository, policyLimits) {
-      taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
-    },
-    settle: async () => {},
-    opened: (pullRequest) => tellOpened(c, pullRequest, client),
-    async release() {
-      const back = taken;
-      taken = null;
-      if (back !== null) await giveShareBack(c, back);
-    },
-  };
+  const place = openPlace(c, writeWants(client), limits, client);
   return {
     enter: async () => null,
     refuseFull: async () => null,
     place: async () => place,
     peek: async () => null,
-    takeShare: async () => void (await takeShare(c, { ...as, creates: false })),
-    takeFork: async () => void (await takeShare(c, { ...as, creates: true })),
+    takeShare: async () => void (await reserve(c, writeWants(client))),
+    takeFork: async () => void (await reserve(c, forkWants(client, null, limits))),
   };
 }
 

@@ -1,51 +1,73 @@
 /** Connects the admission of one push with the guard, with the bot account, and with the limits of its address. */
 import type { Context } from 'hono';
-import { hostAccountOf } from '../../durable/host-access.ts';
+import { hostNameOf } from '../../config/hosts.ts';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
+import { openBackOff } from '../../durable/host-access.ts';
+import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { FORKS, waitText } from '../../limits/limits.ts';
-import { clientWindowsOf, guardOf } from '../../objects.ts';
-import type { Admission } from '../../push/push-host.ts';
+import { HostPause } from '../../host/failure.ts';
+import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
+import { onForget } from '../../isolate/recent.ts';
+import { within } from '../../isolate/within.ts';
+import { ClientAttempts } from '../../limits/client-attempts.ts';
+import { type Client, siteWindowKey } from '../../limits/client.ts';
+import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
+import type { Grant, Refused } from '../../limits/port.ts';
+import { type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import {
+  forkWants,
+  openingIn,
+  pullRequestWants,
+  shareOf,
+  type WantedWindow,
+  type Wants,
+  writesNow,
+  writeWants,
+} from '../../limits/wants.ts';
+import { guardOf } from '../../objects.ts';
+import type { Admission, Place } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
-import { type Client, clientOf, siteWindowKey } from '../request/client.ts';
-import { knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { type OpenedPullRequest, recordOpened } from '../../stats/opened.ts';
+import { openStatistics } from '../../stats/statistics.ts';
+import { clientOf } from '../request/client.ts';
+import { isNobodyFull, knownFull, noteGranted, noteRefused, noteReleased } from './full-networks.ts';
+import { limitsOf, type NamedTarget, targetOf, tooMany, waitText, waitWords } from '../request/limits.ts';
 import { sentence } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import {
-  isNobodyFull,
-  knownFull,
-  mustBeTold,
-  noneLeft,
-  openPlace,
-  placesOf,
-  refuseFull,
-} from './push-place.ts';
-import { outOfReach, refusedByPause, takeShare } from './push-share.ts';
 
 const TOO_MANY = { pushes: 'too many pushes', lookUps: 'too many look-ups', calls: 'too many requests' };
+/** How long an answer waits for the guard and statistics. */
+const TELLING_MS = 3_000;
+
+/** Pushes of clients that have no room for another pull request. */
+const told = new ClientAttempts();
+onForget(() => told.clear());
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
   const client = (): Promise<Client> => (asked ??= clientOf(c));
+  const limits = limitsOf(c);
 
   return {
     async enter(isWithdrawal, pushHash, mayWait = false) {
       try {
         const pusher = await client();
         const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
-        const isOpening = pushHash !== undefined && !isNobodyFull();
-        const full = isOpening ? knownFull(await placesOf(c, pusher, await pushHash())) : null;
+        const opening = pushHash === undefined || isNobodyFull() ? null : await wantsOf(await pushHash());
+        const full = opening === null ? null : knownFull(opening);
+        const refusal = full?.isTold ? noneLeft(full.window.kind, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
-        if (known !== null || (full?.isTold && !mustBeTold(siteWindowKey(pusher))))
-          return (await suspensionOf(c.env)).panicMode ? suspended() : full?.isTold ? full.refusal : known;
+        if (known !== null || (refusal !== null && !mustBeTold(siteWindowKey(pusher))))
+          return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
-        const { pushes } = c.var.config.limits;
-        const { panicMode, waitMs } = await guardOf(c.env).admit(address, pushes, site);
-        await rememberWait(c, 'pushes', waitMs);
+        const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), site);
+        await limits.remember('pushes', wait);
         if (panicMode) return suspended();
-        if (full?.isTold) return full.refusal;
-        const refusal = full === null ? null : await refuseFull(c, pusher, full.places);
-        if (refusal !== null) return refusal;
-        if (waitMs > 0) return overLimit('pushes', waitMs);
+        const counted = refusal ?? (opening === null || full === null ? null : await refuse(opening));
+        if (counted !== null) return counted;
+        if (wait.waitMs > 0) return overLimit('pushes', wait);
         return mayWait ? null : refusedByPause(c);
       } catch (error) {
         return outOfReach(c, error);
@@ -54,10 +76,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
     async refuseFull(pushHash) {
       try {
-        const pusher = await client();
-        const places = await placesOf(c, pusher, (await pushHash?.()) ?? '');
-        const known = knownFull(places);
-        return known?.isTold ? known.refusal : await refuseFull(c, pusher, places);
+        const wants = await wantsOf((await pushHash?.()) ?? '');
+        const known = knownFull(wants);
+        return known?.isTold ? noneLeft(known.window.kind, known) : await refuse(wants);
       } catch (error) {
         c.var.logger.error('the limits of a push could not be checked', { error });
         return null;
@@ -66,8 +87,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
     async place(pushHash) {
       try {
-        const owner = await client();
-        return openPlace(c, owner, await placesOf(c, owner, pushHash));
+        const [owner, wants] = await Promise.all([client(), wantsOf(pushHash)]);
+        const refusedAs = (wait: Refused, target: NamedTarget | null) => refusalOf(c, wait, target, owner);
+        return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), refusedAs);
       } catch (error) {
         throw outOfReach(c, error);
       }
@@ -75,37 +97,229 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
     async peek(pushHash) {
       try {
-        const places = await placesOf(c, await client(), pushHash);
-        const wait = await hostAccountOf(c.env, c.var.host).placesWait(places);
-        return wait === null ? null : noneLeft(wait.of, wait.waitMs);
+        const wait = await limits.refusal(await wantsOf(pushHash), false);
+        return wait === null ? null : refusalOf(c, wait);
       } catch (error) {
         return outOfReach(c, error);
       }
     },
 
-    takeShare: async () => void (await takeShare(c, { creates: false })),
+    takeShare: async () => void (await reserve(c, writeWants(await share()))),
 
     async takeFork() {
-      const key = siteWindowKey(await client());
-      const { waitMs } = await clientWindowsOf(c.env, key)
-        .hit(key, 'forks', [FORKS])
-        .catch((error: unknown) => {
-          throw outOfReach(c, error);
-        });
-      if (waitMs > 0) throw tooManyForks(waitMs);
-      await takeShare(c, { creates: true });
+      await reserve(c, forkWants(await share(), await client(), c.var.config.limits.creations));
     },
   };
 
-  /** Why the client is over a limit, as far as this isolate knows. */
-  async function knownRefusal(name: 'calls' | 'pushes'): Promise<Refusal | null> {
-    const waitMs = await knownWait(c, name);
-    return waitMs > 0 ? overLimit(name, waitMs) : null;
+  /** What another pull request counts in for its client alone. */
+  async function wantsOf(pushHash: string): Promise<Wants> {
+    const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+    // Another hash than the push's own: what is kept with an address must not lead to the pull requests that came from it.
+    return pullRequestWants(await client(), keyedHash(secret, 'place', pushHash));
   }
 
-  function overLimit(name: keyof typeof TOO_MANY, waitMs: number): Refusal {
-    return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, waitMs))]);
+  async function share(): Promise<string> {
+    return shareOf(
+      await client().catch((error: unknown) => {
+        throw outOfReach(c, error);
+      }),
+    );
   }
+
+  /** Counts a push that opens nothing, if it is refused; null: its client has room. */
+  async function refuse(wants: Wants): Promise<Refusal | null> {
+    const wait = await limits.refusal(wants, true);
+    if (wait === null) return null;
+    noteRefused(wait, wants);
+    return refusalOf(c, wait, null, await client());
+  }
+
+  /** Why the client is over a limit, as far as this isolate knows. */
+  async function knownRefusal(name: 'calls' | 'pushes'): Promise<Refusal | null> {
+    const wait = await limits.known(name);
+    return wait.waitMs > 0 ? overLimit(name, wait) : null;
+  }
+
+  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal {
+    return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
+  }
+}
+
+/**
+ * For a pull request: what it takes of its client, and of the repository and the account.
+ * @param own of its client; no windows for a push that was delayed, whose client has given them already.
+ * @param burst by which the guard counts its client.
+ */
+export function openPlace(
+  c: Context<AppEnv>,
+  own: Wants,
+  creations: readonly Limit[],
+  burst: string,
+  refusedAs: (wait: Refused, target: NamedTarget | null) => Refusal = (wait, target) =>
+    refusalOf(c, wait, target),
+): Place {
+  let wanted = own;
+  let target: NamedTarget | null = null;
+  let grants: Grant[] = [];
+  return {
+    async take(repository, policyLimits) {
+      target = await targetOf(c, repository, null, policyLimits);
+      wanted = openingIn(target, creations, own);
+      grants.push(await reserve(c, wanted, (wait) => refusedAs(wait, target)));
+    },
+    async settle(isAnother) {
+      const windows = wanted.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
+      if (windows.length === 0) return;
+      const push = own.push && { ...own.push, isAnother };
+      grants.push(await reserve(c, { ...wanted, windows, push }, (wait) => refusedAs(wait, target)));
+    },
+    opened: (pullRequest) => tellOpened(c, pullRequest, burst),
+    async release() {
+      const back = grants;
+      grants = [];
+      await Promise.all(back.map((grant) => grant.release()));
+      noteReleased(wanted.windows.filter((window) => back.some((grant) => grant.covers(window))));
+      wanted = own;
+    },
+  };
+}
+
+/** @throws Refusal if others come first, or the host is to be left alone. */
+export async function reserve(
+  c: Context<AppEnv>,
+  wants: Wants,
+  refusedAs = (wait: Refused): Refusal => refusalOf(c, wait),
+): Promise<Grant> {
+  const reserved = await limitsOf(c).reserve(wants);
+  if (reserved.kind === 'wait') {
+    noteRefused(reserved, wants);
+    if (reserved.for !== 'unknown') openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
+    throw (reserved.full === null && writesNow(wants) ? refusedByPause(c) : null) ?? refusedAs(reserved);
+  }
+  noteGranted(reserved);
+  openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
+  const paused = writesNow(wants) ? refusedByPause(c) : null;
+  if (paused === null) return reserved;
+  await reserved.release();
+  noteReleased(wants.windows.filter((window) => reserved.covers(window)));
+  throw paused;
+}
+
+/** @param client null: nobody is to be alerted. */
+function refusalOf(
+  c: Context<AppEnv>,
+  wait: Refused,
+  target: NamedTarget | null = null,
+  client: Client | null = null,
+): Refusal {
+  const waitMs = toldMs(wait);
+  switch (wait.for) {
+    case 'unknown':
+      return outOfReach(c, wait.error);
+    case 'address':
+    case 'prefix':
+      if (client !== null && wait.full?.isAlertDue)
+        c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
+      return noneLeft(wait.for, wait);
+    case 'forks':
+      return new Refusal('rate-limited', 'too many forks', [
+        `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
+        'Nothing was changed.',
+      ]);
+    case 'repository':
+      return new Refusal(
+        'rate-limited',
+        'too many pull requests for this repository',
+        [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
+        { waitMs },
+      );
+    case 'comments':
+    case 'thread':
+    case 'account':
+    case 'alert':
+    case 'calls':
+      return new Refusal(
+        'account',
+        'the bot account has little left',
+        [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
+        { outcome: 'rate-limited', waitMs },
+      );
+  }
+}
+
+/** The contract's words (section 7), and how long to wait. */
+function noneLeft(kind: WantedWindow['kind'], wait: Wait): Refusal {
+  const [{ most }, whose] =
+    kind === 'prefix' ? [SITE_PULL_REQUESTS, 'IPv6 /48'] : [CONTRACT_LIMITS.pullRequests, 'IP'];
+  const lines = [
+    `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
+    'Please try again later.',
+    `Try again in ${waitText(wait)}.`,
+  ];
+  return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: toldMs(wait) });
+}
+
+/** Never rejects. */
+async function alertOperator(
+  c: Context<AppEnv>,
+  owner: Client,
+  kind: 'address' | 'prefix',
+  attempts: number,
+): Promise<void> {
+  const isOwn = kind === 'address';
+  const network = isOwn ? owner.network : owner.site;
+  const hash = isOwn ? owner.hash('alert') : owner.siteHash('alert');
+  const { most } = isOwn ? CONTRACT_LIMITS.pullRequests : SITE_PULL_REQUESTS;
+  await guardOf(c.env)
+    .rateLimitExceeded({ network, hash }, { attempts, most })
+    .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
+}
+
+/**
+ * Counts a push of a client that is full. Answers whether the guard must hear of it: the operator is to be told of a
+ * burst also if it is refused, so the guard gets as many pushes of a client in a minute as make one.
+ */
+function mustBeTold(client: string): boolean {
+  return told.hit(client, [{ most: BURST_PUSHES, withinMs: BURST_WINDOW_MS }], Date.now()).allowed;
+}
+
+/**
+ * A pull request is open: tells the guard and statistics before its push is answered. Answers who could not be told.
+ * @param client by which the guard counts. Never rejects.
+ */
+async function tellOpened(
+  c: Context<AppEnv>,
+  { number, ...opened }: OpenedPullRequest & { readonly number: number },
+  client: string,
+): Promise<readonly Told[]> {
+  const { env } = c;
+  const { config, http, logger } = c.var;
+  const { prHash, host, owner, repo, url, openedAt } = opened;
+  const tell = async (whom: Told, telling: Promise<void>): Promise<readonly Told[]> => {
+    try {
+      await within(TELLING_MS, telling);
+      return [];
+    } catch (error) {
+      logger.warn('an open pull request will be told of later', { error });
+      return [whom];
+    }
+  };
+  const tracking = guardOf(env).opened({ prHash, host, owner, repo, number, url }, client, openedAt);
+  const left = await Promise.all([
+    tell('tracking', tracking),
+    tell('statistics', recordOpened(env, config, http, opened)),
+  ]);
+  await openStatistics(env, config, logger, http).forgetCount(opened);
+  return left.flat();
+}
+
+/** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
+function refusedByPause(c: Context<AppEnv>): Refusal | null {
+  const leftMs = openBackOff(c.env, c.var.host).leftMs();
+  if (leftMs <= LONGEST_WAIT_MS) return null;
+  const cause = new HostPause(hostNameOf(c.var.host), leftMs);
+  const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];
+  return new Refusal('account', 'the code host asks to wait', lines, { cause, waitMs: leftMs });
 }
 
 export function suspended(): Refusal {
@@ -116,9 +330,8 @@ export function suspended(): Refusal {
   ]);
 }
 
-function tooManyForks(waitMs: number): Refusal {
-  return new Refusal('rate-limited', 'too many forks', [
-    `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(waitMs)}, or push to one of these.`,
-    'Nothing was changed.',
-  ]);
+function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
+  c.var.logger.error('the limits of a push could not be checked', { error });
+  const lines = ['Nothing was changed. Push again in a few minutes.'];
+  return new Refusal('unguarded', 'the service cannot check its limits', lines, { cause: error });
 }

@@ -31,7 +31,8 @@ import type { Admission, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded, prHashWith } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
-import { clientOf, siteWindowKey } from '../request/client.ts';
+import { siteWindowKey } from '../../limits/client.ts';
+import { clientOf } from '../request/client.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { pushAdmission } from './push-admission.ts';
 

@@ -14,10 +14,10 @@ import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts
 import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { CONTRACT_LIMITS } from '../../limits/limits.ts';
+import { longestWait, toldMs } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
-import { clientWindowsOf, guardOf, heldPushesOf, identityOf } from '../../objects.ts';
-import { clientOf, windowKey } from '../request/client.ts';
+import { guardOf, heldPushesOf, identityOf } from '../../objects.ts';
+import { limitsOf } from '../request/limits.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
@@ -262,14 +262,10 @@ export async function refuseTooOften(
   c: Context<AppEnv>,
   actions: readonly ('admin' | 'rollback')[],
 ): Promise<Refused | null> {
-  const key = windowKey(await clientOf(c));
-  const windows = clientWindowsOf(c.env, key);
-  const hits = await Promise.all(
-    actions.map((action) => windows.hit(key, action, [CONTRACT_LIMITS[action]])),
-  );
-  const waitMs = Math.max(...hits.map((hit) => hit.waitMs));
-  if (waitMs === 0) return null;
-  return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(waitMs) });
+  const limits = limitsOf(c);
+  const wait = longestWait(await Promise.all(actions.map((action) => limits.count(action))));
+  if (wait.waitMs === 0) return null;
+  return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(toldMs(wait)) });
 }
 
 const drainRequest = z.object({

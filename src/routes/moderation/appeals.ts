@@ -17,7 +17,8 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
 import { answerRefused, invalidField, type Refused, refused } from '../request/refused.ts';
-import { countAttempt } from '../request/rate-limit.ts';
+import { toldMs } from '../../limits/sliding-window.ts';
+import { limitsOf } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
@@ -131,8 +132,8 @@ export async function decideAppeal(
   if (repository === null) return refused(400, INVALID_NAME);
   if (c.var.config.notifyAdminTopic === null) return refused(503, ERRORS.nobody);
 
-  const waitMs = await countAttempt(c, 'reports');
-  if (waitMs > 0) return refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(waitMs) });
+  const wait = await limitsOf(c).count('reports');
+  if (wait.waitMs > 0) return refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(toldMs(wait)) });
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return appeal(c, identityHash(secret, `${recordName(host, repository)}#${number}`, userToken), text);
 }

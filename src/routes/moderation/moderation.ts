@@ -18,7 +18,8 @@ import { clientOf } from '../request/client.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { identityOf } from '../../objects.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
-import { countAttempt } from '../request/rate-limit.ts';
+import { toldMs } from '../../limits/sliding-window.ts';
+import { limitsOf } from '../request/limits.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { answerPage, preferredType } from '../pages/answer-page.ts';
 import { answer, as, asError, asJson, described, HTML } from '../description.ts';
@@ -155,8 +156,9 @@ async function report(c: Context<AppEnv>): Promise<Response> {
   const request = reportRequest.safeParse(await readFields(c));
   if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
-  const waitMs = await countAttempt(c, 'reports');
-  if (waitMs > 0) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });
+  const wait = await limitsOf(c).count('reports');
+  if (wait.waitMs > 0)
+    return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(toldMs(wait)) } });
   const client = await clientOf(c);
   const reporter = client.hash('reporter', hash);
   const { accepted, standing } = await identityOf(c.env, hash).report(

@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { REVIEW_PATH } from '../../durable/guard/alert.ts';
 import type { AppEnv } from '../../env.ts';
-import { isAhead } from '../../limits/sliding-window.ts';
+import { isAhead } from '../../isolate/clock.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';

@@ -22,7 +22,8 @@ import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
+import { NO_WAIT } from '../../limits/sliding-window.ts';
+import { limitsOf, textRefusal } from '../request/limits.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
 
 /** The service learns of events at the code host once a minute. */
@@ -80,14 +81,15 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const [hash = '', suffix] = params.data.hash.split('.');
   const isForProgram = suffix !== undefined;
   // Before the look-up, so that a client that guesses does not learn even which guess was right.
-  const known = await knownWait(c, 'lookUps').catch(() => 0);
-  if (known > 0) return textRefusal(c, 'lookUps', known);
+  const limits = limitsOf(c);
+  const known = await limits.known('lookUps').catch(() => NO_WAIT);
+  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
   const pullRequest = await viewOf(c, hash);
   if (pullRequest === null) {
     const held = isForProgram ? null : await heldUpdateOf(c, hash);
     if (held !== null) return showHeld(c, held);
-    const waitMs = await countVainLookUp(c);
-    return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isForProgram);
+    const wait = await limits.countMiss();
+    return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : unknown(c, isForProgram);
   }
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };

@@ -13,7 +13,7 @@ import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { refuseTooMany } from '../request/rate-limit.ts';
+import { refuseTooMany } from '../request/limits.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { answerPage } from './answer-page.ts';

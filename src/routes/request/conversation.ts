@@ -15,7 +15,8 @@ import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { plainText, type ShownConversation } from '../../pages/conversation.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { knownWait, tooMany } from './rate-limit.ts';
+import { NO_WAIT } from '../../limits/sliding-window.ts';
+import { limitsOf, tooMany } from './limits.ts';
 import { sentence } from './refused.ts';
 
 const LIFE_MS = 60_000;
@@ -50,8 +51,10 @@ export async function conversationOf(
   const known = knownConversation(host, repository, number);
   if (known !== null) return known;
   if (host.token === null) return unknown('This service has no bot account that could read it.');
-  const waitMs = await knownWait(c, 'calls').catch(() => 0);
-  if (waitMs > 0) return unknown(sentence(tooMany(c, 'calls', waitMs)));
+  const wait = await limitsOf(c)
+    .known('calls')
+    .catch(() => NO_WAIT);
+  if (wait.waitMs > 0) return unknown(sentence(tooMany(c, 'calls', wait)));
   try {
     const { env, var: given } = c;
     const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});

@@ -22,9 +22,9 @@ import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { CLIENT_BADGES } from '../../limits/limits.ts';
-import { clientOf, siteWindowKey } from '../request/client.ts';
-import { countAttempt, knownWait } from '../request/rate-limit.ts';
+import { siteWindowKey } from '../../limits/client.ts';
+import { clientOf } from '../request/client.ts';
+import { limitsOf } from '../request/limits.ts';
 import {
   answer,
   as,
@@ -98,6 +98,8 @@ badges.get(
   }),
 );
 
+/** Policies of repositories not seen lately: half of what all clients together have by default. */
+const CLIENT_BADGES = { most: 10, withinMs: 60_000 };
 /** Of each client, an IPv6 /48 as a whole, so that one does not use up what all have. */
 const shares = new ClientAttempts();
 onForget(() => shares.clear());
@@ -113,10 +115,11 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const [owner = '', name = '', ...more] = repo.split('/');
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
   if (host === undefined || repository === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
+  const limits = limitsOf(c);
   const mayAsk = async () =>
-    (await knownWait(c, 'calls')) === 0 &&
+    (await limits.known('calls')).waitMs === 0 &&
     (await isWithinShare(c)) &&
-    (await countAttempt(c, 'badges')) === 0;
+    (await limits.count('badges')).waitMs === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(repository, {
     mayAsk,
   });

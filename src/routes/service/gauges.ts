@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { limitText } from '../../limits/limits.ts';
+import { limitText } from '../../config/values.ts';
 import type { GaugeValue } from '../../metrics/exposition.ts';
 import { heldPushesOf } from '../../objects.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';

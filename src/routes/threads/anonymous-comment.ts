@@ -13,14 +13,15 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { identityOf } from '../../objects.ts';
+import { commentWants, shareOf, targetKey } from '../../limits/wants.ts';
+import { clientOf } from '../request/client.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
-import { refuseTooMany, uncheckedLimit } from '../request/rate-limit.ts';
+import { type NamedTarget, refusedToPost, refuseTooMany } from '../request/limits.ts';
 import { invalidField, type Refused, refused } from '../request/refused.ts';
-import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { beginPosting, countPost, postingLimit } from './posting.ts';
+import { countPost, postingTarget } from './posting.ts';
 
 export const MAX_TOKEN_CHARACTERS = 256;
 
@@ -98,15 +99,14 @@ export async function pseudonymOn(
 /** After `refusePosting` has let it pass. */
 export async function postComment(
   c: Context<AppEnv>,
-  thread: ThreadName,
+  { repository, number }: ThreadName,
   { body, userToken }: CheckedComment,
 ): Promise<PostOutcome> {
-  const posting = await beginPosting(c);
-  if (posting.kind === 'refused') return posting;
-
-  const { repository, number } = thread;
-  const hash = await pseudonymOn(c, thread, userToken);
-  const limit = await postingLimit(c, repository, number);
+  const hash = await pseudonymOn(c, { repository, number }, userToken);
+  const thread = await postingTarget(c, repository, number);
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const inRepository = targetKey(secret, recordName(c.var.host, repository));
+  const by = shareOf(await clientOf(c));
   const outcome = await post(c, hash, {
     host: c.var.host.key,
     owner: repository.owner,
@@ -114,14 +114,10 @@ export async function postComment(
     number,
     body,
     origin: publishedOrigin(c.req.raw, c.var.config),
-    // Counted there: only the pseudonym knows whether it may write.
-    limit: { key: limit.key, limits: limit.limits },
+    // Reserved there: only the pseudonym knows whether it may write.
+    wants: commentWants(by, inRepository, thread, c.var.config.limits.creations),
   });
-  if (outcome.kind !== 'posted') {
-    // Without an answer of the host it may be there.
-    if (outcome.kind !== 'failed' || outcome.failure.kind !== 'unreachable') posting.cancel();
-    return refusalOf(c, outcome, limit);
-  }
+  if (outcome.kind !== 'posted') return refusalOf(c, outcome, thread);
   const { url, karma } = outcome;
   countPost(c);
   return { kind: 'posted', url, number, karma };
@@ -143,7 +139,7 @@ async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): 
 function refusalOf(
   c: Context<AppEnv>,
   outcome: Exclude<CommentOutcome, { kind: 'posted' }>,
-  limit: TargetLimit,
+  thread: NamedTarget,
 ): Refused {
   switch (outcome.kind) {
     case 'blocked':
@@ -152,10 +148,8 @@ function refusalOf(
       return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) }, 'cooldown');
     case 'too-long':
       return invalidField(`body must have at most ${outcome.maxCharacters} characters`);
-    case 'too-many':
-      return refusedByTarget(limit, outcome.waitMs);
-    case 'unchecked':
-      return uncheckedLimit(c, outcome.error);
+    case 'wait':
+      return refusedToPost(c, outcome.wait, thread);
     case 'busy':
       return refused(503, 'too many comments with this token at once; try again in a minute', {
         'Retry-After': '60',

@@ -21,12 +21,12 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { guardOf } from '../../objects.ts';
 import { publishedAddress } from '../request/public-origin.ts';
-import { refuseTooMany } from '../request/rate-limit.ts';
+import { refuseTooMany } from '../request/limits.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, isBlank, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { beginPosting, countPost, postingLimit } from './posting.ts';
+import { beginIssue, countPost, postingTarget } from './posting.ts';
 
 /** The host's limit. */
 const MAX_TITLE_CHARACTERS = 256;
@@ -94,7 +94,7 @@ export async function createIssue(
 ): Promise<PostOutcome> {
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  const posting = await beginPosting(c, await postingLimit(c, target, null));
+  const posting = await beginIssue(c, await postingTarget(c, target, null));
   if (posting.kind === 'refused') return posting;
 
   const created = await create(c, target, issue);

@@ -12,12 +12,12 @@ import { policyRefusal } from '../../policy/policy.ts';
 import { guardOf } from '../../objects.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
-import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
+import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
 import { clientOf } from '../request/client.ts';
+import { limitsOf, type NamedTarget, refusedToPost, targetOf } from '../request/limits.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
-import { refusedByTarget, type TargetLimit, targetLimit } from '../request/target-limit.ts';
-import { refuseWithoutBot, retryAfter } from '../request/write-refusal.ts';
+import { refuseWithoutBot } from '../request/write-refusal.ts';
 
 /** Answers of the endpoints that create something at the host, if it fails there or may not begin. */
 export const HOST_FAULTS = {
@@ -44,14 +44,14 @@ export const REPEATED = {
 
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 
-/** Something may be posted. */
+/** An issue may be posted. */
 export interface Posting {
   readonly kind: 'posting';
   /** It was not posted. Nobody need wait for this. */
   cancel(): void;
 }
 
-/** After the attempt was counted (`checkComment`, `checkIssue`). Null if it may go on to `beginPosting`. */
+/** After the attempt was counted (`checkComment`, `checkIssue`). Null if it may be reserved and posted. */
 export async function refusePosting(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -86,28 +86,21 @@ function policyOf(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPoli
 }
 
 /** After `refusePosting`, whose policy is still remembered. @param number of the thread; null: for a new issue. */
-export async function postingLimit(
+export async function postingTarget(
   c: Context<AppEnv>,
   target: RepositoryName,
   number: number | null,
-): Promise<TargetLimit> {
-  return targetLimit(c, target, number, (await policyOf(c, target))?.limits ?? []);
+): Promise<NamedTarget> {
+  return targetOf(c, target, number, (await policyOf(c, target))?.limits ?? []);
 }
 
-/**
- * Takes the client's share of what the bot account may create, or answers why it has none.
- * @param opening of an issue: what may be opened there.
- */
-export async function beginPosting(c: Context<AppEnv>, opening?: TargetLimit): Promise<Posting | Refused> {
-  const share = await askForShare(c, {
-    creates: true,
-    ...(opening && { opening: { places: null, target: opening } }),
-  });
-  const { refusal } = share;
-  if (opening !== undefined && refusal?.kind === 'target') return refusedByTarget(opening, refusal.waitMs);
-  if (share.waitMs === 0) return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, share.back)) };
-  const headers = { 'Retry-After': retryAfter(share.waitMs) };
-  return refused(share.isKnown ? 429 : 503, shareExplanation(c, share), headers);
+/** Reserves an issue, or answers why it has to wait. @param target where it is opened. */
+export async function beginIssue(c: Context<AppEnv>, target: NamedTarget): Promise<Posting | Refused> {
+  const { creations } = c.var.config.limits;
+  const by = shareOf(await clientOf(c));
+  const reserved = await limitsOf(c).reserve(openingIn(target, creations, writeWants(by)));
+  if (reserved.kind === 'wait') return refusedToPost(c, reserved, target);
+  return { kind: 'posting', cancel: () => waitUntil(reserved.release()) };
 }
 
 /** Something was posted: the operator hears of a flood. Nobody waits for this. */

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { LimitedAction } from '../../../src/durable/clients/client-windows.ts';
+import type { TriedName } from '../../../src/limits/port.ts';
 import type { Env } from '../../../src/env.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
 import { restartObjects } from '../../support/all-objects.ts';
@@ -16,7 +16,7 @@ function sameWindow(client = 'a') {
   const object = bindings.CLIENT_WINDOWS.get(bindings.CLIENT_WINDOWS.idFromName(`address-${count}`));
   return {
     object,
-    hit: (action: LimitedAction, limits: readonly Limit[]) => object.hit(client, action, limits),
+    hit: (action: TriedName, limits: readonly Limit[]) => object.hit(client, action, limits),
     tag: () => object.tag(client),
   };
 }
@@ -55,12 +55,13 @@ describe('the window of an address', () => {
     const window = newWindow();
     pass(0);
     for (let attempt = 1; attempt <= most; attempt++) {
-      expect(await window.hit(action, limits)).toEqual({ allowed: true, attempts: attempt, waitMs: 0 });
+      expect(await window.hit(action, limits)).toMatchObject({ allowed: true, attempts: attempt, waitMs: 0 });
     }
     expect(await window.hit(action, limits)).toEqual({
       allowed: false,
       attempts: most + 1,
       waitMs: withinMs,
+      withinMs,
     });
     pass(withinMs - 1);
     expect((await window.hit(action, limits)).allowed).toBe(false);

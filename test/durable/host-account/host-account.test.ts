@@ -4,7 +4,17 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
-import { isWithin, type Limit } from '../../../src/limits/sliding-window.ts';
+import type { Limit } from '../../../src/limits/sliding-window.ts';
+import type { Wants } from '../../../src/limits/wants.ts';
+import {
+  forkWants,
+  openingIn,
+  pullRequestWants,
+  type Target,
+  writeWants,
+} from '../../../src/limits/wants.ts';
+import { clientIn } from '../../../src/limits/client.ts';
+import { isWithin } from '../../../src/isolate/clock.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
@@ -32,6 +42,15 @@ function pass(ms: number): void {
 beforeEach(() => pass(0));
 afterEach(() => vi.useRealTimers());
 
+/** A write: of a network, with all that the account may create; null: it creates nothing. */
+const write = (by: string, limits: readonly Limit[] | null = LIMITS): Wants =>
+  limits === null ? writeWants(by) : forkWants(by, null, limits);
+const reserve = (by: string, limits?: readonly Limit[] | null) => sameAccount().reserve(write(by, limits));
+const waitMsOf = async (by: string, limits?: readonly Limit[] | null): Promise<number> => {
+  const answer = await reserve(by, limits);
+  return answer.kind === 'wait' ? answer.waitMs : 0;
+};
+
 const creationsLeft = async (limits = LIMITS) => (await sameAccount().figures(limits)).creationsLeft;
 
 describe('the code host', () => {
@@ -40,8 +59,8 @@ describe('the code host', () => {
     const account = newAccount();
     await account.pauseHost(10 * MINUTE_MS);
     await account.pauseHost(MINUTE_MS);
-    expect(await account.admit('a', true, LIMITS)).toMatchObject({ pauseMs: 10 * MINUTE_MS });
-    expect(await other.admit('a', true, LIMITS)).toMatchObject({ pauseMs: 0 });
+    expect(await account.reserve(write('a'))).toMatchObject({ pauseMs: 10 * MINUTE_MS });
+    expect(await other.reserve(write('a'))).toMatchObject({ pauseMs: 0 });
     await restartObjects();
     pass(4 * MINUTE_MS);
     expect(await sameAccount().hostPause()).toBe(6 * MINUTE_MS);
@@ -60,29 +79,27 @@ describe('the code host', () => {
 });
 
 describe('what the account may create', () => {
-  it('goes to ten thousand clients at once, to each once, and the greedy one is refused first', async () => {
-    await runInDurableObject(newAccount(), (account) => {
+  it('goes to ten thousand networks at once, to each once, and the greedy one is refused first', async () => {
+    newAccount();
+    await runInDurableObject(sameAccount(), (account) => {
       /** What the host sees. */
       const created: number[] = [];
       const of = new Map<string, number>();
       const refused = new Set<string>();
-      let [taken, givenBack] = [0, 0];
-      const write = (client: string, fails = false): number => {
-        const { waitMs, taken: id } = account.admit(client, true, LIMITS);
-        if (waitMs > 0) {
-          expect(waitMs).toBeLessThanOrEqual(HOUR_MS);
-          refused.add(client);
-          return waitMs;
+      const attempt = (by: string, fails = false): number => {
+        const answer = account.reserve(write(by));
+        if (answer.kind === 'wait') {
+          expect(answer.waitMs).toBeLessThanOrEqual(HOUR_MS);
+          refused.add(by);
+          return answer.waitMs;
         }
-        taken += 1;
-        if (fails && id !== null) {
-          givenBack += 1;
+        if (fails) {
           // Once more changes nothing.
-          for (let time = 0; time < 2; time++) account.giveBack(id);
+          for (let time = 0; time < 2; time++) account.release(answer.id ?? '');
           return 0;
         }
         created.push(Date.now());
-        of.set(client, (of.get(client) ?? 0) + 1);
+        of.set(by, (of.get(by) ?? 0) + 1);
         for (const { most, withinMs } of LIMITS) {
           expect(created.filter((at) => isWithin(at, withinMs, Date.now())).length).toBeLessThanOrEqual(most);
         }
@@ -90,58 +107,56 @@ describe('what the account may create', () => {
       };
 
       // At one moment: the greedy one is the first, a hundred times, and then the crowd, of which every tenth fails.
-      for (let time = 0; time < 100; time++) write('greedy');
-      expect(of.get('greedy')).toBe(64);
+      for (let time = 0; time < 100; time++) attempt('greedy');
+      expect(of.get('greedy')).toBe(72);
       expect(refused).toEqual(new Set(['greedy']));
-      for (let client = 0; client < 10_000; client++) write(`crowd-${client}`, client % 10 === 9);
-      expect(created).toHaveLength(80);
-      expect(account.figures(LIMITS).creationsLeft).toEqual([0, 420]);
-      expect(taken - givenBack).toBe(80);
+      expect(attempt('failing', true)).toBe(MINUTE_MS);
 
-      // For the rest of the hour: the greedy one each second, and a person every forty: as many as the last fifth is for.
+      // For the rest of the hour: the greedy one each second, and a person every forty.
       let unserved = 0;
       for (let second = 60; second < 3600; second++) {
         vi.setSystemTime(Date.now() + 1000);
         if (second === 60) pass(59_000);
-        write('greedy');
-        if (second % 40 === 0 && write(`person-${second}`) > 0) unserved += 1;
+        attempt('greedy');
+        if (second % 40 === 0 && attempt(`person-${second}`) > 0) unserved += 1;
       }
       expect(unserved).toBe(0);
       expect(of.get('greedy')).toBeLessThanOrEqual(400);
-      expect(taken - givenBack).toBe(created.length);
+      expect(account.figures(LIMITS).creationsLeft[1]).toBe(500 - created.length);
     });
   });
 
-  it('is as much as before after a restart in the middle of a window, and so are the shares', async () => {
-    const account = newAccount();
-    for (let time = 0; time < 8; time++) await account.admit('greedy', true, TEN_AN_HOUR);
-    expect((await account.admit('greedy', true, TEN_AN_HOUR)).waitMs).toBe(HOUR_MS);
+  it('is as much as before after a restart in the middle of a window, and so are the parts', async () => {
+    newAccount();
+    await reserve('person', TEN_AN_HOUR);
+    for (let time = 0; time < 7; time++) await reserve('greedy', TEN_AN_HOUR);
+    expect(await waitMsOf('greedy', TEN_AN_HOUR)).toBe(HOUR_MS);
     await restartObjects();
     pass(30 * MINUTE_MS);
-    expect(await creationsLeft(TEN_AN_HOUR)).toEqual([2]);
-    expect((await sameAccount().admit('greedy', true, TEN_AN_HOUR)).waitMs).toBe(30 * MINUTE_MS);
-    expect((await sameAccount().admit('person', true, TEN_AN_HOUR)).waitMs).toBe(0);
+    expect(await creationsLeft(TEN_AN_HOUR)).toEqual([3]);
+    expect(await waitMsOf('greedy', TEN_AN_HOUR)).toBe(30 * MINUTE_MS);
+    expect(await waitMsOf('another', TEN_AN_HOUR)).toBe(0);
     pass(30 * MINUTE_MS);
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([9]);
   });
 
   it('is free again within the window when a clock jumps, in either direction', async () => {
     for (const jump of [-24 * HOUR_MS, 24 * HOUR_MS]) {
-      const account = newAccount();
-      for (let time = 0; time < 10; time++) await account.admit(`${time}`, true, TEN_AN_HOUR);
-      expect((await account.admit('late', true, TEN_AN_HOUR)).waitMs).toBe(HOUR_MS);
+      newAccount();
+      for (let time = 0; time < 10; time++) await reserve(`${time}`, TEN_AN_HOUR);
+      expect(await waitMsOf('late', TEN_AN_HOUR)).toBe(HOUR_MS);
       pass(jump);
-      expect((await account.admit('late', true, TEN_AN_HOUR)).waitMs).toBe(0);
+      expect(await waitMsOf('late', TEN_AN_HOUR)).toBe(0);
       pass(-jump);
     }
   });
 
-  it('is not taken by what creates nothing, nor by what was given back before a restart', async () => {
+  it('is not taken by what creates nothing, nor by what was released before a restart', async () => {
     const account = newAccount();
-    expect(await account.admit('a', false, TEN_AN_HOUR)).toMatchObject({ waitMs: 0, taken: null });
-    const { taken } = await account.admit('a', true, TEN_AN_HOUR);
+    expect(await reserve('a', null)).toMatchObject({ kind: 'granted', id: null });
+    const granted = await reserve('a', TEN_AN_HOUR);
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([9]);
-    await account.giveBack(taken ?? '');
+    await account.release(granted.kind === 'granted' ? (granted.id ?? '') : '');
     await restartObjects();
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([10]);
   });
@@ -149,11 +164,12 @@ describe('what the account may create', () => {
   it('is cleaned up hourly, however often the object sleeps or creates something', async () => {
     const nextAlarm = () => runInDurableObject(sameAccount(), (_, { storage }) => storage.getAlarm());
     const begun = Date.now();
-    await newAccount().admit('a', true, LIMITS);
+    newAccount();
+    await reserve('a');
     for (let restart = 0; restart < 2; restart++) {
       await restartObjects();
       pass(25 * MINUTE_MS);
-      await sameAccount().admit('b', true, LIMITS);
+      await reserve('b');
       expect(await nextAlarm()).toBe(begun + HOUR_MS);
     }
     pass(10 * MINUTE_MS);
@@ -163,7 +179,7 @@ describe('what the account may create', () => {
 
   it('is remembered with its client for an hour and no longer', async () => {
     const account = newAccount();
-    await account.admit('somebody', true, LIMITS);
+    await reserve('somebody');
     const stored = () =>
       runInDurableObject(account, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
     expect(await stored()).toContain('somebody');
@@ -176,14 +192,15 @@ describe('what the account may create', () => {
 describe('the calls of the account', () => {
   it('are for those who have written least when few are left, and for all when the host counts anew', async () => {
     const account = newAccount();
-    for (let time = 0; time < 30; time++) await account.admit('greedy', false, LIMITS);
+    await reserve('person', null);
+    for (let time = 0; time < 200; time++) await reserve('greedy', null);
     await account.callsSaid({ limit: 5000, left: 250, resetsInMs: 20 * MINUTE_MS });
     expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 250 });
-    expect((await account.admit('greedy', false, LIMITS)).waitMs).toBe(20 * MINUTE_MS);
-    expect((await account.admit('person', false, LIMITS)).waitMs).toBe(0);
+    expect(await waitMsOf('greedy', null)).toBe(20 * MINUTE_MS);
+    expect(await waitMsOf('another', null)).toBe(0);
     expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 240 });
     pass(20 * MINUTE_MS);
-    expect((await account.admit('greedy', false, LIMITS)).waitMs).toBe(0);
+    expect(await waitMsOf('greedy', null)).toBe(0);
     expect((await account.figures(LIMITS)).calls).toBeNull();
   });
 
@@ -192,13 +209,91 @@ describe('the calls of the account', () => {
     await account.callsSaid({ limit: 5000, left: 5000, resetsInMs: HOUR_MS });
     await runInDurableObject(account, (object) => {
       for (let time = 0; time < 600; time++) {
-        const { taken } = object.admit(`${time}`, true, [{ most: 10_000, withinMs: HOUR_MS }]);
+        const answer = object.reserve(write(`${time}`, [{ most: 10_000, withinMs: HOUR_MS }]));
         // Once more changes nothing.
-        for (let again = 0; again < 2; again++) object.giveBack(taken ?? '');
+        for (let again = 0; again < 2; again++)
+          object.release(answer.kind === 'granted' ? (answer.id ?? '') : '');
       }
-      object.admit('person', true, LIMITS);
+      object.reserve(write('person'));
     });
     expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 4990 });
+  });
+});
+
+const rows = () => runInDurableObject(sameAccount(), (_, { storage }) => [...storage.kv.list()]);
+
+describe('a pull request', () => {
+  const repository: Target = { key: 'repository', limits: [{ most: 1000, withinMs: HOUR_MS }] };
+  const pull = (push: string, address = '192.0.2.1', target = repository): Wants =>
+    openingIn(target, LIMITS, pullRequestWants(clientIn(address, 'secret'), push));
+
+  it('of a hundred at once is one of five, and raises one alert', async () => {
+    newAccount();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => sameAccount().reserve(pull(`${index}`))),
+    );
+    const refused = answers.filter((answer) => answer.kind === 'wait');
+    expect(refused).toHaveLength(95);
+    expect(refused.filter(({ full }) => full?.isAlertDue)).toHaveLength(1);
+    expect(await creationsLeft()).toEqual([75, 495]);
+  });
+
+  it('that has no room writes nothing after the alert, takes nothing, and is counted, also when only asked', async () => {
+    newAccount();
+    for (const push of ['a', 'b', 'c', 'd', 'e', 'f']) await sameAccount().reserve(pull(push));
+    const before = await rows();
+    expect(before).toHaveLength(6);
+    expect(await sameAccount().reserve(pull('g'))).toMatchObject({ for: 'address', full: { attempts: 7 } });
+    expect(await sameAccount().refusal(pull('g'), true)).toMatchObject({ full: { attempts: 8 } });
+    expect(await sameAccount().refusal(pull('g'), false)).toMatchObject({ full: { attempts: 0 } });
+    expect(await sameAccount().reserve(pull('g'))).toMatchObject({ full: { attempts: 9 } });
+    expect(await rows()).toEqual(before);
+  });
+
+  it('raises another alert an hour later', async () => {
+    newAccount();
+    const few = [1, 2].map((hour) => async () => {
+      for (let push = 0; push < 5; push++) await sameAccount().reserve(pull(`${hour} ${push}`));
+      return sameAccount().reserve(pull(`${hour} sixth`));
+    });
+    for (const refused of few) {
+      expect(await refused()).toMatchObject({ full: { isAlertDue: true } });
+      pass(HOUR_MS);
+    }
+  });
+
+  it('gives the last room of a repository to one of two at once', async () => {
+    newAccount();
+    const last = { key: 'last', limits: [{ most: 1, withinMs: HOUR_MS }] };
+    const answers = await Promise.all(
+      ['192.0.2.1', '192.0.2.2'].map((address) => sameAccount().reserve(pull(address, address, last))),
+    );
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['granted', 'wait']);
+  });
+
+  it('whose process died before it was released is over with its window, and leaves nothing', async () => {
+    newAccount();
+    const long = { key: 'repository', limits: [{ most: 1, withinMs: 3 * HOUR_MS }] };
+    await sameAccount().reserve(pull('a', undefined, long));
+    await restartObjects();
+    pass(HOUR_MS);
+    expect(await sameAccount().reserve(pull('b', undefined, long))).toMatchObject({ for: 'repository' });
+    expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
+    expect(await rows()).toHaveLength(1);
+    pass(2 * HOUR_MS);
+    expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
+    expect(await rows()).toEqual([]);
+    expect(await runInDurableObject(sameAccount(), (_, { storage }) => storage.getAlarm())).toBeNull();
+  });
+
+  it('is forgotten without the host’s pause', async () => {
+    const account = newAccount();
+    await account.pauseHost(3 * HOUR_MS);
+    await account.reserve(pull('a'));
+    pass(2 * HOUR_MS);
+    expect(await runDurableObjectAlarm(account)).toBe(true);
+    await restartObjects();
+    expect(await sameAccount().hostPause()).toBe(HOUR_MS);
   });
 });
 
@@ -245,7 +340,7 @@ describe('a form that was sent', () => {
   it('keeps no share of a client for longer than an hour', async () => {
     const account = newAccount();
     await account.beginPost(named('form'));
-    await account.admit('a', true, LIMITS);
+    await account.reserve(write('a'));
     for (let hour = 1; hour <= 2; hour++) {
       pass(HOUR_MS);
       expect(await runDurableObjectAlarm(account)).toBe(true);

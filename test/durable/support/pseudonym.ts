@@ -8,6 +8,7 @@ import type {
   ReportOutcome,
 } from '../../../src/durable/identity/identity.ts';
 import type { Env } from '../../../src/env.ts';
+import { writeWants } from '../../../src/limits/wants.ts';
 import type { Standing } from '../../../src/durable/identity/moderation.ts';
 
 const { IDENTITIES } = env as unknown as Env;
@@ -45,7 +46,7 @@ export class Pseudonym {
       number: 1,
       body,
       origin: ORIGIN,
-      limit: { key: `00${this.hash}`, limits: [{ most: 10_000, withinMs: HOUR_MS }] },
+      wants: writeWants(this.hash),
       ...more,
     });
   }

@@ -197,8 +197,8 @@ it('tells for whom it searches, and for whom not, with the reason', () => {
     'Max: one short word',
     'A B: too short',
     'x x x x x x x x x x : too long',
-    'noreply@github.com: nobody’s in particular',
-    'GitHub: nobody’s in particular',
+    'noreply@github.com: no particular person',
+    'GitHub: no particular person',
   ]);
 });
 

@@ -3,18 +3,35 @@ import { expect, it } from 'vitest';
 import { HostError } from '../../../src/host-error.ts';
 import { failureOf } from '../../../src/push/hold/release.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';
-import { heldBack, littleLeft, tooManyThere, unguarded } from '../../../src/routes/git/push-share.ts';
+import { HostPause } from '../../../src/host/failure.ts';
 
 const MINUTE_MS = 60_000;
+const UNGUARDED = new Refusal('unguarded', 'the service cannot check its limits', [
+  'Nothing was changed. Push again in a few minutes.',
+]);
+const PAUSED = new Refusal('account', 'the code host asks to wait', [], {
+  cause: new HostPause('host.test', MINUTE_MS),
+  waitMs: MINUTE_MS,
+});
 
 it.each([
-  ['the account has little left', littleLeft(true, 'Wait.', MINUTE_MS), 'later', true],
-  ['the host asks for a pause', heldBack('host.test', MINUTE_MS), 'later', true],
+  [
+    'the account has little left',
+    new Refusal('account', 'little left', [], { waitMs: MINUTE_MS }),
+    'later',
+    true,
+  ],
+  ['the host asks for a pause', PAUSED, 'later', true],
   ['there is no memory', new HostError('busy', 'Busy.'), 'later', true],
   // Else whoever has a repository with a low limit could make all others wait.
-  ['the repository takes no more now', tooManyThere('Wait.', MINUTE_MS), 'later', false],
+  [
+    'the repository takes no more now',
+    new Refusal('rate-limited', 'too many', [], { waitMs: MINUTE_MS }),
+    'later',
+    false,
+  ],
   // An object that was restarted in the middle, by a deployment for example.
-  ['the limits cannot be asked', unguarded(null), 'later', false],
+  ['the limits cannot be asked', UNGUARDED, 'later', false],
   [
     'the service itself fails',
     new Error('Durable Object reset because its code was updated.'),
@@ -27,5 +44,5 @@ it.each([
 });
 
 it('that is the service’s own tells nobody to push again, as it is tried again', () => {
-  expect(failureOf(unguarded(null)).failure.said).toEqual(['the service cannot check its limits']);
+  expect(failureOf(UNGUARDED).failure.said).toEqual(['the service cannot check its limits']);
 });

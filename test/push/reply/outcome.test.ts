@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
 import { pushOutcome, Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
 import { suspended } from '../../../src/routes/git/push-admission.ts';
-import { noneLeft } from '../../../src/routes/git/push-place.ts';
-import { unguarded } from '../../../src/routes/git/push-share.ts';
 
 const ofHost = (code: HostErrorCode) =>
   new Refusal('fork', 'the fork could not be made', [], { cause: new HostError(code, 'words') });
@@ -12,13 +10,16 @@ describe('the outcome of a push', () => {
   it.each([
     ['accepted', null],
     ['suspended', suspended()],
-    ['rate-limited', noneLeft({ client: 'one', most: 5, whose: 'IP' }, null)],
+    ['rate-limited', new Refusal('rate-limited', 'rate limit exceeded', [])],
     ['refused', new Refusal('fetch-first', 'fetch first', [])],
     ['refused', ofHost('refused')],
     ['refused', ofHost('missing')],
     ['failed', ofHost('unreachable')],
     ['failed', ofHost('rate-limited')],
-    ['failed', unguarded(new Error('the guard'))],
+    [
+      'failed',
+      new Refusal('unguarded', 'the service cannot check its limits', [], { cause: new Error('the guard') }),
+    ],
     ['failed', toRefusal(new TypeError('ours'), 'git')],
   ] as const)('is %s', (outcome, refusal) => {
     expect(pushOutcome(refusal)).toBe(outcome);

@@ -5,7 +5,8 @@ import { expect, it, vi } from 'vitest';
 import { parseConfig } from '../../../src/config.ts';
 import type { AppEnv } from '../../../src/env.ts';
 import { createLogger } from '../../../src/log.ts';
-import { type Client, clientOf, siteWindowKey, windowKey } from '../../../src/routes/request/client.ts';
+import { type Client, siteWindowKey, windowKey } from '../../../src/limits/client.ts';
+import { clientOf } from '../../../src/routes/request/client.ts';
 
 const USES = ['window', 'burst', 'alert', 'reporter'] as const;
 

@@ -5,6 +5,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HostAccount } from '../../../src/durable/host-account/host-account.ts';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
@@ -124,41 +125,23 @@ describe.each(Object.entries(WRITES))('%s', (_, write) => {
     host.disturb = () => (isOpening ? undefined : Response.json({ message: 'Not Found' }, { status: 404 }));
     vi.setSystemTime((now += 3_600_000));
     expect((await write()).status).toBe(400);
-    expect(asked.filter((call) => /admit|Form/.test(call))).toEqual([]);
+    expect(asked.filter((call) => /reserve|Form/.test(call))).toEqual([]);
   });
 
-  it('goes on a little while the account cannot be asked, and then says so in a sentence', async () => {
+  it('is not posted while the account cannot be asked, and says so in a sentence', async () => {
     const host = new FakeThreads();
-    const variables = { HOST_ACCOUNTS: UNREACHABLE };
-    for (let count = 0; count < 10; count++) expect((await write(variables)).status).toBe(200);
-    // The isolate's, not the client's.
+    vi.spyOn(HostAccount.prototype, 'reserve').mockImplementation(() => {
+      throw new Error('Connection lost.');
+    });
     address += 1;
-    vi.setSystemTime((now += 20_000));
-    const before = host.comments.length + host.issues.length;
-    const refused = await write(variables);
-    expect(host.comments.length + host.issues.length).toBe(before);
+    const refused = await write();
+    expect([...host.comments, ...host.issues]).toEqual([]);
     expect(refused.status).toBe(503);
-    expect(refused.headers.get('Retry-After')).toBe('40');
+    expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.text).toMatch(
-      /the service cannot check what the bot account may still do at \S+, so it creates only a little now; try again in about 40 seconds/i,
+      /the service cannot check its limits; nothing was posted: try again in a minute/i,
     );
-    vi.setSystemTime((now += 40_000));
-    expect((await write(variables)).status).toBe(200);
   });
-});
-
-it('of the account that cannot be asked leaves most of its hour, too', async () => {
-  const host = new FakeThreads();
-  const variables = { HOST_ACCOUNTS: UNREACHABLE };
-  const comment = () => postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables);
-  vi.setSystemTime((now += 3_600_000));
-  for (let count = 0; count < 60; count++) {
-    if (count % 10 === 0) vi.setSystemTime((now += 60_000));
-    expect((await comment()).status).toBe(200);
-  }
-  vi.setSystemTime((now += 60_000));
-  expect((await comment()).headers.get('Retry-After')).toBe(String(54 * 60));
-  expect(host.comments).toHaveLength(60);
 });
 
 const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
@@ -194,11 +177,7 @@ describe('a push that is refused', () => {
     await fill();
     expect((await push()).error).toBe('push rejected: rate limit exceeded');
     // The account tells the operator of the first one.
-    expect(asked.toSorted()).toEqual([
-      'GUARD.admit',
-      'GUARD.rateLimitExceeded',
-      'HOST_ACCOUNTS.refusePlaces',
-    ]);
+    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.rateLimitExceeded', 'HOST_ACCOUNTS.refusal']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });
@@ -212,7 +191,7 @@ describe('a push that is refused', () => {
     const answer = await push({}, sent);
     expect(Object.values(answer.refs).join()).toContain(error);
     expect(Object.values(answer.refs).join()).not.toBe('ok');
-    expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.refusePlaces']);
+    expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.refusal']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });
@@ -243,8 +222,8 @@ it('a preview asks what is left to the account before it asks the host: it does 
   await push({}, { options: 'preview' });
   expect(asked.slice(0, 4)).toEqual([
     'GUARD.admit',
-    'HOST_ACCOUNTS.placesWait',
-    'HOST_ACCOUNTS.admit',
+    'HOST_ACCOUNTS.refusal',
+    'HOST_ACCOUNTS.reserve',
     'the host',
   ]);
 });
@@ -272,7 +251,7 @@ describe('a client that has made the service ask the host 500 times within an ho
     expect(comment.text).toContain('too many requests to the code host from your network: at most 500 in 1h');
     const pushed = await push();
     expect(pushed.error).toBe('push rejected: too many requests');
-    expect(pushed.progress).toContain('try again in about 60 minutes.');
+    expect(pushed.progress).toContain('try again in about an hour.');
     await push();
     expect([asked.filter((call) => call !== 'GUARD.status'), askedAbout()]).toEqual([[], []]);
     address += 1;
@@ -351,11 +330,6 @@ it('a push while the account cannot be asked opens nothing, as its client may ha
     'the service cannot check its limits\nNothing was changed. Push again in a few minutes.',
   );
   expect(await take(false)).toBe('ok');
-  // Nor does it use up what the isolate may create for others.
-  const host = new FakeThreads();
-  for (let count = 0; count < 12; count++) expect(await take(true)).not.toBe('ok');
-  expect((await WRITES['a comment']!({ HOST_ACCOUNTS: UNREACHABLE })).status).toBe(200);
-  expect(host.comments).toHaveLength(1);
 });
 
 const ANOTHER = { ref: 'refs/heads/another' };
@@ -368,7 +342,7 @@ async function refusedOnes(count: number): Promise<void> {
   }
 }
 
-const refusePlaces = () => asked.filter((call) => call === 'HOST_ACCOUNTS.refusePlaces').length;
+const refusals = () => asked.filter((call) => call === 'HOST_ACCOUNTS.refusal').length;
 
 describe('a push of a client that has no place left', () => {
   beforeEach(() => {
@@ -378,10 +352,10 @@ describe('a push of a client that has no place left', () => {
   it('asks the account once in a minute, and the guard as often as it must know to see a burst', async () => {
     await fill();
     await refusedOnes(50);
-    expect(refusePlaces()).toBe(1);
+    expect(refusals()).toBe(1);
     // The first one, which the account refuses, and as many as make a burst.
     expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
-    expect(asked.filter((call) => !/refusePlaces|GUARD.(?:admit|status)/.test(call))).toEqual([
+    expect(asked.filter((call) => !/\.refusal$|GUARD.(?:admit|status)/.test(call))).toEqual([
       'GUARD.rateLimitExceeded',
     ]);
     [asked] = [[]];
@@ -389,7 +363,7 @@ describe('a push of a client that has no place left', () => {
     // Forgotten: it comes to the account, which refuses it.
     expect((await reserve('f'))?.reason).toBe('rate limit exceeded');
     await refusedOnes(1);
-    expect(refusePlaces()).toBe(0);
+    expect(refusals()).toBe(0);
   });
 
   it('goes on if it is repeated and has a place, as long as it was not answered', async () => {
@@ -411,11 +385,11 @@ describe('a push of a client that has no place left', () => {
       get: (id: DurableObjectId) => {
         const stub = accounts.get(id) as unknown as Methods;
         return {
-          reservePlaces: (...values: unknown[]) => stub['reservePlaces']?.(...values),
-          async giveBack(...values: unknown[]) {
+          reserve: (...values: unknown[]) => stub['reserve']?.(...values),
+          async release(...values: unknown[]) {
             releasing.resolve();
             await released.promise;
-            return stub['giveBack']?.(...values);
+            return stub['release']?.(...values);
           },
         };
       },

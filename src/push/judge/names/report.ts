@@ -16,13 +16,15 @@ export function nothingFound({ hasNames, identities }: SearchedNames, gaps: read
     : ['The service found none of the words that it searched for.'];
 }
 
-/** `The service searched for ada@example.org and Ada Lovelace; not for Max (one short word).` */
+/** `The service searched for ada@example.org and Ada Lovelace. It did not search for Max (one short word).` */
 export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
   const others = Array.from(skipped, ([term, reason]) => `${shown(term)} (${reason})`);
-  const not = others.length === 0 ? '' : `; not for ${listed(others)}`;
-  return terms.size > 0
-    ? `The service searched for ${listed([...terms].map(shown))}${not}.`
-    : `The commits contain no name that the service could search for${not}. Check them yourself.`;
+  if (terms.size === 0) {
+    const found = others.length === 0 ? 'nobody' : `only ${listed(others)}`;
+    return `The commits name ${found}, so the service searched for no name. Check them yourself.`;
+  }
+  const not = others.length === 0 ? '' : ` It did not search for ${listed(others)}.`;
+  return `The service searched for ${listed([...terms].map(shown))}.${not}`;
 }
 
 function listed(words: readonly string[]): string {

@@ -7,7 +7,7 @@ import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { refuseTooMany } from '../../request/rate-limit.ts';
+import { refuseTooMany } from '../../request/limits.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { remotePath } from '../../request/remote-path.ts';
 import { refuseWithoutBot } from '../../request/write-refusal.ts';

@@ -145,7 +145,7 @@ describe('a refusal', () => {
     expect((refused as Refusal).lines).toEqual([
       'Your name or address would become public:',
       '  a changed file: by Ada Lovelace',
-      'The service searched for ada@x.example, Ada Lovelace and max@x.example; not for Max (one short word).',
+      'The service searched for ada@x.example, Ada Lovelace and max@x.example. It did not search for Max (one short word).',
       'Nothing of this push was sent.',
       expect.stringMatching(/^Remove it and push again: "git commit --amend"/),
       'To publish it anyway, add: -o publish-names',
@@ -183,7 +183,7 @@ describe('a preview', () => {
     });
     expect(report).toEqual([
       'The service found none of the words that it searched for.',
-      'The service searched for ada@example.org; not for max (no address) and Max (one short word).',
+      'The service searched for ada@example.org. It did not search for max (no address) and Max (one short word).',
     ]);
     expect(warnings).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe('a preview', () => {
       'The service searched for ada@x.example and Ada Lovelace.',
     );
     expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toMatch(
-      /contain no name/,
+      /name nobody|name only/,
     );
   });
 
@@ -203,7 +203,7 @@ describe('a preview', () => {
     const { warnings, report } = await search({ authors: ['Max <->'] });
     expect(warnings).toEqual(report);
     expect(report).toEqual([
-      'The commits contain no name that the service could search for; not for - (no address) and Max (one short word). Check them yourself.',
+      'The commits name only - (no address) and Max (one short word), so the service searched for no name. Check them yourself.',
     ]);
   });
 });

@@ -60,17 +60,17 @@ describe('comments and issues', () => {
     expect((await comment(variables)).status).toBe(200);
     const refused = await comment(variables);
     expect(refused.status).toBe(429);
-    expect(refused.headers.get('Retry-After')).toBe('45');
+    expect(refused.headers.get('Retry-After')).toBe('60');
     expect(JSON.parse(refused.text)).toMatchObject({
       error:
-        'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in about 45 seconds',
+        'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in about a minute',
     });
     address += 1;
     expect((await comment(variables)).status).toBe(200);
     address -= 1;
     vi.setSystemTime((now += 45_000));
     expect((await comment(variables)).status).toBe(200);
-    expect((await comment(variables)).headers.get('Retry-After')).toBe('3540');
+    expect((await comment(variables)).headers.get('Retry-After')).toBe('3600');
     expect(host.comments).toHaveLength(4);
   });
 
@@ -100,7 +100,7 @@ describe('discoveries', () => {
     expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.headers.get('Content-Type')).toMatch(/^text\/plain/);
     expect(refused.text).toBe(
-      'Too many clones, fetches, pushes and files opened in a browser from your network: at most 2 in 1m; try again in about 60 seconds.\n',
+      'Too many clones, fetches, pushes and files opened in a browser from your network: at most 2 in 1m; try again in about a minute.\n',
     );
     const CLIENT_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['CLIENT_WINDOWS'];
     const push = '/v1/gh/octo/hello/info/refs?service=git-receive-pack';
@@ -130,7 +130,7 @@ describe('pushes', () => {
     const refused = await sendPush();
     expect(refused.error).toBe('push rejected: too many pushes');
     expect(refused.progress).toContain(
-      'Too many pushes from your network: at most 2 in 1m; try again in about 60 seconds.',
+      'Too many pushes from your network: at most 2 in 1m; try again in about a minute.',
     );
     expect(host.mock.calls).toHaveLength(asked);
   });

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientWindows } from '../../../src/durable/clients/client-windows.ts';
+import { HostAccount } from '../../../src/durable/host-account/host-account.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { admitted } from '../../support/admission.ts';
@@ -9,6 +10,7 @@ import { nextNoon } from '../../support/next-noon.ts';
 import { post, SECRET } from '../support/json-caller.ts';
 
 const real = env as unknown as Env;
+const lost = () => Promise.reject(new Error('Connection lost.'));
 
 let address = 0;
 let now = Date.now();
@@ -31,7 +33,7 @@ const HOST_ACCOUNTS = {
       get:
         (_, method: string) =>
         (...values: unknown[]) => {
-          if (method === 'admit' || method === 'giveBack') account.push(method);
+          if (method === 'reserve' || method === 'release') account.push(method);
           // Called on the stub itself: its methods have no `apply`.
           return stub[method]?.(...values);
         },
@@ -68,50 +70,83 @@ describe('a place that is full', () => {
     vi.setSystemTime((now += 17 * 60_000));
     account = [];
     const refused = await issue(limits);
-    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '2580']);
-    expect(refused.body['error']).toMatch(/; try again in about 43 minutes$/);
-    expect(account).toEqual(['admit']);
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '2700']);
+    expect(refused.body['error']).toMatch(/; try again in about 45 minutes$/);
+    expect(account).toEqual(['reserve']);
     account = [];
     const push = await opening(limits);
     expect(push).toMatchObject({
       reason: 'too many pull requests for this repository',
       outcome: 'rate-limited',
-      waitMs: 43 * 60_000,
+      waitMs: 45 * 60_000,
     });
     expect(push?.lines[0]).toMatch(
-      /^Too many pull requests and issues for octo\/hello: .* again in about 43 minutes\.$/,
+      /^Too many pull requests and issues for octo\/hello: .* again in about 45 minutes\.$/,
     );
-    expect(account).toEqual(['admit']);
+    expect(account).toEqual(['reserve']);
     expect(host.issues).toHaveLength(1);
     vi.setSystemTime((now += 43 * 60_000));
     expect((await issue(limits)).status).toBe(200);
   });
 
-  it('is one by a keyed hash, whatever the spelling; counted after the limits of the client', async () => {
+  it('is one by a keyed hash, whatever the spelling; the client’s own limit comes first', async () => {
     const host = new FakeThreads();
-    const counted = vi.spyOn(ClientWindows.prototype, 'hit');
+    const tried = vi.spyOn(ClientWindows.prototype, 'hit');
+    const reserved = vi.spyOn(HostAccount.prototype, 'reserve');
     for (const thread of ['octo/hello/issues/7', 'OCTO/Hello/pulls/7', 'octo/hello/issues/8']) {
       await post(`/v1/gh/${thread}/comments/anonymous`, { payload: { body: 'Hi' }, variables });
     }
     expect(host.comments).toHaveLength(3);
-    const names = counted.mock.calls.map(([, name]) => name);
-    expect(names).toEqual(['comments', 'thread', 'comments', 'thread', 'comments', 'thread']);
-    const [, first, , second, , third] = counted.mock.calls.map(([key]) => key);
+    expect(tried.mock.calls.map(([, name]) => name)).toEqual(['comments', 'comments', 'comments']);
+    const wants = reserved.mock.calls.map(([each]) => each);
+    const [first, second, third] = wants.map(({ windows }) => windows[0]?.key);
     expect(first).toMatch(/^[0-9a-f]{64}$/);
     expect(second).toBe(first);
     expect(third).not.toBe(first);
+    expect(new Set(wants.map(({ repository: where }) => where)).size).toBe(1);
+    expect(wants.map(({ windows }) => windows.map(({ kind }) => kind))).toEqual(
+      Array.from({ length: 3 }, () => ['thread', 'comments', 'account']),
+    );
   });
 });
 
-it('while it cannot be asked how full a thread is, nothing is posted, and the share of the account is given back', async () => {
-  const host = new FakeThreads();
-  vi.spyOn(ClientWindows.prototype, 'hit').mockImplementation(async (_, name) => {
-    if (name === 'thread') throw new Error('Connection lost.');
-    return { allowed: true, attempts: 1, waitMs: 0 };
+describe('while the account cannot be asked', () => {
+  const unreachable = {
+    HOST_ACCOUNTS: {
+      idFromName: () => 'id',
+      get: () => ({ reserve: lost, hostPause: lost, callsSaid: lost }),
+    },
+  } as unknown as Partial<Env>;
+  const sentence = 'the service cannot check its limits; nothing was posted: try again in a minute';
+
+  it('no issue is created', async () => {
+    const host = new FakeThreads();
+    const answer = await issue(unreachable);
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
+    expect(answer.body['error']).toBe(sentence);
+    expect(host.issues).toEqual([]);
   });
-  const answer = await write('/issues/7/comments/anonymous', { body: 'Hi' });
-  expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
-  expect(answer.body['error']).toContain('the service cannot check its limits');
-  await expect.poll(() => account).toEqual(['admit', 'giveBack']);
-  expect(host.comments).toEqual([]);
+
+  it('no comment is posted', async () => {
+    const host = new FakeThreads();
+    vi.spyOn(HostAccount.prototype, 'reserve').mockImplementation(() => {
+      throw new Error('Connection lost.');
+    });
+    const answer = await write('/issues/7/comments/anonymous', { body: 'Hi' });
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
+    expect(answer.body['error']).toBe(sentence);
+    expect(host.comments).toEqual([]);
+  });
+
+  it('no pull request is opened', async () => {
+    expect(await opening(unreachable)).toMatchObject({ reason: 'the service cannot check its limits' });
+  });
+});
+
+it('what was refused by the host is released in all windows', async () => {
+  const host = new FakeThreads();
+  host.disturb = ({ method }) =>
+    method === 'POST' ? Response.json({ message: 'Not Found' }, { status: 404 }) : undefined;
+  expect((await issue()).status).toBe(400);
+  await expect.poll(() => account).toEqual(['reserve', 'release']);
 });

@@ -1,0 +1,35 @@
+/**
+ * `npm run bench:fairness`: what honest newcomers get while somebody floods one repository, by the rule of earlier
+ * versions and by today's (src/limits/fairness.ts). Prints the table of `docs/operations.md`, always the same.
+ */
+import { readArguments } from '../../local/arguments.ts';
+import { fairRule, type Flood, oldRule, type Outcome, simulate } from './simulate.ts';
+
+const FLOODS: readonly Flood[] = ['issues', 'comments'];
+const NETWORKS = [1, 10, 100, 1000];
+
+/** One line of the table. */
+export function line(flood: Flood, networks: number): string {
+  const [before, after] = [oldRule(), fairRule()].map((rule) => simulate(flood, networks, rule)) as [
+    Outcome,
+    Outcome,
+  ];
+  const cell = (of: (outcome: Outcome) => number, unit = ' %'): string =>
+    `${of(before)} → ${of(after)}${unit}`;
+  const cells = [
+    cell(({ same }) => same),
+    cell(({ other }) => other),
+    cell(({ partaking }) => partaking),
+    cell(({ flood: created }) => created, ''),
+  ];
+  return `| ${networks.toLocaleString('en')}, ${flood} | ${cells.join(' | ')} |`;
+}
+
+if (import.meta.main) {
+  readArguments('Usage: npm run bench:fairness\n\nPrints the table of docs/operations.md.', {});
+  console.log(
+    '| Networks, and what they create | Newcomers, same repository | Newcomers, another | People of its threads | Flood, in an hour |',
+  );
+  console.log('| --- | --- | --- | --- | --- |');
+  for (const flood of FLOODS) for (const networks of NETWORKS) console.log(line(flood, networks));
+}

@@ -1,0 +1,128 @@
+/**
+ * Two hours in which an attacker floods one repository from so many networks, each as fast as the limits of one client
+ * allow, while honest people come who have written nothing before. No clock and no other randomness than seeds.
+ */
+import { Creations } from '../../src/durable/host-account/creations.ts';
+import { ClientAttempts } from '../../src/limits/client-attempts.ts';
+import { hit, type Limit } from '../../src/limits/sliding-window.ts';
+import { commentWants, openingIn, type Wants, writeWants } from '../../src/limits/wants.ts';
+import { randomFrom } from '../support/random.ts';
+
+const STEP_MS = 30_000;
+const HOUR_MS = 60 * 60_000;
+const STEPS = (2 * HOUR_MS) / STEP_MS;
+/** One of each kind of newcomer comes in every fourth step. */
+const STEPS_PER_NEWCOMER = 4;
+
+/** The usual values. */
+const ACCOUNT: readonly Limit[] = [
+  { most: 80, withinMs: 60_000 },
+  { most: 500, withinMs: HOUR_MS },
+];
+const TARGET: readonly Limit[] = [{ most: 100, withinMs: HOUR_MS }];
+const THREAD: readonly Limit[] = [{ most: 240, withinMs: HOUR_MS }];
+const ONE_CLIENT: readonly Limit[] = [
+  { most: 60, withinMs: 60_000 },
+  { most: 240, withinMs: HOUR_MS },
+];
+
+export type Flood = 'issues' | 'comments';
+
+/** Answers whether something is created, which then counts. */
+export type Rule = (wants: Wants, now: number) => boolean;
+
+/** Today's. */
+export function fairRule(): Rule {
+  const creations = new Creations();
+  let id = 0;
+  return (wants, now) => {
+    if (creations.refusal(wants, now) !== null) return false;
+    creations.reserve(`${++id}`, wants, now);
+    creations.forgetOld(now);
+    return true;
+  };
+}
+
+/**
+ * That of the versions before: whatever one repository or thread may have, and in the last fifth of the account's limits
+ * a network only while more is left than it has had itself.
+ */
+export function oldRule(): Rule {
+  const hits = new Map<string, readonly number[]>();
+  const had = new ClientAttempts();
+  const within = (name: string, now: number) => (hits.get(name) ?? []).filter((at) => now - at < HOUR_MS);
+  return ({ by, windows }, now) => {
+    // There was none.
+    const wanted = windows.filter(({ kind }) => kind !== 'comments');
+    const its = had.count(by, HOUR_MS, now);
+    for (const { kind, key, limits } of wanted) {
+      const kept = (most: number) => (kind === 'account' ? Math.min(its, Math.floor(most / 5)) : 0);
+      const left = limits.map(({ most, withinMs }) => ({ most: most - kept(most), withinMs }));
+      if (!hit({ hits: within(`${kind} ${key}`, now), refused: 0 }, left, now).hit.allowed) return false;
+    }
+    for (const { kind, key } of wanted) hits.set(`${kind} ${key}`, [...within(`${kind} ${key}`, now), now]);
+    had.hit(by, [{ most: Infinity, withinMs: HOUR_MS }], now);
+    return true;
+  };
+}
+
+/** How many newcomers of a hundred are served when they come, and how much the attacker creates in an hour. */
+export interface Outcome {
+  readonly same: number;
+  readonly other: number;
+  /** People who come back to a thread of the flooded repository in which they have commented before. */
+  readonly partaking: number;
+  readonly flood: number;
+}
+
+const issue = (by: string, repository: string): Wants =>
+  openingIn({ key: repository, limits: TARGET }, ACCOUNT, writeWants(by));
+const comment = (by: string, repository: string, thread: string): Wants =>
+  commentWants(by, repository, { key: `${repository}#${thread}`, limits: THREAD }, ACCOUNT);
+
+export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
+  const random = randomFrom(networks + flood.length);
+  const clients = new ClientAttempts();
+  const served = { same: 0, other: 0, partaking: 0 };
+  let created = 0;
+  const attack = (network: string, now: number): void => {
+    // As often as one client may in this time, or until it is refused.
+    for (let time = 0; time < 30; time++) {
+      if (!clients.hit(network, ONE_CLIENT, now).allowed) return;
+      const thread = `${Math.floor(random() * 50)}`;
+      if (!rule(flood === 'issues' ? issue(network, 'flooded') : comment(network, 'flooded', thread), now))
+        return;
+      created += 1;
+    }
+  };
+  for (let step = 0; step < STEPS; step++) {
+    const now = 1_800_000_000_000 + step * STEP_MS;
+    const write = (by: string, repository: string): Wants =>
+      flood === 'issues'
+        ? issue(`${by} ${step}`, repository)
+        : comment(`${by} ${step}`, repository, `${step}`);
+    const arrivals: { readonly at: number; readonly act: () => void }[] = Array.from(
+      { length: networks },
+      (_, network) => ({ at: random(), act: () => attack(`attacker ${network}`, now) }),
+    );
+    if (step % STEPS_PER_NEWCOMER === 0) {
+      const partaking = { ...comment(`partaking ${step}`, 'flooded', `${step}`), takesPart: true };
+      const comes = (who: keyof typeof served, wants: Wants) =>
+        arrivals.push({ at: random(), act: () => void (served[who] += rule(wants, now) ? 1 : 0) });
+      comes('same', write('same', 'flooded'));
+      comes('other', write('other', 'another'));
+      comes('partaking', partaking);
+    }
+    for (const { act } of arrivals.toSorted((a, b) => a.at - b.at)) act();
+  }
+  return {
+    same: percent(served.same),
+    other: percent(served.other),
+    partaking: percent(served.partaking),
+    flood: Math.round(created / 2),
+  };
+}
+
+function percent(served: number): number {
+  return Math.round((100 * served * STEPS_PER_NEWCOMER) / STEPS);
+}

@@ -1,0 +1,91 @@
+/**
+ * Who waits first when little is left of what all share: the account, a repository, a thread.
+ *
+ * One rule for every such window, in its last third: if several networks have used it, each waits that has had its part,
+ * and one part more is always there for whoever comes next. A network that is alone has no part to keep to. In the
+ * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to the
+ * others.
+ *
+ * The last tenth is kept: of comments and of the account for people who have taken part in the thread before, and of
+ * what may be opened in a repository for networks that have opened nothing there.
+ *
+ * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
+ * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).
+ */
+import { isWithin } from '../isolate/clock.ts';
+import { type Limit, longestWait, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
+
+/** How much of a window is used when the rule begins to apply. */
+const FREE_PART = 2 / 3;
+const REPOSITORY_PART = 1 / 5;
+const KEPT_PART = 1 / 10;
+
+/** Something that was created, or is about to be. */
+export interface Use {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** A keyed hash of the network: an IPv4 address, or all of an IPv6 /48. */
+  readonly by: string;
+  /** A keyed hash of the repository; null: for none. */
+  readonly repository: string | null;
+}
+
+export interface Asker {
+  readonly by: string;
+  readonly repository: string | null;
+  /** They have commented on the thread before. */
+  readonly takesPart: boolean;
+}
+
+/** `repository`: what is opened there; `comments`: those on all of its threads. */
+export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread';
+
+/** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
+export function fairWait(
+  window: SharedWindow,
+  uses: readonly Use[],
+  limits: readonly Limit[],
+  asker: Asker,
+  now: number,
+): Wait {
+  return longestWait(limits.map((limit) => waitUnder(limit, window, uses, asker, now)));
+}
+
+function waitUnder(
+  { most, withinMs }: Limit,
+  window: SharedWindow,
+  uses: readonly Use[],
+  { by, repository, takesPart }: Asker,
+  now: number,
+): Wait {
+  const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
+  const wait = (of: readonly Use[], part: number): Wait =>
+    waitOf(
+      of.map(({ at }) => at),
+      { most: part, withinMs },
+      now,
+    );
+  const own = used.filter((use) => use.by === by);
+  const mayUseAll = window === 'repository' ? own.length === 0 : takesPart;
+  const open = mayUseAll ? most : most - Math.floor(most * KEPT_PART);
+  const free = wait(used, Math.ceil(most * FREE_PART));
+  /** Whoever has had more than a part waits until that is over, or the last third is. */
+  const partly = (of: readonly Use[], part: number): Wait => {
+    const its = wait(of, Math.max(1, Math.floor(part)));
+    return its.waitMs < free.waitMs ? its : free;
+  };
+  const fifth = most * REPOSITORY_PART;
+  /** By repository, in the account's window. */
+  const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
+  const hasFifth = (of: string | null): boolean =>
+    of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
+  // Whoever floods a repository that waits does not make the part of the others smaller.
+  const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
+  const networks = new Set(claims.map((use) => use.by));
+  const isAlone = claims.length === own.length;
+  return longestWait([
+    wait(used, open),
+    isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
+    takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
+  ]);
+}

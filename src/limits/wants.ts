@@ -1,0 +1,155 @@
+/**
+ * What a write asks of the account, and what that answers. A write counts in all windows that it names, or in none. All
+ * keys are keyed hashes: the account's object learns no address and no name.
+ */
+import { keyedHash } from '../secret/keyed-hash.ts';
+import type { Client } from './client.ts';
+import type { Asker } from './fairness.ts';
+import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from './limits.ts';
+import type { Limit, Wait } from './sliding-window.ts';
+
+/** `address` and `prefix`: pull requests of one network; `prefix` is an IPv6 /48. `forks`: of one network, too; `alert`: to the operator, of one. */
+export type WindowKind =
+  'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
+
+export interface WantedWindow {
+  readonly kind: WindowKind;
+  /** A keyed hash; empty for the account. */
+  readonly key: string;
+  readonly limits: readonly Limit[];
+}
+
+/** What something that is to be created counts in. */
+export interface Wants extends Asker {
+  /** The first that has no room refuses. Empty: nothing is created. */
+  readonly windows: readonly WantedWindow[];
+  /** Of a pull request: the same push again counts only where it does not count yet. */
+  readonly push: {
+    /** A keyed hash. */
+    readonly key: string;
+    /** It was answered before and opens another pull request: it counts once more. */
+    readonly isAnother: boolean;
+  } | null;
+}
+
+/** A window of one network that has no room left now. */
+export interface FullWindow extends Wait {
+  readonly name: string;
+  readonly holders: readonly string[];
+}
+
+export interface Reserved {
+  /** Null: an earlier attempt at the same push counts in all windows. */
+  readonly id: string | null;
+  /** The names of those that it counts in by itself. */
+  readonly windows: readonly string[];
+  readonly full: readonly FullWindow[];
+}
+
+/** Why a write has to wait. `calls`: the host allows few requests more. */
+export interface AccountWait extends Wait {
+  readonly for: WindowKind | 'calls';
+  /** Where one network has no room for another pull request. */
+  readonly full: FullNetwork | null;
+}
+
+export interface FullNetwork {
+  /** The name of its window. */
+  readonly name: string;
+  /** The keys of the pushes that count there. */
+  readonly holders: readonly string[];
+  /** Those, and the pushes that were refused since; 0: this one was not counted. */
+  readonly attempts: number;
+  /** True: alert the operator now, and not again for an hour. */
+  readonly isAlertDue: boolean;
+}
+
+/** `pauseMs`: how long the host is to be left alone; 0: it is not. */
+export type ReserveAnswer =
+  | ({ readonly kind: 'granted'; readonly pauseMs: number } & Reserved)
+  | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait);
+
+/** It is about to ask the host for something; else it only keeps room for later. */
+export function writesNow({ windows }: Wants): boolean {
+  return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
+}
+
+export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): string {
+  return `${kind} ${key}`;
+}
+
+/** It counts the pull requests of one network; what is refused there may be an attack. */
+export function isOfOneNetwork({ kind }: Pick<WantedWindow, 'kind'>): boolean {
+  return kind === 'address' || kind === 'prefix';
+}
+
+/** A repository or a thread, and what all clients together may create there. */
+export interface Target {
+  readonly key: string;
+  readonly limits: readonly Limit[];
+}
+
+/** @param place `owner/repo`, or `owner/repo#number`, in upper or lower case. */
+export function targetKey(secret: string, place: string): string {
+  return keyedHash(secret, 'target', place.toLowerCase());
+}
+
+/** Whose share it is: anybody has networks without number, each of which would have had nothing. */
+export function shareOf(client: Client): string {
+  return client.siteHash('share');
+}
+
+/** @param by from `shareOf`, or the name of a delayed push's client. */
+export function writeWants(by: string): Wants {
+  return { by, repository: null, takesPart: false, windows: [], push: null };
+}
+
+/** The contract's five an hour, and those of the IPv6 /48 around the network, if there is one. @param push a keyed hash. */
+export function pullRequestWants(client: Client, push: string): Wants {
+  const own = window('address', client.hash('share'), [CONTRACT_LIMITS.pullRequests]);
+  const site = window('prefix', client.siteHash('share'), [SITE_PULL_REQUESTS]);
+  const windows = client.site === client.network ? [own] : [own, site];
+  return { ...writeWants(shareOf(client)), windows, push: { key: push, isAnother: false } };
+}
+
+/** A pull request or an issue is opened in a repository, too. @param creations what the account may create. */
+export function openingIn(repository: Target, creations: readonly Limit[], wants: Wants): Wants {
+  const { key, limits } = repository;
+  const windows = [...wants.windows, window('repository', key, limits), account(creations)];
+  return { ...wants, repository: key, windows };
+}
+
+/** @param repository the key of the thread's repository. */
+export function commentWants(
+  by: string,
+  repository: string,
+  thread: Target,
+  creations: readonly Limit[],
+): Wants {
+  const windows = [
+    window('thread', thread.key, thread.limits),
+    window('comments', repository, [commentsIn(creations)]),
+    account(creations),
+  ];
+  return { ...writeWants(by), repository, windows };
+}
+
+/** All threads of one repository get half of what the account may create in its longest window. */
+export function commentsIn(creations: readonly Limit[]): Limit {
+  const { most, withinMs } = creations.reduce((a, b) => (b.withinMs > a.withinMs ? b : a));
+  return { most: Math.ceil(most / 2), withinMs };
+}
+
+/** @param client null: nobody's, as the push was delayed. */
+export function forkWants(by: string, client: Client | null, creations: readonly Limit[]): Wants {
+  const own = client === null ? [] : [window('forks', client.siteHash('share'), [FORKS])];
+  return { ...writeWants(by), windows: [...own, account(creations)] };
+}
+
+function account(limits: readonly Limit[]): WantedWindow {
+  return window('account', '', limits);
+}
+
+function window(kind: WantedWindow['kind'], key: string, limits: readonly Limit[]): WantedWindow {
+  return { kind, key, limits };
+}

@@ -1,0 +1,161 @@
+/**
+ * The port of limits for a request, and what a client over a limit is answered. A limit is always asked before the work
+ * that it bounds: a refused client costs nobody else anything.
+ */
+import type { Context } from 'hono';
+import { hostNameOf, recordName } from '../../config/hosts.ts';
+import { hostAccountOf } from '../../durable/host-access.ts';
+import type { AppEnv } from '../../env.ts';
+import { limitText } from '../../config/values.ts';
+import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
+import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
+import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
+import { clientWindowsOf } from '../../objects.ts';
+import { POLICY_PATH } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { clientOf } from './client.ts';
+import { answerRefused, type Refused, refused, sentence } from './refused.ts';
+import { retryAfter } from './write-refusal.ts';
+
+export function limitsOf(c: Context<AppEnv>): Limits {
+  return new Limits({
+    client: () => clientOf(c),
+    open: c.var.config.limits,
+    windows: (key) => clientWindowsOf(c.env, key),
+    account: () => hostAccountOf(c.env, c.var.host),
+    logger: c.var.logger,
+  });
+}
+
+/** For endpoints that write: fails closed. Null if the client may go on. */
+export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
+  const limits = limitsOf(c);
+  try {
+    const calls = await limits.known('calls');
+    if (calls.waitMs > 0) return overLimit(c, 'calls', calls);
+    const wait = await limits.count(name);
+    return wait.waitMs > 0 ? overLimit(c, name, wait) : null;
+  } catch (error) {
+    return uncheckedLimit(c, error);
+  }
+}
+
+export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+  c.var.logger.error('a limit could not be checked', { error });
+  const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
+  return refused(503, message, { 'Retry-After': '60' });
+}
+
+/** For endpoints that only read: if the limit cannot be checked, the request passes. */
+export async function withinLimit(
+  c: Context<AppEnv>,
+  name: OpenLimitName,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  const wait = await limitsOf(c)
+    .count(name)
+    .catch((error: unknown) => {
+      c.var.logger.warn('a limit could not be checked', { error });
+      return NO_WAIT;
+    });
+  return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
+}
+
+export function textRefusal(
+  c: Context<AppEnv>,
+  name: OpenLimitName,
+  wait: Wait,
+): Response | Promise<Response> {
+  const over = overLimit(c, name, wait);
+  const headers = { ...over.headers, 'Cache-Control': 'no-store' };
+  return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
+}
+
+function overLimit(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused {
+  return refused(429, tooMany(c, name, wait), { 'Retry-After': retryAfter(toldMs(wait)) });
+}
+
+/** `too many pushes from your network: at most 60 in 1m; try again in about a minute` */
+export function tooMany(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): string {
+  const limit = limitText(c.var.config.limits[name]);
+  const { what } = OPEN_LIMITS[name];
+  return `too many ${what} from your network: at most ${limit}; try again in ${waitText(wait)}`;
+}
+
+/** What one repository, or one thread, takes from all clients together. */
+export interface NamedTarget extends Target {
+  /** `owner/repo` */
+  readonly repository: string;
+  /** What the refusal says, all but the wait. */
+  readonly words: string;
+}
+
+/** @param number of the thread; null: for what is opened. @param policyLimits those of the repository. */
+export async function targetOf(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  number: number | null,
+  policyLimits: readonly Limit[],
+): Promise<NamedTarget> {
+  const { config, host } = c.var;
+  const [name, what] =
+    number === null ? (['target', 'pull requests and issues'] as const) : (['thread', 'comments'] as const);
+  const thread = number === null ? '' : `#${number}`;
+  const limits = lowered(config.limits[name], policyLimits);
+  const isLowered = policyLimits.some((limit) => limits.includes(limit));
+  const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
+  const secret = await serviceSecret(c.env, config.identitySecret);
+  return {
+    key: targetKey(secret, `${recordName(host, repository)}${thread}`),
+    limits,
+    repository: fullName(repository),
+    words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
+  };
+}
+
+/**
+ * Why nothing is created, as JSON endpoints say it: `too many comments for octo/hello#7: this service posts at most 60 in
+ * 1h there for all people together; try again in about 45 minutes`
+ */
+export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
+  return `${whyWait(c, wait, target)}; try again in ${waitText(wait)}`;
+}
+
+function whyWait(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
+  const { creations } = c.var.config.limits;
+  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) return target.words;
+  if (target !== null && wait.for === 'comments')
+    return `too many comments for ${target.repository}: this service posts at most ${limitText([commentsIn(creations)])} there for all people together`;
+  return `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
+}
+
+/** A comment or an issue cannot be posted now. */
+export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
+  if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
+  return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });
+}
+
+/** What is allowed if `more` is to hold as well. What another limit implies is left out. */
+export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
+  return more.reduce(
+    (all, limit) =>
+      all.some((other) => implies(other, limit))
+        ? all
+        : [...all.filter((other) => !implies(limit, other)), limit],
+    limits,
+  );
+}
+
+function implies(limit: Limit, other: Limit): boolean {
+  return limit.most <= other.most && limit.withinMs >= other.withinMs;
+}
+
+/** `about 45 minutes`, as `toldMs` rounds it. */
+export function waitText(wait: Wait): string {
+  const minutes = Math.max(1, toldMs(wait) / 60_000);
+  if (minutes === 60) return 'about an hour';
+  const [count, unit] = minutes > 60 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
+  return `about ${count === 1 ? 'a' : count} ${unit}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,134 @@
+/** What is created: in all of its windows or in none, once for a push, and forgotten. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { clientIn } from '../../../src/limits/client.ts';
+import { Creations } from '../../../src/durable/host-account/creations.ts';
+import {
+  forkWants,
+  openingIn,
+  pullRequestWants,
+  type Wants,
+  windowName,
+  writeWants,
+} from '../../../src/limits/wants.ts';
+
+const HOUR_MS = 60 * 60_000;
+const SECRET = 'x'.repeat(32);
+const ACCOUNT = [{ most: 500, withinMs: HOUR_MS }];
+const client = clientIn('2001:db8:1:1::/64', SECRET);
+const repository = { key: 'repository', limits: [{ most: 100, withinMs: HOUR_MS }] };
+
+let now = 1_800_000_000_000;
+let creations = new Creations();
+beforeEach(() => {
+  now += 24 * HOUR_MS;
+  creations = new Creations();
+});
+
+let ids = 0;
+function open(wants: Wants) {
+  const refusal = creations.refusal(wants, now);
+  return refusal === null
+    ? { kind: 'reserved' as const, ...creations.reserve(`${++ids}`, wants, now) }
+    : { kind: refusal.for, ...refusal };
+}
+const pull = (push: string, of = client, target = repository): Wants =>
+  openingIn(target, ACCOUNT, pullRequestWants(of, push));
+const created = () => creations.uses(windowName({ kind: 'account', key: '' }), now).length;
+
+describe('a pull request', () => {
+  it('is one of five of its address, and of twenty of its /48; what refuses it takes nothing', () => {
+    for (let push = 0; push < 5; push++) expect(open(pull(`${push}`)).kind).toBe('reserved');
+    expect(open(pull('sixth'))).toMatchObject({
+      kind: 'address',
+      waitMs: HOUR_MS,
+      full: { holders: ['0', '1', '2', '3', '4'] },
+    });
+    for (let network = 2; network <= 4; network++) {
+      for (let push = 0; push < 5; push++)
+        open(pull(`${network}-${push}`, clientIn(`2001:db8:1:${network}::/64`, SECRET)));
+    }
+    const last = clientIn('2001:db8:1:5::/64', SECRET);
+    expect(open(pull('21st', last)).kind).toBe('prefix');
+    expect(created()).toBe(20);
+    expect(creations.size).toBe(20);
+  });
+
+  it('that the repository does not take leaves its address and the account alone', () => {
+    const full = { key: 'full', limits: [{ most: 1, withinMs: HOUR_MS }] };
+    open(pull('first', clientIn('192.0.2.1', SECRET), full));
+    for (let time = 0; time < 9; time++) expect(open(pull(`${time}`, client, full)).kind).toBe('repository');
+    expect([created(), creations.size]).toEqual([1, 1]);
+  });
+
+  it('of a push that is repeated counts once; of one that opens another, twice', () => {
+    const first = open(pull('a'));
+    expect(first).toMatchObject({ kind: 'reserved', windows: expect.any(Array) });
+    expect(open(pull('a'))).toMatchObject({ id: null, windows: [] });
+    expect(created()).toBe(1);
+    const again = pull('a');
+    expect(open({ ...again, push: { key: 'a', isAnother: true } })).toMatchObject({ kind: 'reserved' });
+    expect(created()).toBe(2);
+  });
+
+  it('of a push whose client has given its part already counts only for the rest', () => {
+    open(pullRequestWants(client, 'delayed'));
+    expect(created()).toBe(0);
+    expect(open(pull('delayed'))).toMatchObject({ windows: ['repository repository', 'account '] });
+    expect(created()).toBe(1);
+    for (let push = 0; push < 4; push++) expect(open(pull(`${push}`)).kind).toBe('reserved');
+    expect(open(pull('sixth')).kind).toBe('address');
+  });
+
+  it('that was not opened counts nowhere; the second time, nothing happens', () => {
+    for (let push = 0; push < 5; push++) open(pull(`${push}`));
+    creations.release(`${ids}`);
+    creations.release(`${ids}`);
+    expect([created(), creations.size]).toEqual([4, 4]);
+    expect(open(pull('sixth')).kind).toBe('reserved');
+  });
+
+  it('says which networks have no room left with it', () => {
+    for (let push = 0; push < 4; push++) expect(open(pull(`${push}`))).toMatchObject({ full: [] });
+    expect(open(pull('fifth'))).toMatchObject({
+      full: [{ waitMs: HOUR_MS, holders: ['0', '1', '2', '3', 'fifth'] }],
+    });
+  });
+});
+
+it('two at once for the last room: one is reserved', () => {
+  const last = { key: 'last', limits: [{ most: 1, withinMs: HOUR_MS }] };
+  const kinds = ['192.0.2.1', '192.0.2.2'].map((at) => open(pull(at, clientIn(at, SECRET), last)).kind);
+  expect(kinds).toEqual(['reserved', 'repository']);
+});
+
+it('what nobody releases counts until its windows are over, also if a clock was set back', () => {
+  for (let push = 0; push < 5; push++) open(pull(`${push}`));
+  now += HOUR_MS - 1;
+  expect(open(pull('sixth'))).toMatchObject({ kind: 'address', waitMs: 1 });
+  now -= 48 * HOUR_MS;
+  expect(open(pull('sixth')).kind).toBe('reserved');
+  now += 48 * HOUR_MS + 1;
+  expect(creations.forgetOld(now)).toHaveLength(6);
+  expect([creations.size, created()]).toEqual([0, 0]);
+});
+
+it('a fork counts for its network and the account, and for no five an hour', () => {
+  for (let fork = 0; fork < 10; fork++) expect(open(forkWants('by', client, ACCOUNT)).kind).toBe('reserved');
+  expect(open(forkWants('by', client, ACCOUNT)).kind).toBe('forks');
+  expect(open(pull('a')).kind).toBe('reserved');
+  expect(created()).toBe(11);
+});
+
+it('what creates nothing leaves no row', () => {
+  expect(open(writeWants('by'))).toMatchObject({ kind: 'reserved', id: null });
+  expect(creations.size).toBe(0);
+});
+
+it('is bounded: of very many, the oldest are forgotten', () => {
+  const roomy = [{ most: 1_000_000, withinMs: HOUR_MS }];
+  for (let fork = 0; fork < 20_050; fork++) {
+    creations.reserve(`${fork}`, forkWants(`${fork}`, null, roomy), now + fork);
+  }
+  expect(creations.forgetOld(now).slice(0, 2)).toEqual(['0', '1']);
+  expect(creations.size).toBe(20_000);
+});

@@ -1,0 +1,32 @@
+/** What a write counts in: nothing that names a person or a place, and one part for all that one person may hold. */
+import { expect, it } from 'vitest';
+import { clientIn } from '../../src/limits/client.ts';
+import { commentWants, openingIn, pullRequestWants, shareOf, targetKey } from '../../src/limits/wants.ts';
+
+const SECRET = 'x'.repeat(32);
+const limits = [{ most: 1, withinMs: 1000 }];
+const at = (network: string) => clientIn(network, SECRET);
+
+const kinds = (network: string) =>
+  openingIn({ key: 'x', limits }, limits, pullRequestWants(at(network), 'push')).windows.map(
+    ({ kind }) => kind,
+  );
+
+it('the networks that anybody may get for nothing have one part', () => {
+  expect(shareOf(at('2001:db8:7:1::/64'))).toBe(shareOf(at('2001:db8:7:2::/64')));
+  expect(shareOf(at('2001:db8:8:1::/64'))).not.toBe(shareOf(at('2001:db8:7:1::/64')));
+  expect(shareOf(at('192.0.2.1'))).not.toBe(shareOf(at('192.0.2.2')));
+});
+
+it('a pull request counts for its address, its /48 if there is one, the repository and the account', () => {
+  expect(kinds('2001:db8:7:1::/64')).toEqual(['address', 'prefix', 'repository', 'account']);
+  expect(kinds('192.0.2.1')).toEqual(['address', 'repository', 'account']);
+});
+
+it('a comment counts for its thread and the account, and for the repository’s part of that', () => {
+  const [repository, thread] = [targetKey(SECRET, 'octo/hello'), targetKey(SECRET, 'octo/hello#7')];
+  const wants = commentWants('by', repository, { key: thread, limits }, limits);
+  expect(wants.windows.map(({ kind }) => kind)).toEqual(['thread', 'comments', 'account']);
+  expect(wants.repository).toBe(repository);
+  expect(targetKey(SECRET, 'OCTO/Hello')).toBe(repository);
+});
