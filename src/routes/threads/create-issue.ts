@@ -107,14 +107,16 @@ export async function createIssue(
   const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
   const { owner, name: repo } = target;
   const place = { kind: 'issue', host: c.var.host.key, owner, repo, number, url } as const;
+  const track = () => guardOf(c.env).posted(place, Date.now());
   countPost(c);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
   await Promise.all([
     listPseudonym(c.env.DB, hash).catch((error: unknown) =>
       c.var.logger.warn('the list of pseudonyms does not answer', { error }),
     ),
-    guardOf(c.env)
-      .posted(place, Date.now())
+    // Once more, as an object that is just restarting is back at once.
+    track()
+      .catch(track)
       .catch((error: unknown) => c.var.logger.error('no rollback will close an issue', { error })),
   ]);
   return { kind: 'posted', url, number, karma: 0 };
