@@ -136,7 +136,7 @@ async function tokenAnswers({ apiUrl }: HostConfig, token: string): Promise<read
 
 /** A fault of the server's own comes once, or to everybody. @param user what the host says of the bot. */
 async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<boolean> {
-  const repository = `${url}/${wordOf(user, 'login')}/${NO_REPOSITORY}.git`;
+  const repository = `${url}/${encodeURIComponent(wordOf(user, 'login'))}/${NO_REPOSITORY}.git`;
   const fails = async (caller: string | null) => {
     const answer = await ask(`${repository}/info/refs?service=git-upload-pack`, caller, 'GET', 'Basic');
     return 'why' in answer && answer.why.startsWith('500');
@@ -193,7 +193,7 @@ function problem(host: HostConfig, says: string, remedy: string): Finding {
 
 function unreachable(host: HostConfig, { why }: NoAnswer): Finding {
   const remedy = `Check the address of ${hostNameOf(host)}, and this machine's way to it; or try again later.`;
-  return problem(host, `does not answer (${why})`, remedy);
+  return problem(host, `does not answer (${hostText(why)})`, remedy);
 }
 
 function noToken(host: HostConfig): Finding {

@@ -3,15 +3,17 @@ import type { Clock } from '../isolate/clock.ts';
 import type { AccountRules } from './account/account-rules.ts';
 import type { ActivityCall, ActivityHost, RepositoryHost, ThreadHost } from './code-host.ts';
 import { FORGEJO_RULES } from './forgejo/account-rules.ts';
-import { ForgejoActivity } from './forgejo/activity.ts';
+import { FORGEJO_ACTIVITY } from './forgejo/activity.ts';
 import { ForgejoRepositories } from './forgejo/repositories.ts';
-import { ForgejoThreads } from './forgejo/threads.ts';
+import { FORGEJO_THREADS } from './forgejo/threads.ts';
 import { GITHUB_RULES } from './github/account-rules.ts';
-import { GitHubActivity } from './github/activity.ts';
+import { GITHUB_ACTIVITY } from './github/activity.ts';
 import { GitHubRepositories } from './github/repositories.ts';
-import { GitHubThreads } from './github/threads.ts';
+import { GITHUB_THREADS } from './github/threads.ts';
 import type { HostKind } from './kinds.ts';
+import { RestActivity } from './rest/activity.ts';
 import type { RestAccess } from './rest/octokit.ts';
+import { RestThreads } from './rest/threads.ts';
 
 /** A host, as the bot's account is to speak to it. */
 export interface HostAccess extends RestAccess {
@@ -24,14 +26,12 @@ export function openRepositories(access: HostAccess): RepositoryHost {
 }
 
 export function openThreads(access: HostAccess): ThreadHost {
-  return access.kind === 'github' ? new GitHubThreads(access) : new ForgejoThreads(access);
+  return new RestThreads(access, access.kind === 'github' ? GITHUB_THREADS : FORGEJO_THREADS);
 }
 
 /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
 export function openActivity(access: HostAccess, beforeCall: (call: ActivityCall) => void): ActivityHost {
-  return access.kind === 'github'
-    ? new GitHubActivity(access, beforeCall)
-    : new ForgejoActivity(access, beforeCall);
+  return new RestActivity(access, access.kind === 'github' ? GITHUB_ACTIVITY : FORGEJO_ACTIVITY, beforeCall);
 }
 
 export function accountRules(kind: HostKind): AccountRules {

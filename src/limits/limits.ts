@@ -29,6 +29,13 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
+/** What is tried. `siteAdmin`: from all of an IPv6 /48, each of whose 65,536 networks has ten guesses a minute. */
+export const FIXED_TRIES = {
+  admin: CONTRACT_LIMITS.admin,
+  siteAdmin: { most: 40, withinMs: MINUTE_MS },
+  rollback: CONTRACT_LIMITS.rollback,
+} as const satisfies Record<string, Limit>;
+
 export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
   /** In the form of the variable. */
@@ -131,23 +138,6 @@ export const OPEN_LIMITS = {
 
 export type OpenLimitName = keyof typeof OPEN_LIMITS;
 export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
-
-/** Alerts of one kind; how many more there were is told once an hour. Those about moderation have limits of their own. */
-export const ALERTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
-
-/**
- * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
- * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that
- * of the others.
- */
-export const MODERATION_ALERT_LIMITS = {
-  news: { most: 20, withinMs: HOUR_MS },
-  nobody: { most: 2, withinMs: HOUR_MS },
-  appeal: { most: 20, withinMs: HOUR_MS },
-} as const satisfies Record<string, Limit>;
-
-/** Between two alerts that pushes wait for the operator. */
-export const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
 
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;

@@ -19,10 +19,10 @@ import {
   type Wants,
   windowName,
 } from './wants.ts';
-import { CONTRACT_LIMITS, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
+import { FIXED_TRIES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
 import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-window.ts';
 
-export type TriedName = OpenLimitName | 'admin' | 'rollback';
+export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
 
 /** An object of clients' windows. Calls of objects reject if they cannot be reached. */
 export interface WindowsObject {
@@ -99,7 +99,7 @@ export class Limits {
 
   /** The limits by a name. */
   of(name: TriedName): readonly Limit[] {
-    return name === 'admin' || name === 'rollback' ? [CONTRACT_LIMITS[name]] : this.#setup.open[name];
+    return isFixed(name) ? [FIXED_TRIES[name]] : this.#setup.open[name];
   }
 
   /** Counts an attempt. Answers how long the client must wait. Rejects if nobody can tell. */
@@ -172,7 +172,11 @@ export class Limits {
 
   /** Names the client, or those who are counted with it. */
   async #key(name: TriedName): Promise<string> {
-    const countedFor = name === 'admin' || name === 'rollback' ? 'client' : OPEN_LIMITS[name].countedFor;
+    const countedFor = isFixed(name)
+      ? name === 'siteAdmin'
+        ? 'site'
+        : 'client'
+      : OPEN_LIMITS[name].countedFor;
     if (countedFor === 'all clients together') return ALL_CLIENTS;
     const client = await this.#setup.client();
     return countedFor === 'client' ? windowKey(client) : siteWindowKey(client);
@@ -214,3 +218,5 @@ function granted(
 function unknown(error: unknown): Refused {
   return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
 }
+
+const isFixed = (name: TriedName): name is keyof typeof FIXED_TRIES => name in FIXED_TRIES;

@@ -11,7 +11,7 @@ import { minuteOf } from '../push/reply/banner.ts';
 import type { ReviewedTexts } from '../push/hold/reviewed.ts';
 import { differenceTable } from './forms/difference.ts';
 import { hidden, problemNotice, safeUrl, secretField } from './forms/parts.ts';
-import type { Html, Page } from './layout.ts';
+import { type Html, type Page, unlistedPage } from './layout.ts';
 import { visibleText } from './visible-text.ts';
 
 export interface ReviewedPush {
@@ -42,13 +42,9 @@ const CHANGES = {
 } as const;
 
 function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
-  return {
-    title: `${title} · gitveil`,
-    description: 'Pushes that wait until the operator has seen them.',
-    isIndexed: false,
-    cookies: 'One cookie, for this page and ten minutes',
-    content: html`<main class="${width}">${content}</main>`,
-  };
+  const description = 'Pushes that wait until the operator has seen them.';
+  const cookies = 'One cookie, for this page and ten minutes';
+  return { ...unlistedPage(title, description, content, width), cookies };
 }
 
 /** @param token of an alert; null: the address had none. @param hasPassword whether the service has one. */

@@ -95,6 +95,21 @@ export function renderPage(
     </html>`;
 }
 
+/** A page that search engines leave out. */
+export function unlistedPage(
+  title: string,
+  description: string,
+  content: Html,
+  width: 'narrow' | 'wide' = 'narrow',
+): Page {
+  return {
+    title: `${title} · gitveil`,
+    description,
+    isIndexed: false,
+    content: html`<main class="${width}">${content}</main>`,
+  };
+}
+
 /** A state, in words and in a colour of the style. */
 export function dotted(tone: string, words: Html | string): Html {
   return html`<span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>`;

@@ -16,7 +16,7 @@ export interface ListedPullRequest {
   readonly number: number;
   readonly url: string;
   readonly state: PullRequestState;
-  /** Null: it was opened before titles were kept. */
+  /** Null: nobody knows. */
   readonly title: string | null;
   /** Seconds since 1970; null: it is not known. */
   readonly openedAt: number | null;

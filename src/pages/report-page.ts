@@ -9,7 +9,7 @@ import {
   type Standing,
 } from '../durable/identity/moderation.ts';
 import { safeUrl } from './forms/parts.ts';
-import { dotted, type Html, type Page } from './layout.ts';
+import { dotted, type Html, type Page, unlistedPage } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
@@ -35,12 +35,10 @@ export interface ReportedComment {
 
 /** @param hash 8 hexadecimal characters. @param comments that the pseudonym has posted, the newest first. */
 export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
-  return {
-    title: `Report anon-${hash} · gitveil`,
-    description: 'Report an anonymous pseudonym for abuse.',
-    isIndexed: false,
-    content: html`<main class="narrow">
-      <h1>Report <span class="mono">anon-${hash}</span></h1>
+  return unlistedPage(
+    `Report anon-${hash}`,
+    'Report an anonymous pseudonym for abuse.',
+    html`<h1>Report <span class="mono">anon-${hash}</span></h1>
       <p class="lead">
         One person wrote everything under this pseudonym on its thread. Nobody knows who. Report the pseudonym
         for spam, harassment or abuse.
@@ -55,9 +53,8 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         <input type="hidden" name="hash" value="${hash}" />
         <button type="submit">Report anon-${hash}</button>
       </form>
-      ${policy()}
-    </main>`,
-  };
+      ${policy()}`,
+  );
 }
 
 /** @param accepted false if an earlier report from the same network still counts, or if the pseudonym is blocked. */
@@ -78,16 +75,13 @@ export function receivedPage(hash: string, accepted: boolean, standing: Standing
     : isBlocked
       ? 'It is already blocked'
       : 'You have already reported this';
-  return {
-    title: `${heading} · gitveil`,
-    description: 'The result of a report.',
-    isIndexed: false,
-    content: html`<main class="narrow">
-      <h1>${heading}</h1>
+  return unlistedPage(
+    heading,
+    'The result of a report.',
+    html`<h1>${heading}</h1>
       <div class="notice" role="status">${notice}</div>
-      ${facts(hash, standing)} ${policy()}
-    </main>`,
-  };
+      ${facts(hash, standing)} ${policy()}`,
+  );
 }
 
 function facts(hash: string, { reports, state }: Standing): Html {
@@ -154,13 +148,10 @@ function policy(): Html {
 
 /** Replaces a page that cannot be shown. */
 export function problemPage(title: string, explanation: string): Page {
-  return {
-    title: `${title} · gitveil`,
-    description: explanation,
-    isIndexed: false,
-    content: html`<main class="narrow">
-      <h1>${title}</h1>
-      <div class="notice bad"><p>${explanation}</p></div>
-    </main>`,
-  };
+  return unlistedPage(
+    title,
+    explanation,
+    html`<h1>${title}</h1>
+      <div class="notice bad"><p>${explanation}</p></div>`,
+  );
 }

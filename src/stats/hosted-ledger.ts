@@ -32,7 +32,7 @@ const countRow = z.object({ pull_requests: z.int() });
 const pullRequestRow = z
   .object({
     id: z.int(),
-    host: z.string().default(MAIN_HOST),
+    host: z.string(),
     owner: z.string(),
     repo: z.string(),
     pr_url: z.string(),
@@ -75,8 +75,7 @@ export class HostedLedger implements Ledger {
   async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
     const { data } = await this.#db
       .from('pull_requests')
-      // A database that was set up before there were several hosts has no column for them.
-      .select('*')
+      .select('id,host,owner,repo,pr_url,created_at')
       .order('created_at', { ascending: false })
       .order('id', { ascending: false })
       .limit(limit)

@@ -1,7 +1,6 @@
 /**
  * The list of pseudonyms, in D1. Because of it, a look-up of a made-up hash wakes no object, which on one machine would
- * leave a file. A pseudonym enters it with its issue, its first comment or its first report. Of those that are older
- * than the list, it has the ones that D1 knew; with a hosted ledger, the others are there. Schema: migrations/.
+ * leave a file. A pseudonym enters it with its issue, its first comment or its first report. Schema: migrations/.
  *
  * Comments, reports and pages wait for the list, so a slow answer counts as none.
  */

@@ -1,7 +1,7 @@
 /**
  * The list of pr_hashes that a push has recorded, in D1. Because of it, a page for a made-up hash, or a push that names
- * one, wakes no object, which on one machine would leave a file. A push adds to it before it is answered. A pull request
- * that is older than the list enters it with its next push or event. Schema: migrations/.
+ * one, wakes no object, which on one machine would leave a file. A push adds to it before it is answered. Schema:
+ * migrations/.
  */
 import type { Logger } from '../log.ts';
 import { within } from '../isolate/within.ts';

@@ -33,7 +33,7 @@ describe('a push that the host does not take', () => {
     const hash = heldAs(await contribution.clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
     expect(await pageOf(bed, hash)).toMatch(/^200 Held: .*the code host does not accept it now/s);
     await pass(bed);
-    expect(await pageOf(bed, hash)).toMatch(/is tried again/);
+    expect(await pageOf(bed, hash)).toMatch(/It could not be published yet\. The service tries again\./);
     bed.sandbox.faults.clear();
     await untilOpen(bed, contribution);
     expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({

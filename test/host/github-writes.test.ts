@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NewPullRequest } from '../../src/host/code-host.ts';
 import { GitHubRepositories } from '../../src/host/github/repositories.ts';
-import { GitHubThreads } from '../../src/host/github/threads.ts';
+import { openThreads } from '../../src/host/open.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
@@ -24,7 +24,12 @@ function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
-  return { http, clock, github: new GitHubRepositories(access), threads: new GitHubThreads(access) };
+  return {
+    http,
+    clock,
+    github: new GitHubRepositories(access),
+    threads: openThreads({ kind: 'github', ...access }),
+  };
 }
 
 const repositoryAnswer = (name: string, isPrivate = false) => ({

@@ -1,6 +1,6 @@
 /** Long answers of the REST interface, such as pages of comments, are counted in the isolate's memory while they are read. */
 import { expect, it } from 'vitest';
-import { GitHubThreads } from '../../src/host/github/threads.ts';
+import { openThreads } from '../../src/host/open.ts';
 import { isolateMemory } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
@@ -30,7 +30,8 @@ function page(bytes: number, breaksOff = false) {
 function comments(response: Response) {
   const script: Script = ({ path }) => (path.endsWith('/user') ? json(200, { id: 1 }) : response);
   const clock = new PatientClock();
-  const threads = new GitHubThreads({
+  const threads = openThreads({
+    kind: 'github',
     apiUrl: API,
     token: 'secret',
     ...ACCOUNT,

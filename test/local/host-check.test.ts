@@ -123,6 +123,11 @@ describe('a token', () => {
     expect(token?.says).toBe('no-write:issue, no-read:notification');
   });
 
+  it('of an account whose name would clear the terminal', async () => {
+    const [, token] = await check(at('/api/v1/user', 200, { id: 1, login: '../\u001b[2Jbot' }));
+    expect(token).toMatchObject({ state: 'ok', says: '../ [2Jbot, with every scope it needs' });
+  });
+
   it('of a suspended account, or of one that the host refuses for another reason', async () => {
     const suspended = await check(at('/api/v1/user', 403, { message: 'You are prohibited from signing in' }));
     expect(suspended[1]).toMatchObject({ state: 'problem', says: 'suspended' });

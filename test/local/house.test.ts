@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_750;
+const MOST_LINES = 42_700;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -59,17 +59,17 @@ const MOST_LINES_OF_ROOMS = {
   events: 350,
   forms: 150,
   git: 7_500,
-  host: 4_550,
+  host: 4_500,
   isolate: 700,
   limits: 900,
-  metrics: 550,
+  metrics: 500,
   middleware: 200,
   notify: 150,
   outgoing: 1_250,
-  pages: 2_750,
+  pages: 2_700,
   policy: 350,
   push: 5_700,
-  routes: 7_450,
+  routes: 7_250,
   secret: 300,
   spool: 500,
   stats: 500,

@@ -10,11 +10,10 @@ import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
 import type { Limit, Wait } from '../../limits/sliding-window.ts';
 import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudonymOf } from './alert.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
-import { type AccountProblems, Operator } from './operator.ts';
+import { type AccountProblems, MODERATION_ALERT_LIMITS, Operator } from './operator.ts';
 import { type PanicScope, PanicSwitch, type Suspension } from './panic.ts';
 import {
   type RollbackResult,

@@ -8,7 +8,6 @@ import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
-import { ALERTS, MODERATION_ALERT_LIMITS, REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { EMPTY_WINDOW, hit, type Limit, type SlidingWindow } from '../../limits/sliding-window.ts';
 import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
@@ -19,6 +18,24 @@ import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } fro
 import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
+
+/** Alerts of one kind; how many more there were is told once an hour. Those about moderation have limits of their own. */
+const ALERTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+
+/**
+ * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
+ * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that
+ * of the others.
+ */
+export const MODERATION_ALERT_LIMITS = {
+  news: { most: 20, withinMs: HOUR_MS },
+  nobody: { most: 2, withinMs: HOUR_MS },
+  appeal: { most: 20, withinMs: HOUR_MS },
+} as const satisfies Record<string, Limit>;
+
+/** Between two alerts that pushes wait for the operator. */
+const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
+
 /** How often to look whether an invalid configuration was corrected. */
 const INVALID_PAUSE_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;

@@ -4,7 +4,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../../isolate/clock.ts';
-import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
+import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import { CallsUsedUp, followPullRequests } from '../../events/follow.ts';
@@ -90,7 +90,7 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 }
 
-/** The name of the object of a host's feed. That of the first host is from before there were others. */
+/** The name of the object of a host's feed. */
 export function feedName(hostKey: string): string {
-  return hostKey === MAIN_HOST ? 'feed' : `feed ${hostKey}`;
+  return `feed ${hostKey}`;
 }

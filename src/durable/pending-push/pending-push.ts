@@ -10,7 +10,7 @@
  * know under which hash, or by whom.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
+import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { PullRequest, RepositoryHost } from '../../host/code-host.ts';
@@ -48,8 +48,8 @@ interface Mark {
 }
 
 interface StoredIntent extends PushIntent, Mark {
-  /** The key of the code host. Absent in records from before there were several hosts: the first one. */
-  readonly host?: string;
+  /** The key of the code host. */
+  readonly host: string;
   readonly target: RepositoryName;
 }
 
@@ -167,12 +167,7 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /** False if it has to be tried again. */
-  async #isClearedUp({
-    host: hostKey = MAIN_HOST,
-    target,
-    prHash,
-    committedAt,
-  }: StoredIntent): Promise<boolean> {
+  async #isClearedUp({ host: hostKey, target, prHash, committedAt }: StoredIntent): Promise<boolean> {
     const result = configOf(this.env);
     if (result.kind === 'invalid') return false;
     const host = hostWithKey(result.config, hostKey);

@@ -9,7 +9,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 export const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
 /**
  * A commit is remembered by the first bytes of the id that it would have if it were dated 1970: enough to tell a pull
- * request's commits apart. Earlier versions stored other hashes, which no commit matches.
+ * request's commits apart.
  */
 export const COMMIT_HASH_BYTES = 8;
 /** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */
@@ -27,7 +27,7 @@ export interface PullRequestRecord {
   readonly url: string;
   /** The repository of its branch; null: it is gone. */
   readonly fork: RepositoryName | null;
-  /** What it was opened with, or was given since by a push; absent if it was opened before titles were kept. */
+  /** What it was opened with, or was given since by a push; absent if the push that opened it died before it was recorded. */
   readonly title?: string;
 }
 

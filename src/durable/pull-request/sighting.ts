@@ -17,7 +17,7 @@ interface Unseen {
 }
 
 export interface KeptSighting {
-  /** Absent: the host shows it, or it is from before anybody looked. */
+  /** Absent: the host shows it. */
   unseen?: Unseen | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** What was written on an issue or a pull request on Forgejo and Gitea. */
 import type { Octokit } from '@octokit/rest';
-import type { RepositoryName } from '../../repository-name.ts';
 import type { Conversation, ThreadComment } from '../code-host.ts';
+import type { ThreadPlace } from '../rest/activity.ts';
 import { expectFlag, expectList, expectNumber, expectText } from '../rest/answer.ts';
 import { lastPages, newest, toComment } from '../rest/conversation.ts';
 import { type AnsweredComment, type AnsweredReview, isSent } from './answers.ts';
@@ -20,18 +20,8 @@ interface AnsweredIssue extends AnsweredComment {
   readonly pull_request?: { readonly merged: boolean } | null;
 }
 
-interface Place {
-  readonly owner: string;
-  readonly repo: string;
-  readonly index: number;
-}
-
-export async function readConversation(
-  octokit: Octokit,
-  { owner, name: repo }: RepositoryName,
-  index: number,
-): Promise<Conversation | null> {
-  const place = { owner, repo, index };
+export async function readConversation(octokit: Octokit, at: ThreadPlace): Promise<Conversation | null> {
+  const place = { ...at };
   const { data: issue } = await call<AnsweredIssue>(octokit, ISSUE, place);
   const [comments, reviews] = await Promise.all([
     // All at once: this list has no pages.
@@ -52,7 +42,7 @@ export async function readConversation(
 }
 
 /** The newest reviews, with the remarks of some. */
-async function readReviews(octokit: Octokit, place: Place): Promise<readonly ThreadComment[]> {
+async function readReviews(octokit: Octokit, place: ThreadPlace): Promise<readonly ThreadComment[]> {
   const all = await lastPages(
     (page) => call<readonly AnsweredReview[]>(octokit, REVIEWS, { ...place, page, limit: PAGE_SIZE }),
     // A server may give fewer at once.

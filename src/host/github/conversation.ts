@@ -1,7 +1,7 @@
 /** What was written on an issue or a pull request on GitHub. */
 import type { Octokit } from '@octokit/rest';
-import type { RepositoryName } from '../../repository-name.ts';
 import type { Conversation } from '../code-host.ts';
+import type { ThreadPlace } from '../rest/activity.ts';
 import { expectFlag, expectNumber, expectText } from '../rest/answer.ts';
 import { lastPages, newest, toComment } from '../rest/conversation.ts';
 
@@ -10,24 +10,23 @@ const PER_PAGE = 100;
 
 export async function readConversation(
   { rest }: Octokit,
-  { owner, name: repo }: RepositoryName,
-  number: number,
+  { owner, repo, index }: ThreadPlace,
 ): Promise<Conversation | null> {
-  const { data: issue } = await rest.issues.get({ owner, repo, issue_number: number });
+  const { data: issue } = await rest.issues.get({ owner, repo, issue_number: index });
   // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
-  if (expectNumber(issue.number) !== number) return null;
+  if (expectNumber(issue.number) !== index) return null;
   const list = { owner, repo, per_page: PER_PAGE };
   const [comments, reviews, remarks] = await Promise.all([
-    lastPages((page) => rest.issues.listComments({ ...list, issue_number: number, page }), lastPageOf),
+    lastPages((page) => rest.issues.listComments({ ...list, issue_number: index, page }), lastPageOf),
     issue.pull_request
-      ? lastPages((page) => rest.pulls.listReviews({ ...list, pull_number: number, page }), lastPageOf)
+      ? lastPages((page) => rest.pulls.listReviews({ ...list, pull_number: index, page }), lastPageOf)
       : [],
     issue.pull_request
       ? lastPages(
           () =>
             rest.pulls.listReviewComments({
               ...list,
-              pull_number: number,
+              pull_number: index,
               sort: 'created',
               direction: 'desc',
             }),

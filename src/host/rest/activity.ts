@@ -1,7 +1,124 @@
-/** What the answers about activity on pull requests have in common, whichever kind of host gives them. */
-import { parseRepositoryName } from '../../repository-name.ts';
-import type { ActivityCall, FeedThread, Remark } from '../code-host.ts';
-import { expectAddress, expectNumber } from './answer.ts';
+/**
+ * Reads from a code host what others do to the bot's pull requests: the account's notifications say which ones were
+ * touched, and the pull request itself says how.
+ *
+ * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so the
+ * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
+ */
+import type { Octokit } from '@octokit/rest';
+import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
+import type {
+  Account,
+  ActivityCall,
+  ActivityHost,
+  Conversation,
+  Feed,
+  FeedThread,
+  PullRequestState,
+  Remark,
+  Repository,
+} from '../code-host.ts';
+import { expectAddress, expectLogin, expectNumber } from './answer.ts';
+import { ifPublic } from './conversation.ts';
+import { openOctokit, type RestAccess, type RestCalls } from './octokit.ts';
+import { unlessGone } from './unless-gone.ts';
+
+const TIMEOUT_MS = 10_000;
+
+/** An issue or a pull request, as the paths of both interfaces name it. */
+export interface ThreadPlace {
+  readonly owner: string;
+  readonly repo: string;
+  readonly index: number;
+}
+
+/** How one kind of host is asked. Moments are those of this module. */
+export interface ActivityDialect {
+  account(octokit: Octokit): Promise<{ readonly data: { readonly id: number; readonly login: string } }>;
+  feed(
+    octokit: Octokit,
+    since: string,
+    ifModifiedSince: string | null,
+    wantsMore: (page: readonly FeedThread[]) => boolean,
+  ): Promise<Feed>;
+  pull(octokit: Octokit, place: ThreadPlace): Promise<AnsweredPull>;
+  comments(octokit: Octokit, place: ThreadPlace, since: string): Promise<readonly AnsweredComment[]>;
+  reviews(octokit: Octokit, place: ThreadPlace): Promise<readonly AnsweredReview[]>;
+  conversation(octokit: Octokit, place: ThreadPlace): Promise<Conversation | null>;
+  /** @throws HostError */
+  lookUp(calls: RestCalls, name: RepositoryName): Promise<Repository>;
+}
+
+export class RestActivity implements ActivityHost {
+  readonly #octokit: Octokit;
+  readonly #apiUrl: string;
+  readonly #dialect: ActivityDialect;
+
+  /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
+  constructor(access: RestAccess, dialect: ActivityDialect, beforeCall: (call: ActivityCall) => void) {
+    this.#octokit = openOctokit(access, TIMEOUT_MS);
+    this.#apiUrl = access.apiUrl;
+    this.#dialect = dialect;
+    this.#octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
+  }
+
+  async account(): Promise<Account> {
+    const { data } = await this.#dialect.account(this.#octokit);
+    return { id: expectNumber(data.id), login: expectLogin(data.login) };
+  }
+
+  async feed(
+    since: number,
+    ifModifiedSince: string | null,
+    wantsMore: (page: readonly FeedThread[]) => boolean,
+  ): Promise<Feed> {
+    return this.#dialect.feed(this.#octokit, moment(since), ifModifiedSince, wantsMore);
+  }
+
+  async pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null> {
+    return unlessGone(async () => {
+      const pull = await this.#dialect.pull(this.#octokit, placeOf(repository, number));
+      return {
+        number: expectNumber(pull.number),
+        url: expectAddress(pull.html_url),
+        authorId: pull.user?.id ?? null,
+        branch: pull.branch,
+        mergedAt: pull.merged_at,
+        closedAt: pull.closed_at,
+      };
+    });
+  }
+
+  async remarks(
+    repository: RepositoryName,
+    number: number,
+    since: number,
+  ): Promise<readonly Remark[] | null> {
+    const place = placeOf(repository, number);
+    const from = moment(since);
+    return unlessGone(async () => {
+      const [comments, reviews] = await Promise.all([
+        this.#dialect.comments(this.#octokit, place, from),
+        this.#dialect.reviews(this.#octokit, place),
+      ]);
+      return remarksSince(from, comments, reviews);
+    });
+  }
+
+  async conversation(repository: RepositoryName, number: number): Promise<Conversation | null> {
+    const octokit = this.#octokit;
+    const lookUp = (calls: RestCalls, name: RepositoryName) => this.#dialect.lookUp(calls, name);
+    return unlessGone(() =>
+      ifPublic({ octokit, apiUrl: this.#apiUrl }, repository, lookUp, () =>
+        this.#dialect.conversation(octokit, placeOf(repository, number)),
+      ),
+    );
+  }
+}
+
+function placeOf({ owner, name }: RepositoryName, number: number): ThreadPlace {
+  return { owner, repo: name, index: number };
+}
 
 /** By the last word of the path; that of a pull request ends with its number, or with the name of that parameter. */
 const CALLS: Readonly<Record<string, ActivityCall>> = {
@@ -12,7 +129,7 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
 };
 
 /** What a call is made for. @param url a template, or the address of a further page. */
-export function activityCall(url: string): ActivityCall {
+function activityCall(url: string): ActivityCall {
   const [path = ''] = url.split('?', 1);
   return CALLS[path.slice(path.lastIndexOf('/') + 1)] ?? 'pull_request';
 }
@@ -41,7 +158,7 @@ export function pullRequestThread(entry: AnsweredEntry, type: string, isByBot: b
 }
 
 /** A moment as hosts compare it: ISO 8601, in whole seconds. @param ms milliseconds since 1970. */
-export function moment(ms: number): string {
+function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
@@ -52,12 +169,22 @@ interface Answered {
   readonly body?: string | null;
 }
 
-/** @param since of the moments of this module. @throws TypeError for fields of another shape */
-export function remarksSince(
+type AnsweredComment = Answered & { readonly created_at: string };
+/** Every remark on a line of code belongs to a review, even if it is the only one in it. */
+type AnsweredReview = Answered & { readonly submitted_at?: string };
+
+interface AnsweredPull extends Pick<Answered, 'html_url' | 'user'> {
+  readonly number: number;
+  readonly branch: string;
+  readonly merged_at: string | null;
+  readonly closed_at: string | null;
+}
+
+/** @throws TypeError for fields of another shape */
+function remarksSince(
   since: string,
-  comments: readonly (Answered & { readonly created_at: string })[],
-  // Every remark on a line of code belongs to a review, even if it is the only one in it.
-  reviews: readonly (Answered & { readonly submitted_at?: string })[],
+  comments: readonly AnsweredComment[],
+  reviews: readonly AnsweredReview[],
 ): readonly Remark[] {
   const remarks = [
     ...comments.map((comment) => toRemark('comment', comment, comment.created_at)),

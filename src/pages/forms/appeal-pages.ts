@@ -1,7 +1,7 @@
 /** Appeal against reports: the form, and that the operator is told. */
 import { html } from 'hono/html';
 import type { Standing } from '../../durable/identity/moderation.ts';
-import type { Html, Page } from '../layout.ts';
+import { type Html, type Page, unlistedPage } from '../layout.ts';
 import { APPEAL_PATH, REPORT_PATH } from '../report-page.ts';
 import { hidden, problemNotice, secretField, stepButtons, textArea, textField } from './parts.ts';
 
@@ -52,14 +52,11 @@ export function appealedPage(hash: string, { reports, state }: Standing): Page {
 }
 
 function page(title: string, lead: Html, content: Html): Page {
-  return {
-    title: `${title} · gitveil`,
-    description: 'Appeal to the operator against reports.',
-    isIndexed: false,
-    content: html`<main class="narrow">
-      <h1>${title}</h1>
+  return unlistedPage(
+    title,
+    'Appeal to the operator against reports.',
+    html`<h1>${title}</h1>
       <p class="lead">${lead}</p>
-      ${content}
-    </main>`,
-  };
+      ${content}`,
+  );
 }

@@ -1,6 +1,6 @@
 /** The frame of the pages with forms. */
 import { html } from 'hono/html';
-import type { Html, Page } from '../layout.ts';
+import { type Html, type Page, unlistedPage } from '../layout.ts';
 
 export interface FormFrame {
   /** `owner/repo` */
@@ -20,15 +20,13 @@ export function formPage(
   content: Html,
   width: 'narrow' | 'wide' = 'narrow',
 ): Page {
-  return {
-    title: `${title} · ${repository} · gitveil`,
-    description: `${title} without an account.`,
-    isIndexed: false,
-    content: html`<main class="${width}">
-      <p class="crumbs"><a href="${home}">${repository}</a></p>
+  return unlistedPage(
+    `${title} · ${repository}`,
+    `${title} without an account.`,
+    html`<p class="crumbs"><a href="${home}">${repository}</a></p>
       <h1>${title}</h1>
       <p class="lead">${lead}</p>
-      ${content}
-    </main>`,
-  };
+      ${content}`,
+    width,
+  );
 }

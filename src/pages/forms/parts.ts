@@ -36,19 +36,32 @@ function limits({ maxLength, isOptional = false }: Field): Html {
   ${maxLength === undefined ? '' : html`maxlength="${maxLength}"`}`;
 }
 
-export function textField(field: Field): Html {
+function inputRow(field: Field, type: 'text' | 'password', use: string): Html {
+  const { name, value } = field;
   return html`<div class="row">
     ${labelOf(field)}
     <input
-      type="text"
-      id="${field.name}"
-      name="${field.name}"
-      value="${field.value}"
-      autocomplete="off"
+      type="${type}"
+      id="${name}"
+      name="${name}"
+      value="${value}"
+      autocomplete="${use}"
       ${describedBy(field)}
       ${limits(field)}
     />
   </div>`;
+}
+
+/** For a value to copy, or that a password manager files a secret under. */
+export function shownValue(id: string, label: string, value: string, use: 'off' | 'username' = 'off'): Html {
+  return html`<div class="row">
+    <label for="${id}">${label}</label>
+    <input type="text" id="${id}" value="${value}" autocomplete="${use}" readonly />
+  </div>`;
+}
+
+export function textField(field: Field): Html {
+  return inputRow(field, 'text', 'off');
 }
 
 /** @param rows that are seen at once. */
@@ -75,32 +88,9 @@ export function secretField(
   holder: { readonly label: string; readonly value: string } | null,
   use: 'new-password' | 'current-password',
 ): Html {
-  const holderRow =
-    holder === null
-      ? ''
-      : html`<div class="row">
-          <label for="${field.name}-holder">${holder.label}</label>
-          <input
-            type="text"
-            id="${field.name}-holder"
-            value="${holder.value}"
-            autocomplete="username"
-            readonly
-          />
-        </div>`;
-  return html`${holderRow}
-    <div class="row">
-      ${labelOf(field)}
-      <input
-        type="password"
-        id="${field.name}"
-        name="${field.name}"
-        value="${field.value}"
-        autocomplete="${use}"
-        ${describedBy(field)}
-        ${limits(field)}
-      />
-    </div>`;
+  const { name } = field;
+  return html`${holder === null ? '' : shownValue(`${name}-holder`, holder.label, holder.value, 'username')}
+  ${inputRow(field, 'password', use)}`;
 }
 
 /** @param more below the label. */
@@ -161,14 +151,6 @@ export function timeField(isDelayed: boolean): Html {
     <p class="soft small" id="delay-hint">
       If you choose later, it appears at a random time, which reveals less about you.
     </p>
-  </div>`;
-}
-
-/** For a value to copy. */
-export function shownValue(id: string, label: string, value: string): Html {
-  return html`<div class="row">
-    <label for="${id}">${label}</label>
-    <input type="text" id="${id}" value="${value}" autocomplete="off" readonly />
   </div>`;
 }
 

@@ -263,7 +263,8 @@ export async function refuseTooOften(
   actions: readonly ('admin' | 'rollback')[],
 ): Promise<Refused | null> {
   const limits = limitsOf(c);
-  const wait = longestWait(await Promise.all(actions.map((action) => limits.count(action))));
+  const counted = [...actions, 'siteAdmin' as const].map((action) => limits.count(action));
+  const wait = longestWait(await Promise.all(counted));
   if (wait.waitMs === 0) return null;
   return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(toldMs(wait)) });
 }

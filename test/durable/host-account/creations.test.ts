@@ -1,4 +1,5 @@
 /** What is created: in all of its windows or in none, once for a push, and forgotten. */
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { clientIn } from '../../../src/limits/client.ts';
 import { Creations } from '../../../src/durable/host-account/creations.ts';
@@ -51,6 +52,25 @@ describe('a pull request', () => {
     expect(open(pull('21st', last)).kind).toBe('prefix');
     expect(created()).toBe(20);
     expect(creations.size).toBe(20);
+  });
+
+  it('never gets through as the sixth of an hour, and is never refused without need', () => {
+    const gaps = fc.array(fc.oneof(fc.nat(30 * 60_000), fc.constantFrom(0, 1, HOUR_MS - 1, HOUR_MS)), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(gaps, (pauses) => {
+        creations = new Creations();
+        const opened: number[] = [];
+        for (const [push, pause] of pauses.entries()) {
+          now += pause;
+          const counted = opened.filter((at) => now - at < HOUR_MS);
+          const answer = open(pull(`${push}`));
+          expect(answer.kind).toBe(counted.length < 5 ? 'reserved' : 'address');
+          if (answer.kind === 'reserved') opened.push(now);
+        }
+      }),
+    );
   });
 
   it('that the repository does not take leaves its address and the account alone', () => {

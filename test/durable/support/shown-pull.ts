@@ -3,5 +3,6 @@ export function shownPull(url: unknown): Response | null {
   const number = /\/repos\/[^/]+\/[^/]+\/pulls\/(\d+)$/.exec(String(url))?.[1];
   if (number === undefined) return null;
   const dates = { merged_at: null, closed_at: null };
-  return Response.json({ number: Number(number), html_url: 'x', user: null, head: { ref: 'x' }, ...dates });
+  const html_url = `https://host.test/octo/hello/pull/${number}`;
+  return Response.json({ number: Number(number), html_url, user: null, head: { ref: 'x' }, ...dates });
 }

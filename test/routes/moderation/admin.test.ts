@@ -64,11 +64,16 @@ function guard() {
   return bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
 }
 
-async function send(path: string, body: unknown, variables: Partial<Env> = {}): Promise<Response> {
+async function send(
+  path: string,
+  body: unknown,
+  variables: Partial<Env> = {},
+  from = `198.51.100.${address}`,
+): Promise<Response> {
   const context = createExecutionContext();
   const request = new Request(`https://gitveil.test${path}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': `198.51.100.${address}` },
+    headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': from },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const response = await worker.fetch(request, { ...bindings, ...variables }, context);
@@ -272,6 +277,19 @@ describe('the limits of an address', () => {
     vi.setSystemTime(Date.now() + 19_500);
     const refused = await send('/admin/rollback', { password: PASSWORD });
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60']);
+  });
+
+  it('hold for all networks of a /48 together, too: forty requests a minute', async () => {
+    vi.setSystemTime(Date.now() + 60_000);
+    const statuses: number[] = [];
+    for (let network = 1; network <= 50; network++) {
+      const guess = { password: `wrong ${network}`, active: true };
+      statuses.push((await send('/admin/panic', guess, {}, `2001:db8:5:${network}::1`)).status);
+    }
+    expect(statuses).toEqual([...Array<number>(40).fill(401), ...Array<number>(10).fill(429)]);
+    expect(
+      (await send('/admin/panic', { password: PASSWORD, active: true }, {}, '2001:db8:6:1::1')).status,
+    ).toBe(200);
   });
 
   it('are ten requests a minute over both, failed ones included', async () => {

@@ -283,6 +283,32 @@ describe('a client that has made the service ask the host 500 times within an ho
   });
 });
 
+describe('when a third of the calls of the account is left', () => {
+  it('pages ask the host nothing more until it counts anew, and people write', async () => {
+    const reset = String(Math.floor(now / 1000) + 1200);
+    const headers = {
+      'X-RateLimit-Limit': '5000',
+      'X-RateLimit-Remaining': '1600',
+      'X-RateLimit-Reset': reset,
+    };
+    const host = vi
+      .spyOn(HttpClient.prototype, 'fetch')
+      .mockImplementation(async () => Response.json({ message: 'Not Found' }, { status: 404, headers }));
+    await page(401);
+    expect(host).toHaveBeenCalled();
+    host.mockClear();
+    for (let number = 402; number < 412; number++) expect((await page(number)).status).toBeLessThan(500);
+    expect(host).not.toHaveBeenCalled();
+    const threads = new FakeThreads();
+    expect((await WRITES['a comment']!()).status).toBe(200);
+    expect(threads.comments).toHaveLength(1);
+    vi.setSystemTime((now += 1_200_000));
+    threads.requests.length = 0;
+    await page(412);
+    expect(threads.requests).not.toEqual([]);
+  });
+});
+
 describe('what a client has caused', () => {
   it('is told to its window, although the calls of another client have become too old to count', async () => {
     const told: string[] = [];
