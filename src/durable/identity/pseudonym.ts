@@ -15,12 +15,6 @@ import {
   standingOf,
 } from './moderation.ts';
 
-export interface ReportOutcome {
-  /** False: an earlier report counts already, or the pseudonym is blocked. */
-  readonly accepted: boolean;
-  readonly standing: Standing;
-}
-
 export interface Pardon {
   readonly standing: Standing;
   /** Of the comments that are still there, how many get back the karma that they showed. */
@@ -61,9 +55,9 @@ export class Pseudonym {
     return standingOf(this.moderation.facts, now);
   }
 
-  report(reporter: Reporter, now: number): ReportOutcome {
+  report(reporter: Reporter, now: number): Standing {
     const { moderation, karma, comments, history } = this;
-    const { counts, facts, effect } = reported(moderation.facts, reporter, now);
+    const { facts, effect } = reported(moderation.facts, reporter, now);
     moderation.write(facts);
     const standing = standingOf(facts, now);
     if (effect !== 'none') {
@@ -73,7 +67,7 @@ export class Pseudonym {
       karma.reset(now);
       comments.order(effect === 'flag' ? 'reset' : 'delete', now);
     }
-    return { accepted: counts, standing };
+    return standing;
   }
 
   /** Lifts what reports have led to. Comments that are deleted stay so: nobody has kept their texts. */
