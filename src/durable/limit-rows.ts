@@ -16,7 +16,10 @@ import {
   isQuiet,
   type Limit,
   longestOf,
+  longestWait,
   type SlidingWindow,
+  type Wait,
+  waitOf,
 } from '../limits/sliding-window.ts';
 
 /** How much of a limit may be lost in a restart. */
@@ -77,6 +80,12 @@ export class LimitRows {
     const withinMs = longestOf(limits);
     this.#remember(key, { ...after.window, withinMs }, more, more >= mostUnwritten(limits));
     return after.hit;
+  }
+
+  /** How long until an attempt would be within the limits. Counts nothing. */
+  wait(key: string, limits: readonly Limit[], now: number): Wait {
+    const { row } = this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
+    return longestWait(limits.map((limit) => waitOf(row.hits, limit, now)));
   }
 
   /** The random name that `key` has for `lifeMs`. */
