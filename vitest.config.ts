@@ -1,5 +1,5 @@
 /**
- * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` and `large` drive the service
+ * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` and `e2e` drive the service
  * from outside with a real Git client, and test the sandbox host, which is a Node program.
  */
 import { readFileSync, statfsSync } from 'node:fs';
@@ -39,13 +39,13 @@ process.env['TMPDIR'] = temporaryFolder();
 const migrations = await readD1Migrations('migrations');
 
 /**
- * These hold hundreds of megabytes. Each has a process of its own, because starting a program takes a millisecond longer
- * for each 100 MB that its parent has, and the tests start 50,000.
+ * Each of these has a process of its own: they start many programs, or hold hundreds of megabytes. A process grows with
+ * each file that it runs, and starting a program takes it a millisecond longer for each 100 MB that it has.
  */
-const LARGE = [
+const ALONE = [
+  // Of the clients only the one that is a package; `npm run test:clients` runs all.
   'test/clients/isomorphic-git.test.ts',
-  'test/e2e/{bad-input-*,busy,fetch-failures,fetch-limits,fetch-relay,push-packs,push-sizes,stalled-readers}.test.ts',
-  'test/e2e/{hosted-database,hosted-ledger,told}.test.ts',
+  'test/e2e/**/*.test.ts',
   'test/local/{bundle,patterns}.test.ts',
 ];
 
@@ -95,18 +95,13 @@ export default defineConfig({
           expect: { poll: { timeout: 30_000, interval: 5 } },
         },
       },
-      // Each file starts its own service and code host. A new process for each would spend half a second of CPU on loading
-      // the same modules.
+      // Loading the same modules again would take each file half a second of CPU.
       programs('node', {
-        // Of the clients only the one that is a package; `npm run test:clients` runs all.
-        include: [
-          'test/{contract,e2e,sandbox,local,browser}/**/*.test.ts',
-          'test/clients/isomorphic-git.test.ts',
-        ],
-        exclude: LARGE,
+        include: ['test/{contract,sandbox,local,browser}/**/*.test.ts'],
+        exclude: ALONE,
         isolate: false,
       }),
-      programs('large', { include: LARGE }),
+      programs('e2e', { include: ALONE }),
     ],
   },
 });

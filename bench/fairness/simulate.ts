@@ -2,7 +2,7 @@
  * Two hours in which an attacker floods one repository from so many networks, each as fast as the limits of one client
  * allow, while honest people come who have written nothing before. No clock and no other randomness than seeds.
  */
-import { Creations } from '../../src/durable/host-account/creations.ts';
+import { Creations } from '../../src/limits/creations.ts';
 import { ClientAttempts } from '../../src/limits/client-attempts.ts';
 import { hit, type Limit } from '../../src/limits/sliding-window.ts';
 import { commentWants, openingIn, type Wants, writeWants } from '../../src/limits/wants.ts';

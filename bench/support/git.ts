@@ -23,8 +23,9 @@ export async function git(repository: string, args: readonly string[], input?: s
   const errors: string[] = [];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => errors.push(text));
-  const [status] = (await once(child, 'close')) as [number | null];
-  if (status !== 0) throw new Error(`git ${args.join(' ')} failed: ${errors.join('')}`);
+  const [status, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const end = signal === null ? 'failed' : `was ended after ${LIMIT_MS / 1000} s`;
+  if (status !== 0) throw new Error(`git ${args.join(' ')} ${end}: ${errors.join('')}`);
   return output.join('');
 }
 

@@ -1,6 +1,6 @@
 /** /admin/held: what waits for the operator, as it would be public, and what to do with it. Without script. */
 import { html } from 'hono/html';
-import { REVIEW_PATH } from '../durable/guard/alert.ts';
+import { REVIEW_PATH } from '../notify/alert.ts';
 import {
   DISCARD_REASONS,
   type HoldToReview,

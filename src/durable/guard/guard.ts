@@ -11,8 +11,16 @@ import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import type { Limit, Wait } from '../../limits/sliding-window.ts';
-import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudonymOf } from './alert.ts';
-import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
+import {
+  type AccountPlace,
+  type Action,
+  type Alert,
+  type Appeal,
+  type ModerationNews,
+  pardonOf,
+  pseudonymOf,
+} from '../../notify/alert.ts';
+import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from '../../limits/burst.ts';
 import { type AccountProblems, MODERATION_ALERT_LIMITS, Operator } from './operator.ts';
 import { type PanicScope, PanicSwitch, type Suspension } from './panic.ts';
 import {
@@ -24,7 +32,7 @@ import {
   type TrackedPullRequest,
   undoAtHost,
 } from './rollback.ts';
-import { type Action, ActionTokens, pardonOf } from './tokens.ts';
+import { ActionTokens } from './tokens.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;

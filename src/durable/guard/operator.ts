@@ -14,7 +14,7 @@ import { NotificationError, operatorService, publish } from '../../notify/ntfy.t
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { type Delivery, Outbox, type Waiting } from '../outbox.ts';
-import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from './alert.ts';
+import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
 import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

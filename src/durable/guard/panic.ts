@@ -15,26 +15,17 @@ const KEYS = { pushes: 'panic', writes: 'panic-writes' } as const;
 
 export class PanicSwitch {
   readonly #kv: SyncKvStorage;
-  #suspension: Suspension;
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
-    this.#suspension = {
-      panicMode: kv.get<boolean>(KEYS.pushes) ?? false,
-      writesSuspended: kv.get<boolean>(KEYS.writes) ?? false,
-    };
   }
 
   get suspension(): Suspension {
-    return this.#suspension;
+    const isOn = (key: string): boolean => this.#kv.get<boolean>(key) ?? false;
+    return { panicMode: isOn(KEYS.pushes), writesSuspended: isOn(KEYS.writes) };
   }
 
   set(active: boolean, scope: PanicScope): void {
-    const { panicMode, writesSuspended } = this.#suspension;
-    this.#suspension = {
-      panicMode: scope === 'writes' ? panicMode : active,
-      writesSuspended: scope === 'pushes' ? writesSuspended : active,
-    };
     if (scope !== 'writes') this.#kv.put(KEYS.pushes, active);
     if (scope !== 'pushes') this.#kv.put(KEYS.writes, active);
   }

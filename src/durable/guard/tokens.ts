@@ -3,16 +3,10 @@
  * ten minutes. Only a token's hash is stored. It is random, so a plain hash reveals nothing about it.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import type { Action } from '../../notify/alert.ts';
 
 const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
-
-export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
-
-/** @param hash of the pseudonym: the token is good for no other. */
-export function pardonOf(hash: string): Action {
-  return `pardon ${hash}`;
-}
 
 export function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');

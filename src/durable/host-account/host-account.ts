@@ -4,7 +4,7 @@
  *
  * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A write asks it
  * last, when nothing else refuses it, in one call: the network, the repository, the thread and the account allow it
- * together or not at all (creations.ts). While it cannot be asked, nothing is created.
+ * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
  *
  * Cost: a write that creates something stores one row; a form stores two. Everything else is in memory. After a restart,
  * the host's calls are unknown until the next answer tells of them. While there is anything to forget, an alarm runs
@@ -31,7 +31,7 @@ import {
 import type { Limit } from '../../limits/sliding-window.ts';
 import { isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
-import { alertWants, type Creation, Creations } from './creations.ts';
+import { alertWants, type Creation, Creations } from '../../limits/creations.ts';
 import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
 

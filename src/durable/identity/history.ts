@@ -4,7 +4,7 @@
  *
  * Cost: one row for an entry; one more when it was told.
  */
-import type { ModerationNews } from '../guard/alert.ts';
+import type { ModerationNews } from '../../notify/alert.ts';
 import { DueRows } from '../due-rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

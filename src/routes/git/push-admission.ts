@@ -1,7 +1,7 @@
 /** Connects the admission of one push with the guard, with the bot account, and with the limits of its address. */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
-import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../limits/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';

@@ -12,7 +12,7 @@ import {
   type HoldToReview,
   type SeenHold,
 } from '../../durable/held-pushes/held-push-record.ts';
-import { REVIEW_PATH } from '../../durable/guard/alert.ts';
+import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { concatBytes } from '../../git/bytes.ts';

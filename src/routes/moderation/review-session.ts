@@ -4,7 +4,7 @@
  */
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { REVIEW_PATH } from '../../durable/guard/alert.ts';
+import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import { isAhead } from '../../isolate/clock.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';

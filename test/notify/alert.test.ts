@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, pardonOf } from '../../../src/durable/guard/tokens.ts';
-import { type Alert, alertNotification, pseudonymOf } from '../../../src/durable/guard/alert.ts';
+import { type Action, type Alert, alertNotification, pardonOf, pseudonymOf } from '../../src/notify/alert.ts';
 
 const facts = {
   topic: 'operator',

@@ -2,11 +2,18 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import { TOKEN_PROBLEMS, type TokenProblem } from '../../host/account/account-rules.ts';
-import type { Notification, NotificationAction } from '../../notify/ntfy.ts';
-import type { BurstFigures } from './burst.ts';
-import { type Action, pardonOf } from './tokens.ts';
-import { CONTRACT_LIMITS } from '../../limits/limits.ts';
+import { TOKEN_PROBLEMS, type TokenProblem } from '../host/account/account-rules.ts';
+import type { Notification, NotificationAction } from './ntfy.ts';
+import type { BurstFigures } from '../limits/burst.ts';
+import { CONTRACT_LIMITS } from '../limits/limits.ts';
+
+/** What a button does. */
+export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
+
+/** @param hash of the pseudonym: the button is good for no other. */
+export function pardonOf(hash: string): Action {
+  return `pardon ${hash}`;
+}
 
 export type Alert =
   /** Of pushes; a flood is one of comments and issues. `most`: those of the most active client. */
@@ -57,10 +64,7 @@ export interface ModerationNews {
 }
 
 /** What the author of a pseudonym says about it. */
-export interface Appeal {
-  readonly hash: string;
-  readonly state: 'flagged' | 'blocked';
-  readonly reports: number;
+export interface Appeal extends Pick<ModerationNews, 'hash' | 'state' | 'reports'> {
   /** Their own words. */
   readonly text: string;
 }
@@ -223,7 +227,7 @@ function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts
     return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
   }
   const isFlood = alert.kind === 'flood' || (alert.kind === 'more' && alert.of === 'flood');
-  const { label, path, payload } = isFlood ? floodCallOf(action) : callOf(action);
+  const { label, path, payload } = callOf(action, isFlood);
   return {
     action: 'http',
     label,
@@ -240,27 +244,25 @@ interface Call {
   readonly payload: object;
 }
 
-function callOf(action: Exclude<Action, 'review'>): Call {
+/** @param isFlood of comments and issues: the same actions, on those. */
+function callOf(action: Exclude<Action, 'review'>, isFlood: boolean): Call {
+  const scope = isFlood && { scope: 'writes' };
   switch (action) {
-    case 'activate-panic':
-      return { label: 'Activate panic', path: '/admin/panic', payload: { active: true } };
-    case 'rollback':
-      return { label: 'Close burst PRs', path: '/admin/rollback', payload: {} };
-    case 'deactivate-panic':
-      return { label: 'Deactivate panic', path: '/admin/panic', payload: { active: false } };
+    case 'activate-panic': {
+      const label = isFlood ? 'Suspend comments' : 'Activate panic';
+      return { label, path: '/admin/panic', payload: { active: true, ...scope } };
+    }
+    case 'rollback': {
+      const payload = isFlood ? { comments: true, issues: true, spare_single: true } : {};
+      return { label: isFlood ? UNDO_FLOOD : 'Close burst PRs', path: '/admin/rollback', payload };
+    }
+    case 'deactivate-panic': {
+      const label = isFlood ? 'Allow comments' : 'Deactivate panic';
+      return { label, path: '/admin/panic', payload: { active: false, ...scope } };
+    }
     default: {
       const hash = action.slice(pardonOf('').length);
       return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
     }
   }
-}
-
-/** The same actions, on comments and issues. */
-function floodCallOf(action: Exclude<Action, 'review'>): Call {
-  const { path, payload } = callOf(action);
-  if (action === 'rollback') {
-    return { label: UNDO_FLOOD, path, payload: { comments: true, issues: true, spare_single: true } };
-  }
-  const label = action === 'activate-panic' ? 'Suspend comments' : 'Allow comments';
-  return { label, path, payload: { ...payload, scope: 'writes' } };
 }

@@ -5,9 +5,9 @@
  *
  * Pure. A row counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
  */
-import { isWithin } from '../../isolate/clock.ts';
-import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
-import { longestOf, longestWait, type Wait, waitOf } from '../../limits/sliding-window.ts';
+import { isWithin } from '../isolate/clock.ts';
+import { type Asker, fairWait, type Use } from './fairness.ts';
+import { longestOf, longestWait, type Wait, waitOf } from './sliding-window.ts';
 import {
   type AccountWait,
   isOfOneNetwork,
@@ -16,7 +16,7 @@ import {
   type Wants,
   windowName,
   writeWants,
-} from '../../limits/wants.ts';
+} from './wants.ts';
 
 /** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;

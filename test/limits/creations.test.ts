@@ -1,8 +1,8 @@
 /** What is created: in all of its windows or in none, once for a push, and forgotten. */
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clientIn } from '../../../src/limits/client.ts';
-import { Creations } from '../../../src/durable/host-account/creations.ts';
+import { clientIn } from '../../src/limits/client.ts';
+import { Creations } from '../../src/limits/creations.ts';
 import {
   forkWants,
   openingIn,
@@ -10,7 +10,7 @@ import {
   type Wants,
   windowName,
   writeWants,
-} from '../../../src/limits/wants.ts';
+} from '../../src/limits/wants.ts';
 
 const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);

@@ -9,7 +9,7 @@
  *
  * Pure. Cost: memory for the events of one minute, and constant time for each.
  */
-import { isWithin } from '../../isolate/clock.ts';
+import { isWithin } from '../isolate/clock.ts';
 
 export const BURST_WINDOW_MS = 60_000;
 export const BURST_PUSHES = 20;
