@@ -3,8 +3,6 @@ import { nearName } from '../near-name.ts';
 import { type AnyVariable, VARIABLES, variablesIn } from './environment-reader.ts';
 import { type HostConfig, isHostTokenVariable, tokenVariable } from './hosts.ts';
 
-/** A shorter password falls to guessing: a crowd of addresses has ten attempts a minute each. */
-const LEAST_PASSWORD_LENGTH = 16;
 /** Shorter names, such as HOME and HOST, are often near each other by chance. */
 const LEAST_MISSPELT_LENGTH = 8;
 
@@ -67,20 +65,15 @@ export function deadButtons(url: string): ConfigWarning {
   return { variable: 'SERVICE_URL', message };
 }
 
-/** @param panicPassword null: there is none, and nothing to guess. */
-export function guessable(panicPassword: string | null): readonly ConfigWarning[] {
-  if (panicPassword === null || panicPassword.length >= LEAST_PASSWORD_LENGTH) return [];
-  const message =
-    `PANIC_PASSWORD has fewer than ${LEAST_PASSWORD_LENGTH} characters: it can be guessed; ` +
-    'set a longer one, for example the output of `openssl rand -hex 32`';
-  return [{ variable: 'PANIC_PASSWORD', message }];
+export function guessablePassword(): ConfigWarning {
+  const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
+  return { variable: 'PANIC_PASSWORD', message: `PANIC_PASSWORD has fewer than 16 characters: ${remedy}` };
 }
 
 /** People who are named, maintainers who object and those who find a weakness all need somebody to write to. */
 export function nobodyToWriteTo(): ConfigWarning {
-  const message =
-    'OPERATOR_CONTACT is not set: nobody can find out how to reach you; ' +
-    'set it to an e-mail address or to the https address of a page';
+  const remedy = 'set it to an e-mail address or to the https address of a page';
+  const message = `OPERATOR_CONTACT is not set: nobody can find out how to reach you; ${remedy}`;
   return { variable: 'OPERATOR_CONTACT', message };
 }
 

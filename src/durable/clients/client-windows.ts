@@ -8,7 +8,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { TriedName } from '../../limits/port.ts';
-import type { Hit, Limit, Wait } from '../../limits/sliding-window.ts';
+import type { Hit, Limit } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 import { LimitRows } from '../limit-rows.ts';
 
@@ -20,16 +20,14 @@ export class ClientWindows extends DurableObject<Env> {
   readonly #rows = new LimitRows(this.ctx.storage.kv);
   #hasAlarm = false;
 
-  /** Counts one attempt. Answers whether it is within the limits. @param client by its hash, as in every call. */
-  async hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit> {
-    const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now());
+  /**
+   * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
+   * it is not counted.
+   */
+  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Hit> {
+    const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now(), isAttempt);
     await this.#forgetLater();
     return answer;
-  }
-
-  /** How long until `hit` would allow an attempt. Counts nothing. */
-  wait(client: string, action: TriedName, limits: readonly Limit[]): Wait {
-    return this.#rows.wait(`${client} ${action}`, limits, Date.now());
   }
 
   /** The client's random name, under which its held pushes are counted. After a day it has another one. */
