@@ -21,6 +21,12 @@ export function isDue(dueAt: number, now: number): boolean {
   return dueAt <= now || dueAt > now + LONGEST_WAIT_MS;
 }
 
+/** The first of these moments; null: there is none. */
+export function earliest(...times: readonly (number | null)[]): number | null {
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
 export interface DueTable {
   /** Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without that time does not wait. */
   readonly table: 'history' | 'comments' | 'attempts';

@@ -1,4 +1,4 @@
-/** Gives up waiting for an answer that may never come. */
+/** Waits for an answer that may be late or never come. */
 
 /**
  * The answer, if it comes in time. Rejects with what `tooLate` makes if not; the work itself is not stopped.
@@ -16,4 +16,12 @@ export async function within<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Whether it resolves. Never rejects. */
+export function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }

@@ -12,7 +12,7 @@
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { DueRows } from '../due-rows.ts';
+import { DueRows, earliest } from '../due-rows.ts';
 
 /** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';
@@ -82,10 +82,7 @@ export class Comments {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#chores = new DueRows(sql, {
-      table: 'comments',
-      condition: 'chore IS NOT NULL',
-    });
+    this.#chores = new DueRows(sql, { table: 'comments', condition: 'chore IS NOT NULL' });
     this.#attempts = new DueRows(sql, { table: 'attempts' });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER,
@@ -277,7 +274,6 @@ export class Comments {
 
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
-    const dueAts = [this.#chores.nextDueAt(), this.#attempts.nextDueAt()].filter((at) => at !== null);
-    return dueAts.length === 0 ? null : Math.min(...dueAts);
+    return earliest(this.#chores.nextDueAt(), this.#attempts.nextDueAt());
   }
 }

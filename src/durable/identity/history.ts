@@ -5,7 +5,7 @@
  * Cost: one row for an entry; one more when it was told.
  */
 import type { ModerationNews } from '../../notify/alert.ts';
-import { DueRows } from '../due-rows.ts';
+import { DueRows, earliest } from '../due-rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRY_LIFE_MS = 90 * DAY_MS;
@@ -126,8 +126,7 @@ export class History {
 
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
-    const dueAts = this.#rows().map(({ at, due_at }) => due_at ?? at + ENTRY_LIFE_MS + 1);
-    return dueAts.length === 0 ? null : Math.min(...dueAts);
+    return earliest(...this.#rows().map(({ at, due_at }) => due_at ?? at + ENTRY_LIFE_MS + 1));
   }
 
   #rows(): EntryRow[] {

@@ -8,6 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../../isolate/clock.ts';
+import { succeeds } from '../../isolate/within.ts';
 import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
@@ -88,13 +89,11 @@ export class Identity extends DurableObject<Env> {
   #isListed = false;
 
   standing(): Standing {
-    if (!hasRecords(this.ctx.storage.sql)) return UNREPORTED;
-    return this.#pseudonym().standing(systemClock.now());
+    return this.#known?.standing(systemClock.now()) ?? UNREPORTED;
   }
 
   publicRecord(): PublicRecord {
-    const isKnown = hasRecords(this.ctx.storage.sql);
-    const posted = isKnown ? this.#pseudonym().comments.newest() : [];
+    const posted = this.#known?.comments.newest() ?? [];
     return { standing: this.standing(), host: this.#hostKey, posted };
   }
 
@@ -115,8 +114,8 @@ export class Identity extends DurableObject<Env> {
 
   /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */
   async pardon(): Promise<Pardon | null> {
-    if (!hasRecords(this.ctx.storage.sql)) return null;
-    const pseudonym = this.#pseudonym();
+    const pseudonym = this.#known;
+    if (pseudonym === null) return null;
     const outcome = pseudonym.pardon(systemClock.now());
     await this.#wakeBy(pseudonym.nextDueAt());
     return outcome;
@@ -124,8 +123,8 @@ export class Identity extends DurableObject<Env> {
 
   /** Passes the author's words on to the operator, once a day at most. */
   async appeal(text: string): Promise<AppealOutcome> {
-    if (!hasRecords(this.ctx.storage.sql)) return { kind: 'registered' };
-    const pseudonym = this.#pseudonym();
+    const pseudonym = this.#known;
+    if (pseudonym === null) return { kind: 'registered' };
     const { hash, history } = pseudonym;
     const now = systemClock.now();
     const standing = pseudonym.standing(now);
@@ -202,13 +201,13 @@ export class Identity extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = systemClock.now();
     this.#alarmAt = null;
-    if (!hasRecords(this.ctx.storage.sql)) return;
+    const pseudonym = this.#known;
+    if (pseudonym === null) return;
     const isConfigured = configOf(this.env).kind === 'valid';
     const host = isConfigured ? this.#openHost() : null;
     if (host === null) {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
-    const pseudonym = this.#pseudonym();
     const { hash, moderation, comments, karma, history } = pseudonym;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { pseudonym, host, clock: systemClock };
@@ -238,21 +237,13 @@ export class Identity extends DurableObject<Env> {
 
   /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
   async #list(hash: string): Promise<boolean> {
-    if (this.#isListed) return true;
-    this.#isListed = await listPseudonym(this.env.DB, hash).then(
-      () => true,
-      () => false,
-    );
-    return this.#isListed;
+    return (this.#isListed ||= await succeeds(listPseudonym(this.env.DB, hash)));
   }
 
   /** Deletes everything, unless a call arrives while the list is updated. */
   async #vanish(hash: string): Promise<void> {
     this.#isListed = false;
-    const isUnlisted = await unlistPseudonym(this.env.DB, hash).then(
-      () => true,
-      () => false,
-    );
+    const isUnlisted = await succeeds(unlistPseudonym(this.env.DB, hash));
     const isIdle = this.#posts === 0 && this.#pseudonym().isNobody;
     if (isUnlisted && isIdle) {
       this.#opened = null;
@@ -293,7 +284,12 @@ export class Identity extends DurableObject<Env> {
   #pseudonym(): Pseudonym {
     const { ctx, env } = this;
     const ledger = () => openLedger(env, this.#config(), this.#client());
-    return (this.#opened ??= new Pseudonym(ctx.storage.sql, ctx.id.name, ledger));
+    return (this.#opened ??= new Pseudonym(ctx.storage, ctx.id.name, ledger));
+  }
+
+  /** Null: nothing was ever written about it, and nothing is now. */
+  get #known(): Pseudonym | null {
+    return hasRecords(this.ctx.storage.kv) ? this.#pseudonym() : null;
   }
 
   /** Neither a request nor an alarm gets here with an invalid configuration. */

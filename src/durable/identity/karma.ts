@@ -13,69 +13,65 @@ const DELIVERY_DELAY_MS = 5_000;
 /** How long a comment waits for the ledger. */
 const LEDGER_TIMEOUT_MS = 3_000;
 
-interface KarmaRow extends Record<string, SqlStorageValue> {
-  karma: number;
+const KEY = 'karma';
+
+interface KeptKarma {
+  readonly karma: number;
   /** Whether `karma` includes what the ledger knew. */
-  is_complete: number;
+  readonly isComplete: boolean;
   /** When the ledger must be updated; null if it is up to date. */
-  due_at: number | null;
-  failures: number;
+  readonly dueAt: number | null;
+  readonly failures: number;
 }
 
+const NOTHING: KeptKarma = { karma: 0, isComplete: false, dueAt: null, failures: 0 };
+
 export class Karma {
-  readonly #sql: SqlStorage;
+  readonly #kv: SyncKvStorage;
   readonly #hash: string;
   readonly #ledger: () => Ledger;
-  /** Undefined until it has been read. */
-  #cached: KarmaRow | null | undefined;
 
-  constructor(sql: SqlStorage, hash: string, ledger: () => Ledger) {
-    this.#sql = sql;
+  constructor(kv: SyncKvStorage, hash: string, ledger: () => Ledger) {
+    this.#kv = kv;
     this.#hash = hash;
     this.#ledger = ledger;
-    sql.exec(`CREATE TABLE IF NOT EXISTS karma (
-      only INTEGER PRIMARY KEY CHECK (only = 1),
-      karma INTEGER NOT NULL, is_complete INTEGER NOT NULL, due_at INTEGER, failures INTEGER NOT NULL
-    )`);
   }
 
   /** The present karma. The first call asks the ledger. */
   async current(now: number): Promise<number> {
-    if (this.#row() === null) await this.#complete(now);
-    return this.#row()?.karma ?? 0;
+    if (this.#kv.get(KEY) === undefined) await this.#complete(now);
+    return this.known;
   }
 
   /** As far as it is known here. */
   get known(): number {
-    return this.#row()?.karma ?? 0;
+    return this.#kept.karma;
   }
 
   set(karma: number, now: number): void {
-    this.#write({ ...this.#known(), karma }, now);
+    this.#change({ karma }, now);
   }
 
   /** Raises it to at least this value. */
   raise(karma: number, now: number): void {
-    if (karma > this.#known().karma) this.set(karma, now);
+    if (karma > this.known) this.set(karma, now);
   }
 
   /** The value in the ledger does not matter any more. */
   reset(now: number): void {
-    this.#write({ ...this.#known(), karma: 0, is_complete: 1 }, now);
+    this.#change({ karma: 0, isComplete: true }, now);
   }
 
   /** Updates the ledger if that is due. Never rejects. */
   async deliver(now: number): Promise<void> {
-    const before = this.#row();
-    if (before === null || before.due_at === null || before.due_at > now) return;
-    if (before.is_complete === 0 && !(await this.#complete(now))) return;
-    const { karma } = this.#known();
+    const { dueAt, isComplete } = this.#kept;
+    if (dueAt === null || dueAt > now) return;
+    if (!isComplete && !(await this.#complete(now))) return;
+    const karma = this.known;
     try {
       await within(LEDGER_TIMEOUT_MS, this.#ledger().setKarma(this.#hash, karma));
-      const after = this.#known();
       // Changes that were made in between are sent next.
-      const due_at = after.karma === karma ? null : now + DELIVERY_DELAY_MS;
-      this.#store({ ...after, due_at, failures: 0 });
+      this.#keep({ dueAt: this.known === karma ? null : now + DELIVERY_DELAY_MS, failures: 0 });
     } catch {
       this.#postpone(now);
     }
@@ -88,19 +84,18 @@ export class Karma {
 
   /** There is no karma, and nothing to send. */
   isNothing(): boolean {
-    return (this.#row()?.karma ?? 0) === 0 && this.nextDueAt() === null;
+    return this.known === 0 && this.nextDueAt() === null;
   }
 
   nextDueAt(): number | null {
-    return this.#row()?.due_at ?? null;
+    return this.#kept.dueAt;
   }
 
   /** Adds what the ledger knows. False if it cannot be reached. */
   async #complete(now: number): Promise<boolean> {
     try {
       const earlier = (await within(LEDGER_TIMEOUT_MS, this.#ledger().karma(this.#hash))) ?? 0;
-      const known = this.#known();
-      if (known.is_complete === 0) this.#store({ ...known, karma: known.karma + earlier, is_complete: 1 });
+      if (!this.#kept.isComplete) this.#keep({ karma: this.known + earlier, isComplete: true });
       return true;
     } catch {
       this.#postpone(now);
@@ -108,36 +103,21 @@ export class Karma {
     }
   }
 
-  #row(): KarmaRow | null {
-    if (this.#cached === undefined) {
-      const rows = this.#sql.exec<KarmaRow>('SELECT karma, is_complete, due_at, failures FROM karma');
-      this.#cached = rows.toArray()[0] ?? null;
-    }
-    return this.#cached;
+  get #kept(): KeptKarma {
+    return this.#kv.get<KeptKarma>(KEY) ?? NOTHING;
   }
 
-  #known(): KarmaRow {
-    return this.#row() ?? { karma: 0, is_complete: 0, due_at: null, failures: 0 };
+  #keep(changed: Partial<KeptKarma>): void {
+    this.#kv.put(KEY, { ...this.#kept, ...changed });
   }
 
-  #write(row: KarmaRow, now: number): void {
-    this.#store({ ...row, due_at: this.dueAfter(now) });
-  }
-
-  #store(row: KarmaRow): void {
-    this.#cached = row;
-    const { karma, is_complete, due_at, failures } = row;
-    this.#sql.exec(
-      'INSERT OR REPLACE INTO karma VALUES (1, ?, ?, ?, ?)',
-      karma,
-      is_complete,
-      due_at,
-      failures,
-    );
+  /** The ledger is to hear of it. */
+  #change(changed: Partial<KeptKarma>, now: number): void {
+    this.#keep({ ...changed, dueAt: this.dueAfter(now) });
   }
 
   #postpone(now: number): void {
-    const known = this.#known();
-    this.#store({ ...known, due_at: now + backOffMs(known.failures), failures: known.failures + 1 });
+    const { failures } = this.#kept;
+    this.#keep({ dueAt: now + backOffMs(failures), failures: failures + 1 });
   }
 }

@@ -91,7 +91,7 @@ export interface JudgedReport {
   readonly effect: ReportEffect;
 }
 
-/** It changes nothing if an earlier one of the network counts, or if the pseudonym is blocked. */
+/** The facts stay the same object if an earlier report of the network counts, or if the pseudonym is blocked. */
 export function reported(before: ModerationFacts, by: Reporter, now: number): JudgedReport {
   const { reports } = pruned(before, now);
   const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
@@ -118,70 +118,28 @@ export function postingDecision(facts: ModerationFacts, now: number): PostingDec
   return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
 }
 
-interface StateRow extends Record<string, SqlStorageValue> {
-  cooldown_until: number;
-  is_blocked: number;
-  pardoned_at: number;
-}
+const KEY = 'moderation';
 
-/** The facts, in the database of a Durable Object and, once read, in its memory. */
+/** The facts, in the storage of a Durable Object. */
 export class Moderation {
-  readonly #sql: SqlStorage;
-  #facts: ModerationFacts | null = null;
+  readonly #kv: SyncKvStorage;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS standing_reports (
-      reporter TEXT PRIMARY KEY, site TEXT NOT NULL, at INTEGER NOT NULL
-    ) WITHOUT ROWID`);
-    sql.exec(`CREATE TABLE IF NOT EXISTS moderation (
-      only INTEGER PRIMARY KEY CHECK (only = 1), cooldown_until INTEGER NOT NULL, is_blocked INTEGER NOT NULL,
-      pardoned_at INTEGER NOT NULL
-    )`);
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
   }
 
   get facts(): ModerationFacts {
-    return (this.#facts ??= this.#load());
+    return this.#kv.get<ModerationFacts>(KEY) ?? NO_FACTS;
   }
 
-  /** Cost: a row for each report that comes or goes, and one for what they have led to if that changes. */
   write(facts: ModerationFacts): void {
-    const before = this.facts;
-    for (const { reporter } of before.reports.filter((report) => !facts.reports.includes(report))) {
-      this.#sql.exec('DELETE FROM standing_reports WHERE reporter = ?', reporter);
-    }
-    for (const { reporter, site, at } of facts.reports.filter((report) => !before.reports.includes(report))) {
-      this.#sql.exec('INSERT INTO standing_reports VALUES (?, ?, ?)', reporter, site, at);
-    }
-    const { cooldownUntil, isBlocked, pardonedAt } = facts;
-    const isSame =
-      before.cooldownUntil === cooldownUntil &&
-      before.isBlocked === isBlocked &&
-      before.pardonedAt === pardonedAt;
-    if (!isSame) {
-      const state = [cooldownUntil, Number(isBlocked), pardonedAt];
-      this.#sql.exec('INSERT OR REPLACE INTO moderation VALUES (1, ?, ?, ?)', ...state);
-    }
-    this.#facts = facts;
+    this.#kv.put(KEY, facts);
   }
 
   /** Forgets the reports that count no more. */
   prune(now: number): void {
-    this.write(pruned(this.facts, now));
-  }
-
-  #load(): ModerationFacts {
-    const reports = this.#sql.exec<Report & Record<string, SqlStorageValue>>(
-      'SELECT reporter, site, at FROM standing_reports ORDER BY at',
-    );
-    const [state] = this.#sql.exec<StateRow>(
-      'SELECT cooldown_until, is_blocked, pardoned_at FROM moderation',
-    );
-    return {
-      reports: reports.toArray(),
-      cooldownUntil: state?.cooldown_until ?? NO_FACTS.cooldownUntil,
-      isBlocked: state?.is_blocked === 1,
-      pardonedAt: state?.pardoned_at ?? NO_FACTS.pardonedAt,
-    };
+    const { facts } = this;
+    const left = pruned(facts, now);
+    if (left.reports.length < facts.reports.length) this.write(left);
   }
 }

@@ -5,6 +5,7 @@ import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../text/footer.ts';
+import { succeeds } from '../../isolate/within.ts';
 import { COOLDOWN_MS, postingDecision } from './moderation.ts';
 import { type ChoreSupplies, findComment } from './chores.ts';
 import type { Attempt } from './comments.ts';
@@ -91,10 +92,7 @@ export async function postComment(
     }
     // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
     // alarm finds its comment, and tells the guard then.
-    const isTracked = await surroundings.track(attempt, posted).then(
-      () => true,
-      () => false,
-    );
+    const isTracked = await succeeds(surroundings.track(attempt, posted));
     const ordered = isTracked ? comments.settle(attempt, posted.id, clock.now()) : null;
     if (ordered !== null) {
       comments.forget(attempt);

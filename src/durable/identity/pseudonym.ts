@@ -2,6 +2,7 @@
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Ledger } from '../../stats/ledger.ts';
 import type { Guard } from '../guard/guard.ts';
+import { earliest } from '../due-rows.ts';
 import { Comments } from './comments.ts';
 import { History, type HistoryEntry } from './history.ts';
 import { Karma } from './karma.ts';
@@ -23,9 +24,12 @@ export interface Pardon {
   readonly log: readonly HistoryEntry[];
 }
 
+/** Under which the hash is kept. Not every platform knows the object's name when an alarm goes off. */
+const HASH_KEY = 'hash';
+
 /** False until something has been written: a question about an unused hash must not leave a database behind. */
-export function hasRecords(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pseudonym'").toArray().length > 0;
+export function hasRecords(kv: SyncKvStorage): boolean {
+  return kv.get(HASH_KEY) !== undefined;
 }
 
 export class Pseudonym {
@@ -37,17 +41,16 @@ export class Pseudonym {
 
   /**
    * Makes the tables if there are none.
-   * @param name the object's, if the platform knows it. Not every platform does when an alarm goes off.
+   * @param name the object's, if the platform knows it.
    */
-  constructor(sql: SqlStorage, name: string | undefined, ledger: () => Ledger) {
-    sql.exec(
-      'CREATE TABLE IF NOT EXISTS pseudonym (only INTEGER PRIMARY KEY CHECK (only = 1), hash TEXT NOT NULL)',
-    );
-    if (name !== undefined) sql.exec('INSERT OR IGNORE INTO pseudonym VALUES (1, ?)', name);
-    this.hash = sql.exec<{ hash: string }>('SELECT hash FROM pseudonym').one().hash;
-    this.moderation = new Moderation(sql);
+  constructor({ sql, kv }: DurableObjectStorage, name: string | undefined, ledger: () => Ledger) {
+    const hash = kv.get<string>(HASH_KEY) ?? name;
+    if (hash === undefined) throw new Error('nobody knows the hash of this pseudonym');
+    if (!hasRecords(kv)) kv.put(HASH_KEY, hash);
+    this.hash = hash;
+    this.moderation = new Moderation(kv);
     this.comments = new Comments(sql);
-    this.karma = new Karma(sql, this.hash, ledger);
+    this.karma = new Karma(kv, hash, ledger);
     this.history = new History(sql);
   }
 
@@ -57,8 +60,9 @@ export class Pseudonym {
 
   report(reporter: Reporter, now: number): Standing {
     const { moderation, karma, comments, history } = this;
-    const { facts, effect } = reported(moderation.facts, reporter, now);
-    moderation.write(facts);
+    const before = moderation.facts;
+    const { facts, effect } = reported(before, reporter, now);
+    if (facts !== before) moderation.write(facts);
     const standing = standingOf(facts, now);
     if (effect !== 'none') {
       const state = effect === 'flag' ? 'flagged' : 'blocked';
@@ -104,14 +108,9 @@ export class Pseudonym {
 
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
-    const [oldest] = this.moderation.facts.reports;
-    const dueAts = [
-      this.comments.nextDueAt(),
-      this.karma.nextDueAt(),
-      this.history.nextDueAt(),
-      oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
-    ].filter((at) => at !== null);
-    return dueAts.length === 0 ? null : Math.min(...dueAts);
+    const { moderation, comments, karma, history } = this;
+    const pruning = moderation.facts.reports.map(({ at }) => at + REPORT_LIFE_MS + 1);
+    return earliest(comments.nextDueAt(), karma.nextDueAt(), history.nextDueAt(), ...pruning);
   }
 
   /**

@@ -1,4 +1,4 @@
-/** What is remembered of the notifications feed, in the database of a Durable Object. */
+/** What is remembered of the notifications feed, in the storage of a Durable Object. */
 import { type SpentCalls, afterOneMore } from '../../events/call-budget.ts';
 import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread } from '../../events/follow.ts';
@@ -12,36 +12,28 @@ const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long it is known whose a pull request is. That never changes, but not all of them need be kept for ever. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-interface CursorRow extends Record<string, SqlStorageValue> {
-  not_before: number;
-  last_modified: string | null;
-  listed_at: number;
-  newest_at: number;
-}
-
-type SpentRow = SpentCalls & Record<string, SqlStorageValue>;
-
-interface ThreadRow extends Record<string, SqlStorageValue> {
-  id: string;
+/** As a query answers it. */
+type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> & {
   owner: string;
   repo: string;
-  number: number;
-  updated_at: number;
-  noted_at: number;
-  is_known: number;
-  read_to: number | null;
-  failures: number;
+  isKnown: number;
+};
+
+function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
+  return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
 }
+
+/** Under which it is kept how far the feed was read, and what that has cost. */
+const CURSOR_KEY = 'cursor';
+const SPENT_KEY = 'spent';
 
 export class SqlFeedMemory implements FeedMemory {
   readonly #sql: SqlStorage;
+  readonly #kv: SyncKvStorage;
 
-  constructor(sql: SqlStorage) {
+  constructor({ sql, kv }: DurableObjectStorage) {
     this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS cursor (
-      only INTEGER PRIMARY KEY CHECK (only = 1),
-      not_before INTEGER NOT NULL, last_modified TEXT, listed_at INTEGER NOT NULL, newest_at INTEGER NOT NULL
-    )`);
+    this.#kv = kv;
     sql.exec(`CREATE TABLE IF NOT EXISTS threads (
       id TEXT PRIMARY KEY,
       owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
@@ -51,31 +43,14 @@ export class SqlFeedMemory implements FeedMemory {
     sql.exec(`CREATE TABLE IF NOT EXISTS known_threads (
       id TEXT PRIMARY KEY, is_ours INTEGER NOT NULL, read_to INTEGER, known_at INTEGER NOT NULL
     )`);
-    sql.exec(`CREATE TABLE IF NOT EXISTS spent (
-      only INTEGER PRIMARY KEY CHECK (only = 1), hour INTEGER NOT NULL, calls INTEGER NOT NULL, looks INTEGER NOT NULL
-    )`);
   }
 
   cursor(): FeedCursor | null {
-    const [row] = this.#sql.exec<CursorRow>('SELECT * FROM cursor');
-    if (row === undefined) return null;
-    const { not_before, last_modified, listed_at, newest_at } = row;
-    return {
-      notBefore: not_before,
-      lastModified: last_modified,
-      listedAt: listed_at,
-      newestAt: newest_at,
-    };
+    return this.#kv.get<FeedCursor>(CURSOR_KEY) ?? null;
   }
 
-  setCursor({ notBefore, lastModified, listedAt, newestAt }: FeedCursor): void {
-    this.#sql.exec(
-      'INSERT OR REPLACE INTO cursor VALUES (1, ?, ?, ?, ?)',
-      notBefore,
-      lastModified,
-      listedAt,
-      newestAt,
-    );
+  setCursor(cursor: FeedCursor): void {
+    this.#kv.put(CURSOR_KEY, cursor);
   }
 
   note(threads: readonly FeedThread[], now: number): number {
@@ -105,25 +80,17 @@ export class SqlFeedMemory implements FeedMemory {
 
   due(limit: number, now: number): readonly NotedThread[] {
     const rows = this.#sql.exec<ThreadRow>(
-      `SELECT threads.*, coalesce(is_ours, 0) AS is_known, read_to
+      `SELECT id, owner, repo, number, updated_at AS updatedAt, noted_at AS notedAt, failures,
+         coalesce(is_ours, 0) AS isKnown, read_to AS readTo
        FROM threads LEFT JOIN known_threads USING (id)
        WHERE examined_at < updated_at + ? AND is_ours IS NOT 0 AND (due_at <= ? OR due_at > ?)
-       ORDER BY is_known DESC, failures, updated_at LIMIT ?`,
+       ORDER BY isKnown DESC, failures, updated_at LIMIT ?`,
       SETTLED_MS,
       now,
       now + LONGEST_WAIT_MS,
       limit,
     );
-    return rows.toArray().map((row) => ({
-      id: row.id,
-      repository: { owner: row.owner, name: row.repo },
-      number: row.number,
-      updatedAt: row.updated_at,
-      notedAt: row.noted_at,
-      isKnown: row.is_known === 1,
-      readTo: row.read_to,
-      failures: row.failures,
-    }));
+    return rows.toArray().map(threadOf);
   }
 
   know({ id, updatedAt }: NotedThread, isOurs: boolean, at: number): void {
@@ -159,10 +126,8 @@ export class SqlFeedMemory implements FeedMemory {
   }
 
   #take(kind: 'calls' | 'looks', now: number): boolean {
-    const [spent] = this.#sql.exec<SpentRow>('SELECT hour, calls, looks FROM spent');
-    const next = afterOneMore(spent ?? null, kind, now);
-    if (next === null) return false;
-    this.#sql.exec('INSERT OR REPLACE INTO spent VALUES (1, ?, ?, ?)', next.hour, next.calls, next.looks);
-    return true;
+    const next = afterOneMore(this.#kv.get<SpentCalls>(SPENT_KEY) ?? null, kind, now);
+    if (next !== null) this.#kv.put(SPENT_KEY, next);
+    return next !== null;
   }
 }

@@ -26,7 +26,7 @@ export class NotificationFeed extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#memory = new SqlFeedMemory(ctx.storage.sql);
+    this.#memory = new SqlFeedMemory(ctx.storage);
   }
 
   /**

@@ -329,8 +329,9 @@ describe('where a pseudonym stands', () => {
     await someone.say();
     await someone.report('someone');
     await passAll();
-    const reports = await runInDurableObject(someone.stub, (_, { storage }) =>
-      storage.sql.exec('SELECT * FROM standing_reports').toArray(),
+    const reports = await runInDurableObject(
+      someone.stub,
+      (_, { storage }) => storage.kv.get<{ reports: unknown[] }>('moderation')?.reports,
     );
     expect([reports, await someone.nextAlarm()]).toEqual([[], null]);
     expect(await someone.say()).toMatchObject({ karma: 2 });

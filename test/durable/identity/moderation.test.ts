@@ -48,7 +48,12 @@ afterEach(() => {
 async function rowsWrittenBy(calls: readonly (() => Promise<unknown>)[]): Promise<number[]> {
   let rows = 0;
   await runInDurableObject(someone.stub, (_, { storage }) => {
-    const { sql } = storage;
+    const { sql, kv } = storage;
+    const put = kv.put.bind(kv);
+    vi.spyOn(Object.getPrototypeOf(kv) as SyncKvStorage, 'put').mockImplementation((key, value) => {
+      rows += 1;
+      put(key, value);
+    });
     const exec = sql.exec.bind(sql);
     vi.spyOn(Object.getPrototypeOf(sql) as SqlStorage, 'exec').mockImplementation((...args) => {
       const cursor = exec(...args);

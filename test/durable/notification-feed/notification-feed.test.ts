@@ -437,7 +437,7 @@ describe('the calls of an hour', () => {
     const { prHash, pull } = await openPull();
     pull.closedAt = CLOSED_AT;
     await runInDurableObject(feedObject(), (_, state) => {
-      state.storage.sql.exec('INSERT INTO spent VALUES (1, ?, ?, 0)', hour, CALLS_PER_HOUR - 1);
+      state.storage.kv.put('spent', { hour, calls: CALLS_PER_HOUR - 1, looks: 0 });
     });
     await run();
     await run();
