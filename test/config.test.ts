@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../src/config/environment-reader.ts';
 import { misspelt } from '../src/config/warnings.ts';
 import { type Config, localUrl, parseConfig } from '../src/config.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../src/limits/limits.ts';
 import { NEAR_VARIABLES, WELL_KNOWN_VARIABLES } from './support/well-known-variables.ts';
 
 function configOf(env: Record<string, unknown>): Config {
@@ -341,11 +342,27 @@ describe('the hosted database', () => {
     '1/1m,',
     '1/1m;2/1h',
     'none',
+    '-5',
+    '0',
+    '1e99',
+    '1e99/1h',
+    '5/hour/day',
+    'Infinity/1h',
   ])('does not take %s for a limit, and says how one looks', (text) => {
     expect(messagesOf({ LIMIT_PUSHES: text })).toEqual([
       expect.stringMatching(/^LIMIT_PUSHES is ".*": it must be one to 4 limits .* such as 60\/1m,240\/1h/),
     ]);
   });
+
+  it.each(OPEN_LIMIT_NAMES.map((name) => OPEN_LIMITS[name].variable))(
+    'names %s if it is no limit',
+    (variable) => {
+      for (const nonsense of ['-5/1m', 'many', '0', '1e99', '5/hour/day'])
+        expect(messagesOf({ [variable]: nonsense })).toEqual([
+          expect.stringContaining(`${variable} is "${nonsense}": it must be one to 4 limits`),
+        ]);
+    },
+  );
 
   it('limits what the bot account creates within an hour at most, as it is counted no longer', () => {
     expect(configOf({ LIMIT_CREATIONS: '9/60m' }).limits.creations).toEqual([
@@ -369,6 +386,21 @@ describe('the hosted database', () => {
       ],
     });
     expect(parseConfig({ ...topic, SERVICE_URL: 'http://localhost:8080' })).toMatchObject({ warnings: [] });
+  });
+
+  it('warns of a password that can be guessed, and does not repeat it', () => {
+    expect(parseConfig({ PANIC_PASSWORD: 'fifteen letters' })).toMatchObject({
+      kind: 'valid',
+      warnings: [
+        {
+          variable: 'PANIC_PASSWORD',
+          message:
+            'PANIC_PASSWORD has fewer than 16 characters: it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`',
+        },
+      ],
+    });
+    expect(parseConfig({ PANIC_PASSWORD: 'sixteen letters!' })).toMatchObject({ warnings: [] });
+    expect(parseConfig({ PANIC_PASSWORD: '' })).toMatchObject({ warnings: [] });
   });
 
   it.each([

@@ -65,11 +65,15 @@ export function deadButtons(url: string): ConfigWarning {
   return { variable: 'SERVICE_URL', message };
 }
 
+export function guessablePassword(): ConfigWarning {
+  const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
+  return { variable: 'PANIC_PASSWORD', message: `PANIC_PASSWORD has fewer than 16 characters: ${remedy}` };
+}
+
 /** People who are named, maintainers who object and those who find a weakness all need somebody to write to. */
 export function nobodyToWriteTo(): ConfigWarning {
-  const message =
-    'OPERATOR_CONTACT is not set: nobody can find out how to reach you; ' +
-    'set it to an e-mail address or to the https address of a page';
+  const remedy = 'set it to an e-mail address or to the https address of a page';
+  const message = `OPERATOR_CONTACT is not set: nobody can find out how to reach you; ${remedy}`;
   return { variable: 'OPERATOR_CONTACT', message };
 }
 

@@ -69,10 +69,14 @@ export class LimitRows {
     return this.#stored.size >= MOST_STORED;
   }
 
-  /** Counts one attempt. Answers whether it is within the limits. @param now milliseconds since 1970, as everywhere. */
-  hit(key: string, limits: readonly Limit[], now: number): Hit {
+  /**
+   * Answers whether an attempt is within the limits. @param now milliseconds since 1970, as everywhere. @param isAttempt
+   * false: it is not counted.
+   */
+  hit(key: string, limits: readonly Limit[], now: number, isAttempt = true): Hit {
     const { row, unwritten } = this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
     const after = hit(row, limits, now);
+    if (!isAttempt) return after.hit;
     const more = unwritten + (after.hit.allowed ? 1 : 0);
     const withinMs = longestOf(limits);
     this.#remember(key, { ...after.window, withinMs }, more, more >= mostUnwritten(limits));

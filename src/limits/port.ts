@@ -26,7 +26,7 @@ export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
 
 /** An object of clients' windows. Calls of objects reject if they cannot be reached. */
 export interface WindowsObject {
-  hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit>;
+  hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt?: boolean): Promise<Hit>;
 }
 
 /** The object of the bot account. */
@@ -102,12 +102,12 @@ export class Limits {
     return isFixed(name) ? [FIXED_TRIES[name]] : this.#setup.open[name];
   }
 
-  /** Counts an attempt. Answers how long the client must wait. Rejects if nobody can tell. */
-  async count(name: TriedName): Promise<Wait> {
+  /** Answers how long the client must wait. @param isAttempt false: counts none. Rejects if nobody can tell. */
+  async count(name: TriedName, isAttempt = true): Promise<Wait> {
     const known = await this.known(name);
     if (known.waitMs > 0) return known;
     const key = await this.#key(name);
-    const wait = await this.#setup.windows(key).hit(key, name, this.of(name));
+    const wait = await this.#setup.windows(key).hit(key, name, this.of(name), isAttempt);
     await this.remember(name, wait);
     return wait;
   }

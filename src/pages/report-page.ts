@@ -57,29 +57,17 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
   );
 }
 
-/** @param accepted false if an earlier report from the same network still counts, or if the pseudonym is blocked. */
-export function receivedPage(hash: string, accepted: boolean, standing: Standing): Page {
-  const isBlocked = !accepted && standing.state === 'blocked';
-  const notice = isBlocked
-    ? html`<p>This pseudonym is blocked, and its comments are deleted. Further reports change nothing.</p>`
-    : accepted
-      ? html`<p>
-          It counts for ${REPORT_LIFE_DAYS} days from now. Thank you for taking care of this thread.
-        </p>`
-      : html`<p>
-          A report from your network address already counts; each counts for ${REPORT_LIFE_DAYS} days. You
-          need not do anything more. Others may report, too.
-        </p>`;
-  const heading = accepted
-    ? 'Report received'
-    : isBlocked
-      ? 'It is already blocked'
-      : 'You have already reported this';
+/** The same for a repeated report, because others may share the address of whoever sent the first one. */
+export function receivedPage(hash: string, standing: Standing): Page {
+  const notice =
+    standing.state === 'blocked'
+      ? 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.'
+      : `Each address counts once in ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.`;
   return unlistedPage(
-    heading,
+    'Report received',
     'The result of a report.',
-    html`<h1>${heading}</h1>
-      <div class="notice" role="status">${notice}</div>
+    html`<h1>Report received</h1>
+      <div class="notice" role="status"><p>${notice}</p></div>
       ${facts(hash, standing)} ${policy()}`,
   );
 }

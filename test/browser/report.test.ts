@@ -40,7 +40,8 @@ describeInBrowser('reporting a pseudonym', () => {
 
     await page.goBack();
     await page.getByRole('button').click();
-    await page.getByRole('heading', { name: 'You have already reported this' }).waitFor();
+    await page.getByRole('heading', { name: 'Report received' }).waitFor();
+    expect(await page.getByRole('main').textContent()).toMatch(/Reports\s+1\s+in the last 30 days/);
   });
 
   it('can be appealed against with a form', async () => {

@@ -77,6 +77,10 @@ describe('npm run doctor', () => {
     const warned = await doctor(hosting({ OPERATOR_CONTACT: '' }));
     expect(warned.screen).toMatch(/^warning +configuration +OPERATOR_CONTACT is not set$/m);
     expect(warned.code).toBe(0);
+    const guessed = await doctor(hosting({ PANIC_PASSWORD: 'hunter2' }));
+    expect(guessed.screen).toMatch(/^warning +configuration +PANIC_PASSWORD has fewer than 16 characters$/m);
+    expect(guessed.screen).not.toContain('hunter2');
+    expect(guessed.code).toBe(0);
   });
 
   it('names a token that the host does not know', async () => {

@@ -226,14 +226,18 @@ describe('npm start', () => {
       HOSTING_TOKEN: 'token',
       HOSTING_API_URL: 'http://localhost:1',
       LOG_FORMAT: 'json',
+      PANIC_PASSWORD: 'hunter2',
     });
     await untilPrinted(program, `"message":"gitveil is running at http://127.0.0.1:${port}"`);
-    expect(jsonLines(program)).toContainEqual(
-      expect.objectContaining({
-        level: 'warn',
-        message: expect.stringMatching(/^CLIENT_IP_HEADER is not set: behind a proxy /) as string,
-      }),
-    );
+    for (const warning of [
+      /^CLIENT_IP_HEADER is not set: behind a proxy /,
+      /^PANIC_PASSWORD has fewer than 16 characters: /,
+    ]) {
+      expect(jsonLines(program)).toContainEqual(
+        expect.objectContaining({ level: 'warn', message: expect.stringMatching(warning) as string }),
+      );
+    }
+    expect(program.output.stdout).not.toContain('hunter2');
     await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
   });
 });

@@ -20,9 +20,12 @@ export class ClientWindows extends DurableObject<Env> {
   readonly #rows = new LimitRows(this.ctx.storage.kv);
   #hasAlarm = false;
 
-  /** Counts one attempt. Answers whether it is within the limits. @param client by its hash, as in every call. */
-  async hit(client: string, action: TriedName, limits: readonly Limit[]): Promise<Hit> {
-    const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now());
+  /**
+   * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
+   * it is not counted.
+   */
+  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Hit> {
+    const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now(), isAttempt);
     await this.#forgetLater();
     return answer;
   }

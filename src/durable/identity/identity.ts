@@ -30,9 +30,9 @@ import { feedNamed, guardOf } from '../../objects.ts';
 import { feedName } from '../notification-feed/notification-feed.ts';
 import { type Standing, UNREPORTED } from './moderation.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
-import { hasRecords, type Pardon, Pseudonym, type ReportOutcome } from './pseudonym.ts';
+import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 
-export type { Pardon, ReportOutcome } from './pseudonym.ts';
+export type { Pardon } from './pseudonym.ts';
 export type { CommentOutcome, CommentRequest } from './post-comment.ts';
 
 /** Limits for waiting comments: how many, and how long. */
@@ -98,16 +98,18 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
+   * Does not say whether the report counts: that would tell everybody who shares the address that somebody there has
+   * reported this pseudonym.
    * @param reporter keyed hash of the reporter's network. @param site keyed hash of the /48 around it. Both are made
    * for this pseudonym only.
    */
-  async report(reporter: string, site: string): Promise<ReportOutcome> {
+  async report(reporter: string, site: string): Promise<Standing> {
     const pseudonym = this.#pseudonym();
     const isListed = await this.#list(pseudonym.hash);
     const now = systemClock.now();
-    const outcome = pseudonym.report({ reporter, site }, now);
-    if (outcome.accepted) await this.#wakeBy(isListed ? pseudonym.nextDueAt() : now + LISTING_PAUSE_MS);
-    return outcome;
+    const standing = pseudonym.report({ reporter, site }, now);
+    await this.#wakeBy(isListed ? pseudonym.nextDueAt() : now + LISTING_PAUSE_MS);
+    return standing;
   }
 
   /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */

@@ -87,25 +87,23 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
 }
 
 export interface JudgedReport {
-  /** False: it does not count, because an earlier one does, or because the pseudonym is blocked already. */
-  readonly counts: boolean;
   readonly facts: ModerationFacts;
   readonly effect: ReportEffect;
 }
 
+/** The facts stay the same object if an earlier report of the network counts, or if the pseudonym is blocked. */
 export function reported(before: ModerationFacts, by: Reporter, now: number): JudgedReport {
   const { reports } = pruned(before, now);
   const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
   const ofSite = reports.filter(({ site }) => site === by.site).length;
   if (before.isBlocked || isRepeated || ofSite >= REPORTS_PER_SITE) {
-    return { counts: false, facts: before, effect: 'none' };
+    return { facts: before, effect: 'none' };
   }
   const facts = { ...before, reports: [...reports, { ...by, at: now }] };
   const count = counted(facts, now).length;
-  if (count >= BLOCK_THRESHOLD)
-    return { counts: true, facts: { ...facts, isBlocked: true }, effect: 'block' };
-  if (count !== FLAG_THRESHOLD) return { counts: true, facts, effect: 'none' };
-  return { counts: true, facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
+  if (count >= BLOCK_THRESHOLD) return { facts: { ...facts, isBlocked: true }, effect: 'block' };
+  if (count !== FLAG_THRESHOLD) return { facts, effect: 'none' };
+  return { facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
 }
 
 /** The reports that still mean something. */

@@ -16,12 +16,6 @@ import {
   standingOf,
 } from './moderation.ts';
 
-export interface ReportOutcome {
-  /** False: an earlier report counts already, or the pseudonym is blocked. */
-  readonly accepted: boolean;
-  readonly standing: Standing;
-}
-
 export interface Pardon {
   readonly standing: Standing;
   /** Of the comments that are still there, how many get back the karma that they showed. */
@@ -64,10 +58,11 @@ export class Pseudonym {
     return standingOf(this.moderation.facts, now);
   }
 
-  report(reporter: Reporter, now: number): ReportOutcome {
+  report(reporter: Reporter, now: number): Standing {
     const { moderation, karma, comments, history } = this;
-    const { counts, facts, effect } = reported(moderation.facts, reporter, now);
-    if (counts) moderation.write(facts);
+    const before = moderation.facts;
+    const { facts, effect } = reported(before, reporter, now);
+    if (facts !== before) moderation.write(facts);
     const standing = standingOf(facts, now);
     if (effect !== 'none') {
       const state = effect === 'flag' ? 'flagged' : 'blocked';
@@ -76,7 +71,7 @@ export class Pseudonym {
       karma.reset(now);
       comments.order(effect === 'flag' ? 'reset' : 'delete', now);
     }
-    return { accepted: counts, standing };
+    return standing;
   }
 
   /** Lifts what reports have led to. Comments that are deleted stay so: nobody has kept their texts. */

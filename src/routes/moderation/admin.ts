@@ -2,8 +2,8 @@
  * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and
  * pardons of reported pseudonyms.
  *
- * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
- * password is correct. If the limits cannot be checked, every request is refused.
+ * An attempt counts against the limits of its address before anything else is checked, and a wrong credential against
+ * that of its /48, too. Without PANIC_PASSWORD no password is correct. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -140,9 +140,9 @@ async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
   const request = await readPayload(c, panicRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
   const { active, scope = 'pushes' } = request.fields;
-  const credential = credentialOf(c, request.fields);
+  const credential = await credentialOf(c, request.fields);
   const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
-  if (!isSet) return answerRefused(c, INVALID_CREDENTIALS);
+  if (!isSet) return refuseCredential(c);
   suspensionChanged();
   c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
   const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
@@ -174,9 +174,8 @@ async function liftReports(c: Context<AppEnv>): Promise<Response> {
   const request = await readPayload(c, pardonRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
   const { hash } = request.fields;
-  const credential = credentialOf(c, request.fields);
-  if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
-    return answerRefused(c, INVALID_CREDENTIALS);
+  const credential = await credentialOf(c, request.fields);
+  if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential))) return refuseCredential(c);
   const pardon = await pardonOf(c, hash, credential);
   if (pardon === null) return answerRefused(c, refused(404, NOTHING_TO_PARDON));
   c.var.logger.warn('a pseudonym was pardoned');
@@ -221,11 +220,11 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   if (tooOften !== null) return answerRefused(c, tooOften);
   const request = await readPayload(c, rollbackRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
-  const credential = credentialOf(c, request.fields);
+  const credential = await credentialOf(c, request.fields);
   const { spare_single: spareSingle = false, comments = false, issues = false } = request.fields;
   const scope = { spareSingle, comments, issues };
   const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
-  if (id === null) return answerRefused(c, INVALID_CREDENTIALS);
+  if (id === null) return refuseCredential(c);
   const { closedUrls, failedUrls } = await resultOf(c, id);
   await discardHeld(c);
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
@@ -260,11 +259,10 @@ async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult>
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
 export async function refuseTooOften(
   c: Context<AppEnv>,
-  actions: readonly ('admin' | 'rollback')[],
+  actions: readonly ('admin' | 'rollback' | 'siteAdmin')[],
 ): Promise<Refused | null> {
   const limits = limitsOf(c);
-  const counted = [...actions, 'siteAdmin' as const].map((action) => limits.count(action));
-  const wait = longestWait(await Promise.all(counted));
+  const wait = longestWait(await Promise.all(actions.map((action) => limits.count(action))));
   if (wait.waitMs === 0) return null;
   return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(toldMs(wait)) });
 }
@@ -303,19 +301,28 @@ async function drain(c: Context<AppEnv>): Promise<Response> {
   if (tooOften !== null) return answerRefused(c, tooOften);
   const request = await readPayload(c, drainRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
-  if (credentialOf(c, request.fields) === null) return answerRefused(c, INVALID_CREDENTIALS);
+  if ((await credentialOf(c, request.fields)) === null) return refuseCredential(c);
   const { review, ...others } = (await heldPushesOf(c.env).drain()).held;
   return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });
 }
 
-/** Null if the credential cannot be valid. The guard checks tokens. */
-export function credentialOf(
+/** Counts a wrong credential. */
+async function refuseCredential(c: Context<AppEnv>): Promise<Response> {
+  return answerRefused(c, (await refuseTooOften(c, ['siteAdmin'])) ?? INVALID_CREDENTIALS);
+}
+
+/**
+ * Null if the credential cannot be valid. The guard checks tokens. While its /48 is over the limit of wrong ones, even
+ * the correct password is answered like a wrong one, so that guessing on tells nothing.
+ */
+export async function credentialOf(
   c: Context<AppEnv>,
   { password, token }: { password?: string | undefined; token?: string | undefined },
-): Credential | null {
+): Promise<Credential | null> {
   const expected = c.var.config.panicPassword;
   if (expected !== null && password !== undefined && isSameSecret(password, expected)) {
-    return { kind: 'password' };
+    const { waitMs } = await limitsOf(c).count('siteAdmin', false);
+    return waitMs > 0 ? null : { kind: 'password' };
   }
   return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };
 }

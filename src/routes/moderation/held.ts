@@ -112,8 +112,11 @@ heldReview.post(REVIEW_PATH, async (c) => {
 async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften, 'page');
-  const credential = credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
-  if (credential === null || !(await guardOf(c.env).mayReview(credential))) return door(c, 401, NO_ACCESS);
+  const credential = await credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
+  if (credential === null || !(await guardOf(c.env).mayReview(credential))) {
+    const guessed = await refuseTooOften(c, ['siteAdmin']);
+    return guessed === null ? door(c, 401, NO_ACCESS) : answerRefused(c, guessed, 'page');
+  }
   await beginReview(c);
   c.var.logger.warn('held pushes were opened for review');
   return c.redirect(REVIEW_PATH, 303);

@@ -56,17 +56,7 @@ export const standingAnswer = z
   })
   .meta({ description: 'The reports about a pseudonym and its state.' });
 
-export const reportAnswer = standingAnswer
-  .extend({
-    accepted: z.boolean().meta({
-      description:
-        'False: an earlier report from the same network already counts, or the pseudonym is blocked.',
-    }),
-  })
-  .meta({ description: 'The result of a report.' });
-
 type StandingAnswer = z.infer<typeof standingAnswer>;
-type ReportAnswer = z.infer<typeof reportAnswer>;
 
 const INVALID_HASH: Refused = {
   ...explained(
@@ -127,7 +117,7 @@ moderation.post(
     operationId: 'reportPseudonym',
     summary: 'Report a pseudonym',
     description:
-      'One report counts for each IPv4 address and each IPv6 /64, and at most two for a /48. None counts once the pseudonym is blocked. The answer is a page, or JSON if Accept asks for it.',
+      'One report counts for each IPv4 address and each IPv6 /64, and at most two for a /48. None counts once the pseudonym is blocked. The answer to a repeated report is the same as to the first. It is a page, or JSON if Accept asks for it.',
     tag: 'Reports',
     requestBody: {
       required: true,
@@ -137,7 +127,7 @@ moderation.post(
       },
     },
     responses: {
-      200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
+      200: answer('The report was received.', as(HTML), asJson(standingAnswer)),
       400: INVALID_ANSWER,
       403: answer('A page of another site sent this.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
@@ -161,13 +151,10 @@ async function report(c: Context<AppEnv>): Promise<Response> {
     return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(toldMs(wait)) } });
   const client = await clientOf(c);
   const reporter = client.hash('reporter', hash);
-  const { accepted, standing } = await identityOf(c.env, hash).report(
-    reporter,
-    client.siteHash('reporter', hash),
-  );
+  const standing = await identityOf(c.env, hash).report(reporter, client.siteHash('reporter', hash));
   return wantsJson(c)
-    ? c.json<ReportAnswer>({ hash, accepted, ...standing }, 200, NOT_KEPT)
-    : answerPage(c, receivedPage(hash, accepted, standing), 200, NOT_KEPT);
+    ? c.json<StandingAnswer>({ hash, ...standing }, 200, NOT_KEPT)
+    : answerPage(c, receivedPage(hash, standing), 200, NOT_KEPT);
 }
 
 moderation.onError((error, c) => {

@@ -62,8 +62,7 @@ class Report implements fc.AsyncCommand<Model, Real> {
         model.shown = [];
       }
     }
-    const { accepted } = await real.someone.report(`reporter ${this.by}`);
-    expect(accepted).toBe(isFirst);
+    await real.someone.report(`reporter ${this.by}`);
     await agree(model, real);
   }
 

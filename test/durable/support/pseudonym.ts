@@ -2,11 +2,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import type {
-  CommentOutcome,
-  CommentRequest,
-  ReportOutcome,
-} from '../../../src/durable/identity/identity.ts';
+import type { CommentOutcome, CommentRequest } from '../../../src/durable/identity/identity.ts';
 import type { Env } from '../../../src/env.ts';
 import { writeWants } from '../../../src/limits/wants.ts';
 import type { Standing } from '../../../src/durable/identity/moderation.ts';
@@ -51,7 +47,7 @@ export class Pseudonym {
     });
   }
 
-  report(reporter: string, site = reporter): Promise<ReportOutcome> {
+  report(reporter: string, site = reporter): Promise<Standing> {
     return this.stub.report(reporter, site);
   }
 

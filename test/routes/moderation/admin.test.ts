@@ -279,17 +279,35 @@ describe('the limits of an address', () => {
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60']);
   });
 
-  it('hold for all networks of a /48 together, too: forty requests a minute', async () => {
+  it('hold for all networks of a /48 together, too: forty wrong passwords and tokens a minute', async () => {
     vi.setSystemTime(Date.now() + 60_000);
-    const statuses: number[] = [];
-    for (let network = 1; network <= 50; network++) {
-      const guess = { password: `wrong ${network}`, active: true };
-      statuses.push((await send('/admin/panic', guess, {}, `2001:db8:5:${network}::1`)).status);
-    }
-    expect(statuses).toEqual([...Array<number>(40).fill(401), ...Array<number>(10).fill(429)]);
-    expect(
-      (await send('/admin/panic', { password: PASSWORD, active: true }, {}, '2001:db8:6:1::1')).status,
-    ).toBe(200);
+    let networks = 0;
+    const panic = async (credential: object, site = 5): Promise<number> => {
+      const from = `2001:db8:${site}:${++networks}::1`;
+      return (await send('/admin/panic', { ...credential, active: true }, {}, from)).status;
+    };
+    const times = async (count: number, credential: object): Promise<Set<number>> => {
+      const statuses = new Set<number>();
+      for (let call = 0; call < count; call++) statuses.add(await panic(credential));
+      return statuses;
+    };
+    expect(await times(45, { password: PASSWORD })).toEqual(new Set([200]));
+    expect(await times(20, { password: 'wrong' })).toEqual(new Set([401]));
+    expect(await times(20, { token: '0'.repeat(32) })).toEqual(new Set([401]));
+    expect(await times(5, { password: 'wrong' })).toEqual(new Set([429]));
+    expect(await times(5, { password: PASSWORD })).toEqual(new Set([429]));
+    expect(await panic({ password: PASSWORD }, 6)).toBe(200);
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(await panic({ password: PASSWORD })).toBe(200);
+  });
+
+  it('hold for guesses that a /48 sends at once', async () => {
+    const guesses = [...Array<string>(60).fill('wrong'), PASSWORD];
+    const statuses = guesses.map(async (password, network) => {
+      const from = `2001:db8:7:${network + 1}::1`;
+      return (await send('/admin/panic', { password, active: true }, {}, from)).status;
+    });
+    expect((await Promise.all(statuses)).at(-1)).toBe(429);
   });
 
   it('are ten requests a minute over both, failed ones included', async () => {
