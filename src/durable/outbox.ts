@@ -6,7 +6,7 @@
 import type { Config } from '../config.ts';
 import { NotificationError } from '../notify/ntfy.ts';
 import { logRefusal } from '../notify/refusals.ts';
-import { dueAgainAt, isDue } from './due-rows.ts';
+import { dueAgainAt, earliest, isDue } from './due-rows.ts';
 
 /** Each may have to wait for its receiver's timeout. */
 const PER_RUN = 20;
@@ -84,8 +84,7 @@ export class Outbox<Entry extends Waiting> {
       else this.#postpone(entry, now, delivery.askedMs, delivery.all);
       this.#rules.save();
     }
-    const left = waiting();
-    return left.length === 0 ? null : Math.max(now, Math.min(...left.map(({ dueAt }) => dueAt)));
+    return earliest(...waiting().map(({ dueAt }) => Math.max(now, dueAt)));
   }
 
   #postpone(entry: Entry, now: number, askedMs: number, all: boolean): void {
