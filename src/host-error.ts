@@ -35,6 +35,11 @@ export class HostError extends Error {
   }
 }
 
+/** Whether the host understood, did nothing, and would do nothing again. */
+export function isRefusedByHost(error: unknown): error is HostError {
+  return error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
+}
+
 /** The repository was renamed or given to someone else; the host says where it is. */
 export class MovedError extends HostError {
   readonly to: RepositoryName;

@@ -12,6 +12,7 @@ import type { Config } from '../config.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
+import { unlessMissing } from '../host/rest/unless-gone.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/git/visibility.ts';
@@ -96,16 +97,13 @@ export class Policies {
   }
 
   async #askByRest(repository: RepositoryName): Promise<Policy | null> {
-    try {
+    return unlessMissing(async () => {
       const [{ isPrivate, pullRequests }, file] = await Promise.all([
         this.#host.repository(repository),
         this.#host.file(repository, POLICY_PATH),
       ]);
       return isPrivate ? null : closedTo(policyOf(file), pullRequests);
-    } catch (error) {
-      if (error instanceof HostError && error.code === 'missing') return null;
-      throw error;
-    }
+    });
   }
 }
 

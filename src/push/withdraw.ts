@@ -8,7 +8,8 @@
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import { closedEvent } from '../events/host-event.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
-import { HostError } from '../host-error.ts';
+import { isRefusedByHost } from '../host-error.ts';
+import { unlessMissing } from '../host/rest/unless-gone.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { lookUpPullRequest } from './judge/find-pull-request.ts';
@@ -101,7 +102,7 @@ async function removeBranch(host: PushHost, { fork, prHash }: Withdrawal): Promi
   if (fork === null) return;
   const branch = workBranch(prHash);
   await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
-    if (!isDefinite(error)) throw error;
+    if (!isRefusedByHost(error)) throw error;
     // The fork may be gone, or an earlier attempt has removed the branch. Ask for both, because a host may be wrong
     // once.
     if (await isForkGone(host, fork, error)) return;
@@ -115,24 +116,16 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
   try {
     return await repositories.closePullRequest(repository, number);
   } catch (error) {
-    if (!isDefinite(error)) throw error;
+    if (!isRefusedByHost(error)) throw error;
     const botLogin = await host.botLogin();
-    const shown = await lookUpPullRequest(repositories, repository, botLogin, prHash, { number }).catch(
-      (failed: unknown) => {
-        if (failed instanceof HostError && failed.code === 'missing') return null;
-        throw failed;
-      },
+    const shown = await unlessMissing(() =>
+      lookUpPullRequest(repositories, repository, botLogin, prHash, { number }),
     );
     if (shown === null) return { kind: 'gone' };
     if (!shown.isOpen) return { kind: 'closed', at: null };
     if (shown.number !== number) return repositories.closePullRequest(repository, shown.number);
     return { kind: 'open', said: error.publicMessage };
   }
-}
-
-/** Whether the host has refused, and would refuse again. */
-function isDefinite(error: unknown): error is HostError {
-  return error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
 }
 
 /** @param done what was done before the failure. */

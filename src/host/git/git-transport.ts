@@ -26,7 +26,6 @@ import { readReportStatus, type ReportStatus } from '../../git/wire/report-statu
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HostError, type HostErrorCode } from '../../host-error.ts';
-import { askedPauseMs } from '../failure.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
@@ -189,11 +188,7 @@ export class GitTransport {
 
   /** Reading twice does no harm. A limit by address does not pass within a second. */
   #retried<T>(read: () => Promise<T>): Promise<T> {
-    return withRetries(this.#clock, read, (error) => {
-      const waitMs = askedPauseMs(error);
-      if (waitMs !== null) return { kind: 'again', waitMs };
-      return isHostError(error, 'unreachable') ? { kind: 'again', waitMs: null } : { kind: 'final' };
-    });
+    return withRetries(this.#clock, read, (error) => isHostError(error, 'unreachable'));
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Oid } from '../../git/objects/oid.ts';
 import type { UpstreamBranch } from '../code-host.ts';
 import { expectText } from '../rest/answer.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, isRefusedByHost } from '../../host-error.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { unlessMissing } from '../rest/unless-gone.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -103,8 +103,7 @@ async function answerOf<T>({ retried }: RestCalls, call: () => Promise<T>): Prom
   try {
     return await retried(call);
   } catch (error) {
-    const saidNo = error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
-    if (saidNo) return error;
+    if (isRefusedByHost(error)) return error;
     throw error;
   }
 }

@@ -11,10 +11,9 @@ import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/call-meter.ts';
 import { HostError } from '../../host-error.ts';
-import { askedPauseMs } from '../failure.ts';
 import { answerOf, isRequestFailure, refusalText } from './request-failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
-import { type RetryAdvice, withRetries } from './retry.ts';
+import { withRetries } from './retry.ts';
 
 const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
@@ -126,18 +125,11 @@ function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): Retr
   const hostName = new URL(apiUrl).host;
   return async (call) => {
     try {
-      return await withRetries(clock, call, advise);
+      return await withRetries(clock, call, (error) => isRequestFailure(error) && error.status >= 500);
     } catch (error) {
       throw toHostError(error, hostName);
     }
   };
-}
-
-function advise(error: unknown): RetryAdvice {
-  const waitMs = askedPauseMs(error);
-  if (waitMs !== null) return { kind: 'again', waitMs };
-  const mayPass = isRequestFailure(error) && error.status >= 500;
-  return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
 }
 
 function toHostError(error: unknown, hostName: string): HostError {
