@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 350,
   forms: 150,
   git: 7_500,
-  host: 4_350,
+  host: 4_320,
   isolate: 710,
   limits: 1_190,
   metrics: 500,

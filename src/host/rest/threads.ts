@@ -9,12 +9,12 @@ import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { HostError } from '../../host-error.ts';
-import { isGone } from '../write-failure.ts';
 import { expectAddress, expectNumber, expectStatus } from './answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
 import type { Answer, AnsweredRemark, ReadDialect, RepositoryPlace, ThreadPlace } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
 import { failureStatus } from './request-failure.ts';
+import { isGone } from './unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
 
