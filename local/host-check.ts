@@ -4,7 +4,7 @@
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
 import { type AccountRules, TOKEN_PROBLEMS, type TokenProblem } from '../src/host/account/account-rules.ts';
-import { type HostAnswer, meaningOf } from '../src/host/failure.ts';
+import { type HostAnswer, limitOf } from '../src/host/failure.ts';
 import { FORGEJO_RULES } from '../src/host/forgejo/account-rules.ts';
 import { GITHUB_RULES } from '../src/host/github/account-rules.ts';
 import { hostText } from '../src/host-text.ts';
@@ -250,7 +250,7 @@ async function ask(
     const header = (name: string): string | null => response.headers.get(name);
     const operation = method === 'GET' ? 'read' : 'write';
     // A host that only asks to be left alone has not said what it is.
-    const isBusy = meaningOf({ operation, status, header, text, codes: [] }, Date.now())?.lasts === 'until';
+    const isBusy = limitOf({ operation, status, header, text, codes: [] }, Date.now()) !== null;
     if (isBusy || status >= 500) return { why: `${status} ${response.statusText}`.trim() };
     const date = Date.parse(response.headers.get('date') ?? '');
     return {

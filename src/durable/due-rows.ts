@@ -30,6 +30,8 @@ export function earliest(...times: readonly (number | null)[]): number | null {
 export interface DueTable {
   /** Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without that time does not wait. */
   readonly table: 'history' | 'comments' | 'attempts';
+  /** Of the answers; all if it is not given. */
+  readonly columns?: string;
   /** Of the rows that wait; all if it is not given. */
   readonly condition?: string;
 }
@@ -40,14 +42,14 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
 
   constructor(sql: SqlStorage, table: DueTable) {
     this.#sql = sql;
-    this.#table = { condition: 'due_at IS NOT NULL', ...table };
+    this.#table = { columns: '*', condition: 'due_at IS NOT NULL', ...table };
   }
 
   /** @param limit none: all of them. */
   due(now: number, limit = -1): Row[] {
-    const { table, condition } = this.#table;
+    const { table, columns, condition } = this.#table;
     const rows = this.#sql.exec<Row>(
-      `SELECT * FROM ${table} WHERE ${condition} AND (due_at <= ?1 OR due_at > ?1 + ?2) ORDER BY id LIMIT ?3`,
+      `SELECT ${columns} FROM ${table} WHERE ${condition} AND (due_at <= ?1 OR due_at > ?1 + ?2) ORDER BY id LIMIT ?3`,
       now,
       LONGEST_WAIT_MS,
       limit,

@@ -3,7 +3,10 @@
  * that an outage of the receiver delays nobody and loses nothing. If an answer is lost, a message may arrive twice: the
  * receiver must tolerate that.
  */
-import { dueAgainAt, isDue } from './due-rows.ts';
+import type { Config } from '../config.ts';
+import { NotificationError } from '../notify/ntfy.ts';
+import { logRefusal } from '../notify/refusals.ts';
+import { dueAgainAt, earliest, isDue } from './due-rows.ts';
 
 /** Each may have to wait for its receiver's timeout. */
 const PER_RUN = 20;
@@ -28,6 +31,13 @@ export type Delivery =
       /** Whether the other messages to the same receiver would fail now, too. */
       readonly all: boolean;
     };
+
+/** The notification service at `server` has not taken a message. */
+export function notTaken(server: string, config: Config, error: unknown): Delivery {
+  logRefusal(server, config, error);
+  const refusal = error instanceof NotificationError ? error : null;
+  return { kind: 'failed', askedMs: refusal?.retryAfterMs ?? 0, all: refusal?.concernsTopic === true };
+}
 
 export interface OutboxRules<Entry> {
   /** Where the entries are stored, oldest first. The outbox changes the list. */
@@ -74,8 +84,7 @@ export class Outbox<Entry extends Waiting> {
       else this.#postpone(entry, now, delivery.askedMs, delivery.all);
       this.#rules.save();
     }
-    const left = waiting();
-    return left.length === 0 ? null : Math.max(now, Math.min(...left.map(({ dueAt }) => dueAt)));
+    return earliest(...waiting().map(({ dueAt }) => Math.max(now, dueAt)));
   }
 
   #postpone(entry: Entry, now: number, askedMs: number, all: boolean): void {

@@ -23,48 +23,40 @@ export interface RefusedCall extends HostAnswer {
   readonly codes: readonly string[];
 }
 
-export interface Failure {
-  /** What has been done of what was asked for. */
-  readonly effect: 'none' | 'unknown';
-  /** `until`: the host asks for a pause of `retryAfterMs`. */
-  readonly lasts: 'moment' | 'until' | 'final';
-  /** Null: the host does not say. */
+/** The host refuses because of a limit of the account, and has done nothing of what was asked for. */
+interface Limit {
+  /** Null: the host does not say how long. */
   readonly retryAfterMs: number | null;
-  /** Whom it concerns: the service and its account, the host or the repository, or the person. */
-  readonly whose: 'ours' | 'theirs' | 'person';
   /** The host's words, without addresses; may be empty. */
   readonly says: string;
 }
 
-interface Row extends Omit<Failure, 'retryAfterMs' | 'says'> {
+interface Row {
   readonly operation: Operation | 'any';
   readonly status: number;
   readonly when: (answer: RefusedCall) => boolean;
 }
 
-const LIMIT = { effect: 'none', lasts: 'until', whose: 'ours' } as const;
-
 /**
- * By operation, status and body; the first one that fits. "Rate limits" is
+ * Refusals because of a limit, by operation, status and body. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 const ROWS: readonly Row[] = [
   // RFC 6585, section 4; "Rate limits". Proxies in front of Forgejo and Gitea say so, too.
-  { operation: 'any', status: 429, when: () => true, ...LIMIT },
+  { operation: 'any', status: 429, when: () => true },
   // "Rate limits": a secondary limit may come with the time to wait, and a primary one with nothing left.
-  { operation: 'any', status: 403, when: hasHeader('retry-after', /\S/), ...LIMIT },
-  { operation: 'any', status: 403, when: hasHeader('x-ratelimit-remaining', /^0$/), ...LIMIT },
+  { operation: 'any', status: 403, when: hasHeader('retry-after', /\S/) },
+  { operation: 'any', status: 403, when: hasHeader('x-ratelimit-remaining', /^0$/) },
   // A text alone, old and new, or the address of its explanation: apache/devlake#1322, nf-core/tools#970.
   {
     operation: 'any',
     status: 403,
     when: hasText(/rate.limit|abuse detection|blocked from content/i),
-    ...LIMIT,
   },
   // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801, whatwg/spec-factory#55.
-  { operation: 'write', status: 422, when: ({ codes }) => codes.includes('abuse'), ...LIMIT },
-  { operation: 'write', status: 422, when: hasText(/submitted too quickly/i), ...LIMIT },
-  { operation: 'write', status: 403, when: hasText(/submitted too quickly/i), ...LIMIT },
+  { operation: 'write', status: 422, when: ({ codes }) => codes.includes('abuse') },
+  { operation: 'write', status: 422, when: hasText(/submitted too quickly/i) },
+  { operation: 'write', status: 403, when: hasText(/submitted too quickly/i) },
 ];
 
 const SECOND_MS = 1_000;
@@ -73,14 +65,12 @@ const MINUTE_MS = 60_000;
 export const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
 
 /** Null: the table does not have it. @param now milliseconds since 1970. */
-export function meaningOf(answer: RefusedCall, now: number): Failure | null {
-  const row = ROWS.find(
+export function limitOf(answer: RefusedCall, now: number): Limit | null {
+  const isLimit = ROWS.some(
     ({ operation, status, when }) =>
       (operation === 'any' || operation === answer.operation) && status === answer.status && when(answer),
   );
-  if (row === undefined) return null;
-  const { effect, lasts, whose } = row;
-  return { effect, lasts, whose, retryAfterMs: retryAfterMs(answer, now), says: hostText(answer.text) };
+  return isLimit ? { retryAfterMs: retryAfterMs(answer, now), says: hostText(answer.text) } : null;
 }
 
 /** The host asks for a pause, just now or some time ago. */

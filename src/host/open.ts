@@ -4,15 +4,16 @@ import type { AccountRules } from './account/account-rules.ts';
 import type { ActivityCall, ActivityHost, RepositoryHost, ThreadHost } from './code-host.ts';
 import { FORGEJO_RULES } from './forgejo/account-rules.ts';
 import { FORGEJO_ACTIVITY } from './forgejo/activity.ts';
-import { ForgejoRepositories } from './forgejo/repositories.ts';
+import { forgejoRepositories } from './forgejo/repositories.ts';
 import { FORGEJO_THREADS } from './forgejo/threads.ts';
 import { GITHUB_RULES } from './github/account-rules.ts';
 import { GITHUB_ACTIVITY } from './github/activity.ts';
-import { GitHubRepositories } from './github/repositories.ts';
+import { GITHUB_REPOSITORIES } from './github/repositories.ts';
 import { GITHUB_THREADS } from './github/threads.ts';
 import type { HostKind } from './kinds.ts';
 import { RestActivity } from './rest/activity.ts';
 import type { RestAccess } from './rest/octokit.ts';
+import { RestRepositories } from './rest/repositories.ts';
 import { RestThreads } from './rest/threads.ts';
 
 /** A host, as the bot's account is to speak to it. */
@@ -22,7 +23,8 @@ export interface HostAccess extends RestAccess {
 }
 
 export function openRepositories(access: HostAccess): RepositoryHost {
-  return access.kind === 'github' ? new GitHubRepositories(access) : new ForgejoRepositories(access);
+  const dialect = access.kind === 'github' ? GITHUB_REPOSITORIES : forgejoRepositories(access);
+  return new RestRepositories(access, dialect);
 }
 
 export function openThreads(access: HostAccess): ThreadHost {

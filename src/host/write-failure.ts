@@ -1,5 +1,5 @@
 /** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
-import { HostError } from '../host-error.ts';
+import type { HostError } from '../host-error.ts';
 import { askedPauseMs } from './failure.ts';
 import { failureStatus } from './rest/request-failure.ts';
 
@@ -10,9 +10,6 @@ export type WriteFailure =
   | { readonly kind: 'rate-limited'; readonly pauseMs: number | null }
   /** No answer, or a broken one: it is unknown whether it was done. */
   | { readonly kind: 'unreachable' };
-
-/** The statuses for something that does not exist, no longer exists, or may not be shown. */
-const GONE: ReadonlySet<number | undefined> = new Set([404, 410, 451]);
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
@@ -37,9 +34,4 @@ export function writeFailure(error: HostError): WriteFailure {
   const status = failureStatus(error.cause);
   if (error.code === 'unreachable' || status === undefined) return { kind: 'unreachable' };
   return { kind: 'refused', status: `${status} ${PHRASES[status] ?? ''}`.trim(), said: error.said };
-}
-
-/** Whether the host failed because the comment, the thread or the repository does not exist (any more). */
-export function isGone(error: unknown): boolean {
-  return error instanceof HostError && GONE.has(failureStatus(error.cause));
 }

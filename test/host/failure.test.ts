@@ -1,7 +1,7 @@
 /** What refusals mean, whichever call meets them: every form of a limit pauses the account, and no write is repeated. */
 import { describe, expect, it } from 'vitest';
 import { openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
-import { type HostAnswer, meaningOf, type Operation } from '../../src/host/failure.ts';
+import { type HostAnswer, limitOf, type Operation } from '../../src/host/failure.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { NOT_ALLOWED_REST, NOT_ALLOWED_TEXT, SECONDARY_TEXT } from '../../sandbox/known-answers.ts';
@@ -131,7 +131,7 @@ describe('a limit of Git', () => {
 function meaning(status: number, headers: Record<string, string>, text = '', operation: Operation = 'read') {
   const all = new Headers(headers);
   const header: HostAnswer['header'] = (name) => all.get(name);
-  return meaningOf({ operation, status, header, text, codes: [] }, NOW);
+  return limitOf({ operation, status, header, text, codes: [] }, NOW);
 }
 
 describe('the meaning of an answer', () => {
@@ -149,13 +149,8 @@ describe('the meaning of an answer', () => {
       text: [message, ...errors.map((error) => error.message ?? '')].join(' '),
       codes: errors.map(({ code }) => code),
     };
-    const failure = meaningOf(answer, NOW);
-    expect(failure).toMatchObject({
-      effect: 'none',
-      lasts: 'until',
-      whose: 'ours',
-      retryAfterMs: limit.waitMs,
-    });
+    const failure = limitOf(answer, NOW);
+    expect(failure).toMatchObject({ retryAfterMs: limit.waitMs });
     expect(failure?.says).not.toContain('203.0.113.77');
   });
 

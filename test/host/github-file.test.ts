@@ -1,12 +1,13 @@
 /** A file of a repository, as GitHub's "Get repository content" answers for it. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
-import { GitHubRepositories } from '../../src/host/github/repositories.ts';
+import { openRepositories } from '../../src/host/open.ts';
 import { ACCOUNT } from './support/back-off.ts';
 
 let answered = Response.error();
 const http = { fetch: async () => answered };
-const github = new GitHubRepositories({
+const github = openRepositories({
+  kind: 'github',
   apiUrl: 'https://api.host.test',
   token: 'secret',
   http,

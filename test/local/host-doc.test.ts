@@ -31,10 +31,15 @@ async function routesInSource(): Promise<string[]> {
   const texts = await Promise.all(
     (await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')),
   );
+  const constants = new Map(
+    texts.flatMap((text) =>
+      Array.from(
+        text.matchAll(/^(?:export )?const (\w+) = '(\/[^']+)';$/gm),
+        ([, name = '', path = '']) => [name, path] as const,
+      ),
+    ),
+  );
   return texts.flatMap((text) => {
-    const constants = new Map(
-      Array.from(text.matchAll(/^const (\w+) = '(\/[^']+)';$/gm), ([, name = '', path = '']) => [name, path]),
-    );
     const routes = text.matchAll(/['`]((?:GET|POST|PATCH|PUT|DELETE) [^'`]+)['`]/g);
     return Array.from(routes, ([, route = '']) =>
       route.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => constants.get(name) ?? name),

@@ -49,17 +49,17 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_700;
+const MOST_LINES = 42_500;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
   config: 500,
-  durable: 5_155,
+  durable: 5_090,
   edit: 400,
   events: 350,
   forms: 150,
   git: 7_500,
-  host: 4_500,
+  host: 4_320,
   isolate: 710,
   limits: 1_190,
   metrics: 500,

@@ -20,6 +20,7 @@ import {
   pardonOf,
   pseudonymOf,
 } from '../../notify/alert.ts';
+import { earliest } from '../due-rows.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from '../../limits/burst.ts';
 import { type AccountProblems, MODERATION_ALERT_LIMITS, Operator } from './operator.ts';
 import { type PanicScope, PanicSwitch, type Suspension } from './panic.ts';
@@ -196,9 +197,9 @@ export class Guard extends DurableObject<Env> {
     ]);
     const now = Date.now();
     const expiry = [this.#tokens, this.#operator, this.#rollbacks].map((part) => part.forgetOld(now));
-    const cleaning = Math.max(Math.min(...expiry.map((at) => at ?? Infinity)), now + CLEANING_PAUSE_MS);
-    const next = Math.min(cleaning, this.#rollbacks.isWaiting ? now : Infinity, retryAt ?? Infinity);
-    if (next < Infinity) await this.#wakeAt(next);
+    const cleaning = expiry.map((at) => (at === null ? null : Math.max(at, now + CLEANING_PAUSE_MS)));
+    const next = earliest(...cleaning, this.#rollbacks.isWaiting ? now : null, retryAt);
+    if (next !== null) await this.#wakeAt(next);
   }
 
   #accepts(credential: Credential, action: Action): boolean {

@@ -10,10 +10,10 @@ import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { EMPTY_WINDOW, hit, type Limit, type SlidingWindow } from '../../limits/sliding-window.ts';
-import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
-import { logRefusal } from '../../notify/refusals.ts';
+import { operatorService, publish } from '../../notify/ntfy.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
-import { type Delivery, Outbox, type Waiting } from '../outbox.ts';
+import { earliest } from '../due-rows.ts';
+import { type Delivery, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
 import type { ActionTokens } from './tokens.ts';
 
@@ -189,8 +189,7 @@ export class Operator {
   forgetOld(now: number): number | null {
     const all = [...this.#kv.list<Told>({ prefix: TOLD_PREFIX })];
     for (const [key, told] of all) if (!isCurrent(told, now)) this.#kv.delete(key);
-    const ends = all.filter(([, told]) => isCurrent(told, now)).map(([, { until }]) => until);
-    return ends.length === 0 ? null : Math.min(...ends);
+    return earliest(...all.map(([, told]) => (isCurrent(told, now) ? told.until : null)));
   }
 
   /**
@@ -212,13 +211,7 @@ export class Operator {
         await this.#publish(waiting, config);
         return { kind: 'done' };
       } catch (error) {
-        logRefusal(config.notifyAdminUrl, config, error);
-        const refusal = error instanceof NotificationError ? error : null;
-        return {
-          kind: 'failed',
-          askedMs: refusal?.retryAfterMs ?? 0,
-          all: refusal?.concernsTopic === true,
-        };
+        return notTaken(config.notifyAdminUrl, config, error);
       } finally {
         this.#addresses.delete(waiting);
       }

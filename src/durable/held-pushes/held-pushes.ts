@@ -57,30 +57,22 @@ const UNSEEN = [
   'You may push it again.',
 ];
 
-type Row = {
-  pr_hash: string;
-  host: string;
-  reason: HoldReason;
+/** As a query answers it. */
+type Row = Omit<NewHold, 'isUpdate' | 'isBegun' | 'spool'> & {
   state: HoldState;
   said: string;
-  push: string;
-  same: string;
-  client: string;
-  is_update: number;
+  isUpdate: number;
   attempt: string;
-  row_ends: string;
-  entry_bytes: number;
+  rowEnds: string;
   bytes: number;
-  commits: number;
-  held_at: number;
-  from_at: number;
-  to_at: number;
-  due_at: number | null;
-  until: number;
   failures: number;
   lease: string | null;
-  lease_until: number;
+  leaseUntil: number;
 };
+
+const COLUMNS = `pr_hash AS prHash, host, reason, state, said, push, same, client, is_update AS isUpdate, attempt,
+  row_ends AS rowEnds, entry_bytes AS entryBytes, bytes, commits, held_at AS heldAt, from_at AS "from", to_at AS "to",
+  due_at AS dueAt, until, failures, lease, lease_until AS leaseUntil`;
 
 export interface Lease {
   readonly prHash: string;
@@ -161,13 +153,8 @@ export class HeldPushes extends DurableObject<Env> {
    * The same of one that is held, and updates nothing. @param client its random name. @param push as `NewHold` has it.
    */
   async findPush(client: string, push: string): Promise<HeldView | null> {
-    const [row] = this.#sql
-      .exec<Row>(
-        `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' AND is_update = 0 LIMIT 1`,
-        client,
-        push,
-      )
-      .toArray();
+    const isIt = `client = ? AND push = ? AND state = 'held' AND is_update = 0 LIMIT 1`;
+    const [row] = this.#rows(isIt, client, push);
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 
@@ -203,9 +190,11 @@ export class HeldPushes extends DurableObject<Env> {
     this.#limitTimes(now);
     const rows = this.#rows(`state = 'held' AND (lease IS NOT NULL OR due_at <= ${now})`);
     const running = rows.filter((row) => this.#isLeased(row, now));
-    const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
+    const due = rows.filter(
+      (row): row is Row & Waiting => !running.includes(row) && row.dueAt !== null && row.dueAt <= now,
+    );
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
-    const picked = pick(due.map(waitingOf), { running, spacedUntil }, now);
+    const picked = pick(due, { running, spacedUntil }, now);
     if (picked.some(({ reason }) => reason === 'delay')) {
       this.ctx.storage.kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
     }
@@ -216,17 +205,9 @@ export class HeldPushes extends DurableObject<Env> {
   async open({ prHash, lease }: Lease): Promise<LeasedHold | null> {
     const row = this.#leased({ prHash, lease });
     if (row === undefined) return null;
-    const { host, client, reason, entry_bytes: entryBytes, failures, is_update: isUpdate } = row;
-    return {
-      prHash,
-      host,
-      client,
-      reason,
-      spool: spoolIn(row),
-      entryBytes,
-      failures,
-      isUpdate: isUpdate === 1,
-    };
+    const { host, client, reason, entryBytes, failures, isUpdate } = row;
+    const spool = spoolIn(row);
+    return { prHash, host, client, reason, spool, entryBytes, failures, isUpdate: isUpdate === 1 };
   }
 
   /** It is still at work. False: it has lost the lease, and must stop. */
@@ -245,7 +226,7 @@ export class HeldPushes extends DurableObject<Env> {
   async published(lease: Lease): Promise<void> {
     const row = this.#leased(lease);
     if (row === undefined) return;
-    this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.pr_hash);
+    this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.prHash);
     await this.#eraseIfEmpty();
     this.#shred(row);
     await this.#wake();
@@ -262,7 +243,7 @@ export class HeldPushes extends DurableObject<Env> {
       JSON.stringify(failure.said),
       Number(failure.counts),
       now + pauseMs,
-      row.pr_hash,
+      row.prHash,
     );
   }
 
@@ -291,7 +272,7 @@ export class HeldPushes extends DurableObject<Env> {
   /** Null: it does not wait for the operator. */
   async findToReview(prHash: string): Promise<HoldToReview | null> {
     const row = this.#row(prHash);
-    return row?.state === 'held' && row.due_at === null ? toReviewOf(row) : null;
+    return row?.state === 'held' && row.dueAt === null ? toReviewOf(row) : null;
   }
 
   /**
@@ -302,8 +283,8 @@ export class HeldPushes extends DurableObject<Env> {
     const row = this.#seen(seen);
     if (row === undefined) return false;
     const now = Date.now();
-    const dueAt = randomMoment(Math.max(now, row.from_at), Math.max(now, row.to_at));
-    this.#sql.exec('UPDATE held SET due_at = ? WHERE pr_hash = ?', dueAt, row.pr_hash);
+    const dueAt = randomMoment(Math.max(now, row.from), Math.max(now, row.to));
+    this.#sql.exec('UPDATE held SET due_at = ? WHERE pr_hash = ?', dueAt, row.prHash);
     return true;
   }
 
@@ -334,9 +315,9 @@ export class HeldPushes extends DurableObject<Env> {
     const held = { delay: 0, busy: 0, review: 0 };
     let [bytes, oldestAt]: [number, number | null] = [0, null];
     for (const row of this.#rows(`state = 'held'`)) {
-      held[row.due_at === null ? 'review' : row.reason] += 1;
+      held[row.dueAt === null ? 'review' : row.reason] += 1;
       bytes += row.bytes;
-      oldestAt = Math.min(oldestAt ?? row.held_at, row.held_at);
+      oldestAt = Math.min(oldestAt ?? row.heldAt, row.heldAt);
     }
     return { held, bytes, oldestAt };
   }
@@ -345,8 +326,8 @@ export class HeldPushes extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     for (const row of this.#rows(`until <= ${now}`)) {
-      if (row.state !== 'held') this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.pr_hash);
-      else if (row.due_at === null) await this.#end(row, 'discarded', UNSEEN);
+      if (row.state !== 'held') this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.prHash);
+      else if (row.dueAt === null) await this.#end(row, 'discarded', UNSEEN);
       else if (!this.#isLeased(row, now))
         await this.#end(row, 'failed', [...JSON.parse(row.said), ...EXPIRED]);
     }
@@ -371,16 +352,16 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   #row(prHash: string): Row | undefined {
-    return this.#sql.exec<Row>('SELECT * FROM held WHERE pr_hash = ?', prHash).toArray()[0];
+    return this.#rows('pr_hash = ?', prHash)[0];
   }
 
-  #rows(condition: string): Row[] {
-    return this.#sql.exec<Row>(`SELECT * FROM held WHERE ${condition}`).toArray();
+  #rows(condition: string, ...values: readonly string[]): Row[] {
+    return this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM held WHERE ${condition}`, ...values).toArray();
   }
 
   #seen({ prHash, attempt }: SeenHold): Row | undefined {
     const row = this.#row(prHash);
-    return row?.state === 'held' && row.due_at === null && row.attempt === attempt ? row : undefined;
+    return row?.state === 'held' && row.dueAt === null && row.attempt === attempt ? row : undefined;
   }
 
   /** What has ended takes no room: see `#forgetOldest`. */
@@ -422,7 +403,7 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   /** If the clock was set back, a lease lasts no longer either. */
-  #isLeased({ lease, lease_until: until }: Row, now: number): boolean {
+  #isLeased({ lease, leaseUntil: until }: Row, now: number): boolean {
     return lease !== null && now < until && until <= now + LEASE_MS;
   }
 
@@ -439,7 +420,7 @@ export class HeldPushes extends DurableObject<Env> {
       state,
       JSON.stringify(said),
       Date.now() + TOLD_MS,
-      row.pr_hash,
+      row.prHash,
     );
     this.#forgetOldest();
     this.#shred(row);
@@ -477,23 +458,18 @@ function isBegun({ reason, failures, lease }: Row): boolean {
 }
 
 function viewOf(row: Row, isBeingPublished: boolean): HeldView {
-  const { pr_hash: prHash, host, reason, state, same, from_at: from, to_at: to, until } = row;
+  const { prHash, host, reason, state, same, from, to, until } = row;
   const said = JSON.parse(row.said) as string[];
-  const isUpdate = row.is_update === 1;
-  const view = { prHash, host, reason, state, said, same, from, to, until, isUpdate };
+  const view = { prHash, host, reason, state, said, same, from, to, until, isUpdate: row.isUpdate === 1 };
   return { ...view, isBegun: isBegun(row), isBeingPublished };
 }
 
-function spoolIn({ attempt, row_ends: rowEnds }: Row): HeldSpool {
+function spoolIn({ attempt, rowEnds }: Row): HeldSpool {
   return { attempt, rowEnds: JSON.parse(rowEnds) as number[] };
 }
 
 function toReviewOf(row: Row): HoldToReview {
-  const { pr_hash: prHash, host, bytes, commits, entry_bytes: entryBytes, held_at: heldAt } = row;
-  const isUpdate = row.is_update === 1;
+  const { prHash, host, bytes, commits, entryBytes, heldAt } = row;
+  const isUpdate = row.isUpdate === 1;
   return { prHash, host, spool: spoolIn(row), bytes, commits, entryBytes, heldAt, isUpdate };
-}
-
-function waitingOf({ pr_hash: prHash, client, reason, bytes, commits, due_at: dueAt }: Row): Waiting {
-  return { prHash, client, reason, bytes, commits, dueAt: dueAt ?? 0 };
 }

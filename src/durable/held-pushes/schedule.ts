@@ -5,7 +5,7 @@
  * time, few are published one after the other with a minute or two in between, so that two of them do not look like one
  * person's; where many are due, a crowd hides them, and the spacing would only delay them.
  */
-import type { HoldReason } from './held-push-record.ts';
+import type { NewHold } from './held-push-record.ts';
 
 /** Being published at once, of all runs of the scheduled handler together. A live push finds room beside them. */
 export const MOST_AT_ONCE = 3;
@@ -17,13 +17,8 @@ const FEW = 5;
 /** Between two of them: at least this long, and at most twice as long. */
 export const SPACING_MS = 60_000;
 
-export interface Waiting {
-  readonly prHash: string;
-  /** A random name of the client that pushed it. */
-  readonly client: string;
-  readonly reason: HoldReason;
+export interface Waiting extends Pick<NewHold, 'prHash' | 'client' | 'reason' | 'commits'> {
   readonly bytes: number;
-  readonly commits: number;
   /** Milliseconds since 1970. */
   readonly dueAt: number;
 }

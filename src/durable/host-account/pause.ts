@@ -7,23 +7,19 @@ export const PAUSE_KEY = 'pause';
 
 export class Pause {
   readonly #kv: SyncKvStorage;
-  /** Milliseconds since 1970. */
-  #until: number;
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
-    this.#until = kv.get<number>(PAUSE_KEY) ?? 0;
   }
 
   /** Milliseconds from now on; 0: the account need not wait. */
   left(now: number): number {
-    return isAhead(this.#until, LONGEST_PAUSE_MS, now) ? this.#until - now : 0;
+    const until = this.#kv.get<number>(PAUSE_KEY) ?? 0;
+    return isAhead(until, LONGEST_PAUSE_MS, now) ? until - now : 0;
   }
 
   /** Cost: one write. A pause is never made shorter. */
   begin(pauseMs: number, now: number): void {
-    if (pauseMs <= this.left(now)) return;
-    this.#until = now + pauseMs;
-    this.#kv.put(PAUSE_KEY, this.#until);
+    if (pauseMs > this.left(now)) this.#kv.put(PAUSE_KEY, now + pauseMs);
   }
 }

@@ -64,7 +64,8 @@ export class SentPosts {
     const sent = this.#kv.get<SentPost>(PREFIX + name);
     if (sent === undefined) {
       const until = now + FORM_LIFE_MS;
-      this.#keep(name, { content, until, sendingUntil: now + SENDING_MS, posted: null });
+      const sending: SentPost = { content, until, sendingUntil: now + SENDING_MS, posted: null };
+      this.#kv.put(PREFIX + name, sending);
       return { kind: 'new' };
     }
     const { posted, sendingUntil } = sent;
@@ -78,17 +79,13 @@ export class SentPosts {
   end(name: string, result: PostResult): void {
     const sent = this.#kv.get<SentPost>(PREFIX + name);
     if (sent === undefined) return;
+    const posted = result.kind === 'posted' ? result.posted : null;
     if (result.kind === 'new') this.#kv.delete(PREFIX + name);
-    else
-      this.#keep(name, { ...sent, sendingUntil: 0, posted: result.kind === 'posted' ? result.posted : null });
+    else this.#kv.put(PREFIX + name, { ...sent, sendingUntil: 0, posted });
   }
 
   /** Answers the rest, as it is stored. */
   forgetOld(now: number): readonly (readonly [string, unknown])[] {
     return [...this.#kv.list<SentPost>({ prefix: PREFIX })].filter(([, { until }]) => until > now);
-  }
-
-  #keep(name: string, sent: SentPost): void {
-    this.#kv.put(PREFIX + name, sent);
   }
 }

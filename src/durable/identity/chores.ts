@@ -5,7 +5,8 @@
 import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
-import { isGone, writeFailure } from '../../host/write-failure.ts';
+import { isGone } from '../../host/rest/unless-gone.ts';
+import { writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import type { Attempt, Chore } from './comments.ts';
 import type { Pseudonym } from './pseudonym.ts';

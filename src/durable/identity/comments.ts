@@ -53,37 +53,32 @@ const KEPT_MS = 30_000;
 /** Enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
 
-interface AttemptRow extends Record<string, SqlStorageValue> {
-  id: number;
-  owner: string;
-  repo: string;
-  number: number;
-  started_at: number;
-  due_at: number;
-  failures: number;
-}
+/** As a query answers it. */
+type Row<T extends Pick<Thread, 'repository'>> = Omit<T, 'repository'> & { owner: string; name: string };
 
-interface ChoreRow extends Record<string, SqlStorageValue> {
-  id: number;
-  owner: string;
-  repo: string;
-  chore: ChoreKind;
-  ordered_at: number;
-  failures: number;
-  karma: number | null;
+function placed<T extends Pick<Thread, 'repository'>>({ owner, name, ...rest }: Row<T>): T {
+  return { ...rest, repository: { owner, name } } as unknown as T;
 }
 
 export class Comments {
   readonly #sql: SqlStorage;
-  readonly #chores: DueRows<ChoreRow>;
-  readonly #attempts: DueRows<AttemptRow>;
+  readonly #chores: DueRows<Row<Chore>>;
+  readonly #attempts: DueRows<Row<Attempt>>;
   /** An attempt that has ended, but whose record is kept. */
   #kept: Attempt | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#chores = new DueRows(sql, { table: 'comments', condition: 'chore IS NOT NULL' });
-    this.#attempts = new DueRows(sql, { table: 'attempts' });
+    this.#chores = new DueRows(sql, {
+      table: 'comments',
+      columns:
+        'chore AS kind, owner, repo AS name, id AS commentId, ordered_at AS orderedAt, failures, karma',
+      condition: 'chore IS NOT NULL',
+    });
+    this.#attempts = new DueRows(sql, {
+      table: 'attempts',
+      columns: 'id, owner, repo AS name, number, started_at AS startedAt, due_at AS dueAt, failures',
+    });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
@@ -152,13 +147,11 @@ export class Comments {
 
   /** The newest ones. */
   newest(): PostedOn[] {
-    return this.#sql
-      .exec<{ id: number; owner: string; repo: string; number: number }>(
-        `SELECT id, owner, repo, number FROM comments
-         WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
-      )
-      .toArray()
-      .map(({ id, owner, repo, number }) => ({ id, repository: { owner, name: repo }, number }));
+    const rows = this.#sql.exec<Row<PostedOn>>(
+      `SELECT id, owner, repo AS name, number FROM comments
+       WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
+    );
+    return rows.toArray().map((row) => placed<PostedOn>(row));
   }
 
   unknownAmong(comments: readonly CommentWithText[]): CommentWithText[] {
@@ -192,24 +185,16 @@ export class Comments {
 
   /** How many comments there are, and where. */
   extent(): { comments: number; repository: string | null } {
-    const { comments, repository } = this.#sql
+    return this.#sql
       .exec<{ comments: number; repository: string | null }>(
         "SELECT count(*) AS comments, min(owner || '/' || repo) AS repository FROM comments",
       )
       .one();
-    return { comments, repository };
   }
 
   /** The oldest comments with an action that is due, in order. */
   dueChores(now: number, limit: number): Chore[] {
-    return this.#chores.due(now, limit).map(({ id, owner, repo, chore, ordered_at, failures, karma }) => ({
-      kind: chore,
-      repository: { owner, name: repo },
-      commentId: id,
-      orderedAt: ordered_at,
-      failures,
-      karma,
-    }));
+    return this.#chores.due(now, limit).map((row) => placed<Chore>(row));
   }
 
   /**
@@ -250,14 +235,7 @@ export class Comments {
 
   /** Old attempts that have not ended. */
   dueAttempts(now: number): Attempt[] {
-    return this.#attempts.due(now).map(({ id, owner, repo, number, started_at, due_at, failures }) => ({
-      id,
-      repository: { owner, name: repo },
-      number,
-      startedAt: started_at,
-      dueAt: due_at,
-      failures,
-    }));
+    return this.#attempts.due(now).map((row) => placed<Attempt>(row));
   }
 
   lookAgain({ id, failures }: Attempt, now: number): void {
@@ -266,10 +244,8 @@ export class Comments {
 
   /** True if there is no comment, and none that may exist. */
   isEmpty(): boolean {
-    return (
-      this.#sql.exec('SELECT id FROM comments UNION ALL SELECT id FROM attempts LIMIT 1').toArray().length ===
-      0
-    );
+    const some = 'SELECT id FROM comments UNION ALL SELECT id FROM attempts LIMIT 1';
+    return this.#sql.exec(some).toArray().length === 0;
   }
 
   /** When something is due next; null if nothing is. */

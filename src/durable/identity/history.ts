@@ -34,24 +34,16 @@ export interface News {
   readonly failures: number;
 }
 
-interface EntryRow extends Record<string, SqlStorageValue> {
-  id: number;
-  event: HistoryEvent;
-  at: number;
-  karma: number;
-  /** JSON. */
-  details: string | null;
-  due_at: number | null;
-  failures: number;
-}
+type EntryRow = { event: HistoryEvent; at: number; karma: number; dueAt: number | null };
+type NewsRow = Omit<News, 'details'> & { details: string };
 
 export class History {
   readonly #sql: SqlStorage;
-  readonly #untold: DueRows<EntryRow>;
+  readonly #untold: DueRows<NewsRow>;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#untold = new DueRows(sql, { table: 'history' });
+    this.#untold = new DueRows(sql, { table: 'history', columns: 'id, at, details, failures' });
     sql.exec(`CREATE TABLE IF NOT EXISTS history (
       id INTEGER PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, karma INTEGER NOT NULL,
       details TEXT, due_at INTEGER, failures INTEGER NOT NULL DEFAULT 0
@@ -103,7 +95,7 @@ export class History {
       id,
       at,
       failures,
-      details: JSON.parse(details ?? '') as NewsDetails,
+      details: JSON.parse(details) as NewsDetails,
     }));
   }
 
@@ -126,10 +118,11 @@ export class History {
 
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
-    return earliest(...this.#rows().map(({ at, due_at }) => due_at ?? at + ENTRY_LIFE_MS + 1));
+    return earliest(...this.#rows().map(({ at, dueAt }) => dueAt ?? at + ENTRY_LIFE_MS + 1));
   }
 
   #rows(): EntryRow[] {
-    return this.#sql.exec<EntryRow>('SELECT * FROM history ORDER BY id').toArray();
+    const query = 'SELECT event, at, karma, due_at AS dueAt FROM history ORDER BY id';
+    return this.#sql.exec<EntryRow>(query).toArray();
   }
 }

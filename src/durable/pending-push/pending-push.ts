@@ -20,6 +20,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { openHostAccess } from '../host-access.ts';
+import { earliest } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import { Lease } from '../lease.ts';
 
@@ -125,7 +126,7 @@ export class PendingPush extends DurableObject<Env> {
     if (!this.#leaseOf(hash).release(lease)) return;
     this.#leases.delete(hash);
     if (isHeld) await this.#forget(hash, { isHeld, until: Date.now() + HELD_LIFE_MS });
-    else if (isAnswered && this.#has(hash)) await this.#forget(hash);
+    else if (isAnswered && this.ctx.storage.kv.get(hash) !== undefined) await this.#forget(hash);
   }
 
   override async alarm(): Promise<void> {
@@ -133,8 +134,8 @@ export class PendingPush extends DurableObject<Env> {
     for (const [hash, stored] of this.#stored()) {
       if (stored.until <= now) await this.#clearUp(hash, stored, now);
     }
-    const times = this.#stored().map(([, { until }]) => (until > now ? until : now + RETRY_MS));
-    if (times.length > 0) await this.ctx.storage.setAlarm(Math.min(...times));
+    const next = earliest(...this.#stored().map(([, { until }]) => (until > now ? until : now + RETRY_MS)));
+    if (next !== null) await this.ctx.storage.setAlarm(next);
   }
 
   async #store(hash: string, stored: Stored): Promise<void> {
@@ -154,10 +155,6 @@ export class PendingPush extends DurableObject<Env> {
 
   #stored(): [string, Stored][] {
     return [...this.ctx.storage.kv.list<Stored>()];
-  }
-
-  #has(hash: string): boolean {
-    return this.ctx.storage.kv.get(hash) !== undefined;
   }
 
   #leaseOf(hash: string): Lease {
@@ -204,7 +201,7 @@ export class PendingPush extends DurableObject<Env> {
       return;
     }
     const left = mark === null ? others : [...others, [hash, mark] as const];
-    await keepOnly(storage, left, left.length === 0 ? null : Math.min(...left.map(([, { until }]) => until)));
+    await keepOnly(storage, left, earliest(...left.map(([, { until }]) => until)));
   }
 }
 

@@ -12,15 +12,14 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity } from '../../host/open.ts';
-import { NotificationError, publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
-import { logRefusal } from '../../notify/refusals.ts';
+import { publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/opened.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import type { Delivery } from '../outbox.ts';
+import { type Delivery, notTaken } from '../outbox.ts';
 import { History, type HistoryEvent, isEnd, type KeptHistory, type PullRequestState } from './history.ts';
 import { type KeptOutbox, type OutboxEntry, type OutboxEvent, PullRequestOutbox } from './outbox.ts';
 import {
@@ -291,10 +290,7 @@ export class PullRequest extends DurableObject<Env> {
       }
       return { kind: 'done' };
     } catch (error) {
-      logRefusal(config.notifyBaseUrl, config, error);
-      const refusal = error instanceof NotificationError ? error : null;
-      const askedMs = refusal?.retryAfterMs ?? 0;
-      return { kind: 'failed', askedMs, all: refusal?.concernsTopic === true };
+      return notTaken(config.notifyBaseUrl, config, error);
     }
   }
 }

@@ -48,6 +48,17 @@ function encodeCommand(command: string, args: readonly string[]): Uint8Array {
   ]);
 }
 
+function encodeFetch(options: readonly string[], wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    ...options,
+    ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
+}
+
 function malformed(what: string): ProtocolError {
   return new ProtocolError('bad-request', `The code host sent a malformed ${what}.`);
 }
@@ -160,13 +171,7 @@ function isBranch(name: string | undefined): boolean {
 
 /** Everything that `wants` reach and `haves` do not, in a pack that needs no object from elsewhere. */
 export function encodePackFetch(wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
-  return encodeCommand('fetch', [
-    'no-progress',
-    'ofs-delta',
-    ...wants.map((oid) => `want ${oid}`),
-    ...haves.map((oid) => `have ${oid}`),
-    'done',
-  ]);
+  return encodeFetch([], wants, haves);
 }
 
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */
@@ -181,16 +186,11 @@ export interface HistoryRequest {
 }
 
 export function encodeHistoryFetch({ wants, haves = [], since, tipsOnly }: HistoryRequest): Uint8Array {
-  return encodeCommand('fetch', [
-    'no-progress',
-    'ofs-delta',
-    'filter tree:0',
+  const depths = [
     ...(since === undefined ? [] : [`deepen-since ${since}`]),
     ...(tipsOnly === true ? ['deepen 1'] : []),
-    ...wants.map((oid) => `want ${oid}`),
-    ...haves.map((oid) => `have ${oid}`),
-    'done',
-  ]);
+  ];
+  return encodeFetch(['filter tree:0', ...depths], wants, haves);
 }
 
 /**
@@ -208,14 +208,8 @@ export interface ObjectRequest {
 }
 
 export function encodeObjectFetch({ wants, withFolders = false, depth }: ObjectRequest): Uint8Array {
-  return encodeCommand('fetch', [
-    'no-progress',
-    'ofs-delta',
-    withFolders ? 'filter blob:none' : 'filter tree:0',
-    ...(depth === undefined ? [] : [`deepen ${depth}`]),
-    ...wants.map((oid) => `want ${oid}`),
-    'done',
-  ]);
+  const filter = withFolders ? 'filter blob:none' : 'filter tree:0';
+  return encodeFetch(depth === undefined ? [filter] : [filter, `deepen ${depth}`], wants, []);
 }
 
 export type FetchAnswer =

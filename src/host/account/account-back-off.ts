@@ -8,7 +8,7 @@
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
-import { HostPause, LONGEST_PAUSE_MS, meaningOf, type RefusedCall } from '../failure.ts';
+import { HostPause, limitOf, LONGEST_PAUSE_MS, type RefusedCall } from '../failure.ts';
 
 /** What all isolates know about the account. Both methods reject if it cannot be reached. */
 export interface PauseBoard {
@@ -97,9 +97,9 @@ export class AccountBackOff {
   observe(answer: RefusedCall): HostPause | null {
     const { board, clock, hostName, later } = this.#settings;
     const now = clock.now();
-    const failure = meaningOf(answer, now);
-    if (failure?.lasts !== 'until') return null;
-    const { retryAfterMs, says } = failure;
+    const limit = limitOf(answer, now);
+    if (limit === null) return null;
+    const { retryAfterMs, says } = limit;
     const unnamed = retryAfterMs === null ? this.#unnamedPause(now) : this.#known.unnamed;
     const pauseMs = retryAfterMs ?? unnamed.until - now;
     this.#know({ pausedUntil: now + pauseMs, unnamed });

@@ -1,25 +1,18 @@
 /** How Forgejo and Gitea are asked for what others do to the bot's pull requests. */
 import type { FeedThread } from '../code-host.ts';
 import { type ActivityDialect, pullRequestThread } from '../rest/activity.ts';
-import { expectList } from '../rest/answer.ts';
-import {
-  type AnsweredComment,
-  type AnsweredPull,
-  type AnsweredReview,
-  type AnsweredUser,
-  isSent,
-} from './answers.ts';
-import { call, lookUp, pagesOf } from './calls.ts';
+import { type AnsweredReview, isSent } from './answers.ts';
+import { pagesOf, PULL } from './calls.ts';
 import { readConversation } from './conversation.ts';
+import { FORGEJO_READS } from './reads.ts';
 
 /** The server does not say how often its feed may be read. */
 const POLL_INTERVAL_MS = 60_000;
-const PULL = '/repos/{owner}/{repo}/pulls/{index}';
 
 type AnsweredEntry = Parameters<typeof pullRequestThread>[0];
 
 export const FORGEJO_ACTIVITY: ActivityDialect = {
-  account: (octokit) => call<AnsweredUser>(octokit, 'GET /user'),
+  ...FORGEJO_READS,
 
   /** There is no condition that would save reading it. */
   async feed(octokit, since, _ifModifiedSince, wantsMore) {
@@ -34,19 +27,6 @@ export const FORGEJO_ACTIVITY: ActivityDialect = {
     return { threads, lastModified: null, pollIntervalMs: POLL_INTERVAL_MS };
   },
 
-  async pull(octokit, place) {
-    const { data } = await call<AnsweredPull>(octokit, `GET ${PULL}`, { ...place });
-    return { ...data, branch: data.head.label };
-  },
-
-  /** All at once: this list has no pages. */
-  async comments(octokit, place, since) {
-    const route = 'GET /repos/{owner}/{repo}/issues/{index}/comments';
-    const { data } = await call<readonly AnsweredComment[]>(octokit, route, { ...place, since });
-    // An answer of another shape must not pass for a thread without comments.
-    return expectList(data);
-  },
-
   /** They cannot be asked for from a moment on. */
   async reviews(octokit, place) {
     const reviews: AnsweredReview[] = [];
@@ -57,5 +37,4 @@ export const FORGEJO_ACTIVITY: ActivityDialect = {
   },
 
   conversation: readConversation,
-  lookUp,
 };

@@ -1,5 +1,5 @@
 /** What Forgejo's and Gitea's REST interface answers with, as far as it is read here; and what that means. */
-import type { Repository } from '../code-host.ts';
+import type { Head, Repository } from '../code-host.ts';
 import { expectFlag, expectNumber, expectRepository, expectSize } from '../rest/answer.ts';
 
 export interface AnsweredUser {
@@ -81,10 +81,14 @@ export function toRepository(data: AnsweredRepository): Repository {
   };
 }
 
-/** Whether a pull request is the one of a branch of this account. Where the fork is gone, its author had it. */
-export function isFrom(owner: string, branch: string, { head, user }: AnsweredPull): boolean {
+export function withBranch(pull: AnsweredPull): AnsweredPull & { readonly branch: string } {
+  return { ...pull, branch: pull.head.label };
+}
+
+/** Whether a pull request is the one of this head. Where the fork is gone, its author had it. */
+export function isFrom({ fork, branch }: Head, { head, user }: AnsweredPull): boolean {
   const login = head.repo?.owner.login ?? user?.login;
-  return head.label === branch && login?.toLowerCase() === owner.toLowerCase();
+  return head.label === branch && login?.toLowerCase() === fork.owner.toLowerCase();
 }
 
 export function isForkOf(data: AnsweredRepository, repository: Repository, login: string): boolean {

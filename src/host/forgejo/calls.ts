@@ -1,19 +1,16 @@
 /** Calls of Forgejo's and Gitea's REST interface, which Octokit knows how to make but not by name. */
 import type { Octokit } from '@octokit/rest';
-import type { Repository } from '../code-host.ts';
-import type { RepositoryName } from '../../repository-name.ts';
 import { expectList } from '../rest/answer.ts';
-import { lookUpWith } from '../git/visibility.ts';
-import type { RestCalls } from '../rest/octokit.ts';
+import type { Answer } from '../rest/reads.ts';
 import { isRequestFailure, refusalText } from '../rest/request-failure.ts';
-import { type AnsweredRepository, toRepository } from './answers.ts';
+
+export const ISSUE = '/repos/{owner}/{repo}/issues/{index}';
+export const PULL = '/repos/{owner}/{repo}/pulls/{index}';
 
 /** The most that a server gives at once unless its operator allows more (`[api] MAX_RESPONSE_ITEMS`). */
 export const PAGE_SIZE = 50;
 
-export interface Answer<T> {
-  readonly status: number;
-  readonly data: T;
+interface AnswerWithHeaders<T> extends Answer<T> {
   readonly headers: {
     readonly link?: string | undefined;
     /** Of the whole list. */
@@ -35,9 +32,9 @@ export async function call<T>(
   octokit: Octokit,
   route: string,
   parameters: Readonly<Record<string, unknown>> = {},
-): Promise<Answer<T>> {
+): Promise<AnswerWithHeaders<T>> {
   try {
-    return (await octokit.request(route, { ...parameters })) as Answer<T>;
+    return (await octokit.request(route, { ...parameters })) as AnswerWithHeaders<T>;
   } catch (error) {
     const isHidden = isRequestFailure(error) && error.status === 403 && HIDDEN_TEXT.test(refusalText(error));
     throw isHidden ? Object.assign(error, { status: 404 }) : error;
@@ -70,13 +67,4 @@ export async function* pagesOf<T>(
     const isMoreCounted = Number(headers['x-total-count'] ?? 0) > seen;
     if (data.length === 0 || !(isNextNamed || isMoreCounted)) return;
   }
-}
-
-/** @throws HostError */
-export async function lookUp(calls: RestCalls, name: RepositoryName): Promise<Repository> {
-  return lookUpWith(calls, name, async () => {
-    const place = { owner: name.owner, repo: name.name };
-    const { data } = await call<AnsweredRepository>(calls.octokit, 'GET /repos/{owner}/{repo}', place);
-    return toRepository(data);
-  });
 }

@@ -1,14 +1,13 @@
 /** What was written on an issue or a pull request on Forgejo and Gitea. */
 import type { Octokit } from '@octokit/rest';
 import type { Conversation, ThreadComment } from '../code-host.ts';
-import type { ThreadPlace } from '../rest/activity.ts';
 import { expectFlag, expectList, expectNumber, expectText } from '../rest/answer.ts';
 import { lastPages, newest, toComment } from '../rest/conversation.ts';
+import type { ThreadPlace } from '../rest/reads.ts';
 import { type AnsweredComment, type AnsweredReview, isSent } from './answers.ts';
-import { call, PAGE_SIZE } from './calls.ts';
+import { call, ISSUE, PAGE_SIZE, PULL } from './calls.ts';
 
-const ISSUE = 'GET /repos/{owner}/{repo}/issues/{index}';
-const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{index}/reviews';
+const REVIEWS = `GET ${PULL}/reviews`;
 /** Their remarks on lines are read: a call for each, as no list has them all. */
 const REVIEWS_WITH_REMARKS = 5;
 
@@ -22,10 +21,10 @@ interface AnsweredIssue extends AnsweredComment {
 
 export async function readConversation(octokit: Octokit, at: ThreadPlace): Promise<Conversation | null> {
   const place = { ...at };
-  const { data: issue } = await call<AnsweredIssue>(octokit, ISSUE, place);
+  const { data: issue } = await call<AnsweredIssue>(octokit, `GET ${ISSUE}`, place);
   const [comments, reviews] = await Promise.all([
     // All at once: this list has no pages.
-    call<readonly AnsweredComment[]>(octokit, `${ISSUE}/comments`, place),
+    call<readonly AnsweredComment[]>(octokit, `GET ${ISSUE}/comments`, place),
     issue.pull_request ? readReviews(octokit, place) : [],
   ]);
   const isOpen = issue.state === 'open';

@@ -8,6 +8,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { expectRepository, expectStatus } from '../rest/answer.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus, isRequestFailure, refusalText } from '../rest/request-failure.ts';
+import { unlessMissing } from '../rest/unless-gone.ts';
 import { type AnsweredRepository, isForkOf } from './answers.ts';
 import { call, pagesOf } from './calls.ts';
 
@@ -91,13 +92,4 @@ async function find(
 function checked(data: AnsweredRepository, repository: Repository, login: string): RepositoryName {
   if (isForkOf(data, repository, login)) return expectRepository(data);
   throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
-}
-
-async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof HostError && error.code === 'missing') return null;
-    throw error;
-  }
 }

@@ -7,11 +7,10 @@
  * for a while, and one that was not among them is looked for only among newer pull requests.
  */
 import { Recent } from '../../isolate/recent.ts';
-import type { Head, PullRequest } from '../code-host.ts';
+import type { Head } from '../code-host.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { RestCalls } from '../rest/octokit.ts';
-import { toPullRequest } from '../rest/answered-pull.ts';
-import { type AnsweredPull, isFrom } from './answers.ts';
+import { type AnsweredPull, isFrom, withBranch } from './answers.ts';
 import { pagesOf } from './calls.ts';
 
 /** Of the bot's pull requests in one repository. Usually the wanted one was opened a moment ago. */
@@ -37,45 +36,43 @@ const lastRead = new Recent<Read>({ lifeMs: LIFE_MS, most: MAX_REPOSITORIES });
 
 /**
  * The open one, else the newest; null if there is none.
- * @throws HostError, also if there are too many to look through.
+ * @throws TypeError if there are too many to look through.
  */
-export async function findPullRequest(
-  { octokit, retried, apiUrl, clock }: RestCalls,
+export async function findPull(
+  { octokit, apiUrl, clock }: RestCalls,
   repository: RepositoryName,
-  { fork, branch }: Head,
-): Promise<PullRequest | null> {
+  head: Head,
+): Promise<(AnsweredPull & { branch: string }) | null> {
+  const { fork, branch } = head;
   const key = `${apiUrl} ${fullName(repository)} ${fork.owner}`.toLowerCase();
-  return retried(async () => {
-    const earlier = lastRead.get(key, clock.now());
-    const readTo = earlier === null || earlier.branches.has(branch) ? 0 : earlier.newest;
-    // Older servers do not know the filter by author, and answer with all.
-    const query = { owner: repository.owner, repo: repository.name, state: 'all', poster: fork.owner };
-    const branches = new Set<string>();
-    let newest = 0;
-    let best: AnsweredPull | null = null;
-    let pages = 0;
-    let isWhole = true;
-    for await (const page of pagesOf<AnsweredPull>(octokit, 'GET /repos/{owner}/{repo}/pulls', query)) {
-      const found = page.filter((pull) => isFrom(fork.owner, branch, pull));
-      const open = found.find(({ state }) => state === 'open');
-      if (open !== undefined) return toPullRequest(open, branch);
-      best ??= found[0] ?? null;
-      for (const { number, head } of page) {
-        newest = Math.max(newest, number);
-        if (head.label.length <= MAX_BRANCH_LENGTH) branches.add(head.label);
-      }
-      if (page.some(({ number }) => number <= readTo))
-        return orUnknown(best, branch, earlier?.isWhole ?? true);
-      isWhole = (pages += 1) < MAX_PAGES;
-      if (!isWhole) break;
+  const earlier = lastRead.get(key, clock.now());
+  const readTo = earlier === null || earlier.branches.has(branch) ? 0 : earlier.newest;
+  // Older servers do not know the filter by author, and answer with all.
+  const query = { owner: repository.owner, repo: repository.name, state: 'all', poster: fork.owner };
+  const branches = new Set<string>();
+  let newest = 0;
+  let best: AnsweredPull | null = null;
+  let pages = 0;
+  let isWhole = true;
+  for await (const page of pagesOf<AnsweredPull>(octokit, 'GET /repos/{owner}/{repo}/pulls', query)) {
+    const found = page.filter((pull) => isFrom(head, pull));
+    const open = found.find(({ state }) => state === 'open');
+    if (open !== undefined) return withBranch(open);
+    best ??= found[0] ?? null;
+    for (const { number, head: shown } of page) {
+      newest = Math.max(newest, number);
+      if (shown.label.length <= MAX_BRANCH_LENGTH) branches.add(shown.label);
     }
-    if (pages > 1) lastRead.set(key, { branches, newest, isWhole }, clock.now());
-    return orUnknown(best, branch, isWhole);
-  });
+    if (page.some(({ number }) => number <= readTo)) return orUnknown(best, earlier?.isWhole ?? true);
+    isWhole = (pages += 1) < MAX_PAGES;
+    if (!isWhole) break;
+  }
+  if (pages > 1) lastRead.set(key, { branches, newest, isWhole }, clock.now());
+  return orUnknown(best, isWhole);
 }
 
 /** @throws TypeError if the one that is looked for may be on a page that was not read. */
-function orUnknown(best: AnsweredPull | null, branch: string, isWhole: boolean): PullRequest | null {
+function orUnknown(best: AnsweredPull | null, isWhole: boolean): (AnsweredPull & { branch: string }) | null {
   if (best === null && !isWhole) throw new TypeError('too many pull requests to look through');
-  return best === null ? null : toPullRequest(best, branch);
+  return best === null ? null : withBranch(best);
 }

@@ -1,157 +1,123 @@
-/**
- * Repositories, forks and pull requests by the REST interface of Forgejo and Gitea; where that cannot do it, by Git.
- *
- * Reads, and writes with the same result when repeated (fork, sync, delete), are retried. Opening a pull request is
- * retried only after checking whether it has been opened.
- */
+/** How Forgejo and Gitea are asked for repositories, forks and pull requests; for branches also by Git. */
 import type { Clock } from '../../isolate/clock.ts';
-import type { Oid } from '../../git/objects/oid.ts';
-import type {
-  Account,
-  ClosedPullRequest,
-  FileAnswer,
-  Head,
-  NewPullRequest,
-  PullRequest,
-  PullRequestChanges,
-  Repository,
-  RepositoryHost,
-  Submodule,
-  UpstreamBranch,
-} from '../code-host.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
 import { GitTransport } from '../git/git-transport.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import { visibilityAt } from '../git/visibility.ts';
-import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
-import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
-import { underCurrentName } from '../rest/renamed.ts';
-import type { AnsweredUser } from './answers.ts';
-import { call, lookUp } from './calls.ts';
-import { addBranch, deleteBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
+import type { Submodule } from '../code-host.ts';
+import { expectList, expectRepository, expectText } from '../rest/answer.ts';
+import type { RestAccess, RestCalls } from '../rest/octokit.ts';
+import type { ThreadPlace } from '../rest/reads.ts';
+import type { RepositoryDialect } from '../rest/repositories.ts';
+import { type AnsweredPull, isFrom, withBranch } from './answers.ts';
+import { call, PAGE_SIZE, PULL } from './calls.ts';
+import { addBranch, deleteBranch, syncBranch } from './fork-branches.ts';
 import { forkOf } from './forks.ts';
-import {
-  type AnsweredEntry,
-  changedSubmodules,
-  closePullRequest,
-  editPullRequest,
-  openPullRequest,
-  pullRequest,
-} from './pull-requests.ts';
-import { findPullRequest } from './pull-search.ts';
+import { findPull } from './pull-search.ts';
+import { FORGEJO_READS } from './reads.ts';
 
 /** The REST interface stands below the pages. */
 const API_PATH = '/api/v1';
-const MAX_FILE_BYTES = 1024 * 1024;
+/** Each costs a request. */
+const MAX_SUBMODULES = 10;
+const CONTENTS = '/repos/{owner}/{repo}/contents/{path}';
+/** The default of `WORK_IN_PROGRESS_PREFIXES` in a server's app.ini; their case does not matter. */
+const DRAFT_TITLE = /^(?:WIP:|\[WIP\])/i;
 
-export class ForgejoRepositories implements RepositoryHost {
-  readonly #calls: RestCalls;
-  readonly #smartHttp: SmartHttp;
-  readonly #clock: Clock;
-  #account: Account | null = null;
+interface AnsweredEntry {
+  readonly type: string;
+  readonly sha: string;
+  readonly size: number;
+  readonly encoding?: string | null;
+  readonly content?: string | null;
+}
 
-  constructor(access: RestAccess & { clock: Clock }) {
-    const { apiUrl, http, clock } = access;
-    this.#calls = openCalls(access);
-    this.#smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), access, http);
-    this.#clock = clock;
-  }
-
-  async account(): Promise<Account> {
-    this.#account ??= await this.#calls.retried(async () => {
-      const { data } = await call<AnsweredUser>(this.#calls.octokit, 'GET /user');
-      return { id: expectNumber(data.id), login: expectLogin(data.login) };
-    });
-    return this.#account;
-  }
-
-  async repository(name: RepositoryName): Promise<Repository> {
-    return lookUp(this.#calls, name);
-  }
-
-  async file({ owner, name: repo }: RepositoryName, path: string): Promise<FileAnswer> {
-    const { octokit, retried } = this.#calls;
-    try {
-      return await retried(async () => {
-        const query = { owner, repo, path };
-        const { data } = await call<AnsweredEntry>(
-          octokit,
-          'GET /repos/{owner}/{repo}/contents/{path}',
-          query,
-        );
-        if (Array.isArray(data)) return { kind: 'unreadable' };
-        const isFile = expectText(data.type) === 'file' && data.encoding === 'base64';
-        const isWhole = isFile && typeof data.content === 'string' && data.size <= MAX_FILE_BYTES;
-        return isWhole
-          ? { kind: 'file', content: Buffer.from(data.content ?? '', 'base64') }
-          : { kind: 'unreadable' };
-      });
-    } catch (error) {
-      if (error instanceof HostError && error.code === 'missing') return { kind: 'missing' };
-      throw error;
-    }
-  }
-
-  async fork(repository: Repository): Promise<RepositoryName> {
-    const { login } = await this.account();
-    return this.#renamed(repository, (name) => forkOf(this.#calls, { ...repository, ...name }, login));
-  }
-
-  async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
-    return this.#withGit((tools) => syncBranch(tools, fork, branch));
-  }
-
-  async addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void> {
-    return this.#withGit((tools) => addBranch(tools, fork, branch, ground));
-  }
-
-  async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
-    return this.#renamed(fork, (name) => this.#withGit((tools) => deleteBranch(tools, name, branch)));
-  }
-
-  async pullRequest(repository: RepositoryName, number: number): Promise<PullRequest | null> {
-    return pullRequest(this.#calls, repository, number);
-  }
-
-  async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {
-    return findPullRequest(this.#calls, repository, head);
-  }
-
-  async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
-    return this.#renamed(repository, (name) => openPullRequest(this.#calls, name, request));
-  }
-
-  async editPullRequest(
-    repository: RepositoryName,
-    number: number,
-    changes: PullRequestChanges,
-  ): Promise<void> {
-    await this.#renamed(repository, (name) => editPullRequest(this.#calls, name, number, changes));
-  }
-
-  async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
-    return this.#renamed(repository, (name) => closePullRequest(this.#calls, name, number));
-  }
-
-  async changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]> {
-    return changedSubmodules(this.#calls, repository, number);
-  }
+export function forgejoRepositories(access: RestAccess & { readonly clock: Clock }): RepositoryDialect {
+  const { apiUrl, http, clock } = access;
+  const smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), access, http);
 
   /** Memory for the history that the work reads is given back when it ends. */
-  async #withGit<T>(work: (tools: ForkBranchTools) => Promise<T>): Promise<T> {
-    const memory = isolateMemory.open(this.#clock);
+  async function withGit<T>(calls: RestCalls, work: (transport: GitTransport) => Promise<T>): Promise<T> {
+    const memory = isolateMemory.open(clock);
     try {
-      const visibility = visibilityAt(this, this.#calls.apiUrl, this.#clock);
-      const transport = new GitTransport(this.#smartHttp, this.#clock, memory, visibility);
-      return await work({ calls: this.#calls, transport });
+      const repository = (name: RepositoryName) => FORGEJO_READS.lookUp(calls, name);
+      const visibility = visibilityAt({ repository }, apiUrl, clock);
+      return await work(new GitTransport(smartHttp, clock, memory, visibility));
     } finally {
       memory.end();
     }
   }
 
-  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName((name) => this.repository(name), repository, write);
-  }
+  return {
+    ...FORGEJO_READS,
+    contents: (octokit, at) => call<AnsweredEntry>(octokit, `GET ${CONTENTS}`, { ...at }),
+    fork: async (calls, repository, login) => forkOf(calls, repository, await login()),
+    syncBranch: (calls, fork, branch) =>
+      withGit(calls, (transport) => syncBranch({ calls, transport }, fork, branch)),
+    addBranch: (calls, fork, branch, ground) =>
+      withGit(calls, (transport) => addBranch({ calls, transport }, fork, branch, ground)),
+    deleteBranch: (calls, fork, branch) =>
+      withGit(calls, (transport) => deleteBranch({ calls, transport }, fork, branch)),
+    findPull,
+
+    async createPull(octokit, at, { head, base, title, body, isDraft }) {
+      const data = {
+        head: `${head.fork.owner}:${head.branch}`,
+        base,
+        // There is no other way to say it.
+        title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title,
+        body,
+      };
+      const route = 'POST /repos/{owner}/{repo}/pulls';
+      const answer = await call<AnsweredPull>(octokit, route, { ...at, data });
+      if (!isFrom(head, answer.data)) throw new TypeError('another pull request was opened');
+      return { status: answer.status, data: withBranch(answer.data) };
+    },
+
+    reasonNotOpened: null,
+    changePull: (octokit, at, data) => call<AnsweredPull>(octokit, `PATCH ${PULL}`, { ...at, data }),
+    changedSubmodules,
+  };
+}
+
+interface AnsweredFile {
+  readonly filename: string;
+  readonly status: string;
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+/**
+ * The list of files does not say what is a submodule, but one counts as a file with a single line. Those are looked at,
+ * the first few of them.
+ */
+async function changedSubmodules(
+  { octokit, retried }: RestCalls,
+  { owner, repo, index }: ThreadPlace,
+): Promise<readonly Submodule[]> {
+  const files = await retried(async () => {
+    const query = { owner, repo, index, limit: PAGE_SIZE };
+    return expectList((await call<readonly AnsweredFile[]>(octokit, `GET ${PULL}/files`, query)).data);
+  });
+  const candidates = files
+    .filter(({ status, additions, deletions }) => status !== 'deleted' && additions === 1 && deletions <= 1)
+    .slice(0, MAX_SUBMODULES)
+    .map(({ filename }) => expectText(filename));
+  if (candidates.length === 0) return [];
+  const { head } = await retried(async () => {
+    return (await call<AnsweredPull>(octokit, `GET ${PULL}`, { owner, repo, index })).data;
+  });
+  // The objects are where they were pushed to.
+  const fork = head.repo === null ? { owner, name: repo } : expectRepository(head.repo);
+  const place = { owner: fork.owner, repo: fork.name, ref: expectText(head.sha) };
+  const entries = await Promise.all(
+    candidates.map((path) =>
+      retried(async () => {
+        const { data } = await call<AnsweredEntry>(octokit, `GET ${CONTENTS}`, { ...place, path });
+        return data.type === 'submodule' ? { path, oid: expectText(data.sha) } : null;
+      }),
+    ),
+  );
+  return entries.filter((entry) => entry !== null);
 }

@@ -1,13 +1,14 @@
 /** How Forgejo and Gitea are asked for what the bot writes on threads. */
 import { Recent } from '../../isolate/recent.ts';
 import { fullName } from '../../repository-name.ts';
-import { expectList, expectNumber, expectStatus } from '../rest/answer.ts';
+import { expectNumber } from '../rest/answer.ts';
 import type { RestCalls } from '../rest/octokit.ts';
-import type { LimitedThread, RepositoryPlace, ThreadDialect } from '../rest/threads.ts';
-import type { AnsweredComment, AnsweredUser } from './answers.ts';
-import { call, lookUp, pagesOf } from './calls.ts';
+import type { RepositoryPlace, ThreadPlace } from '../rest/reads.ts';
+import type { ThreadDialect } from '../rest/threads.ts';
+import type { AnsweredComment } from './answers.ts';
+import { call, ISSUE, pagesOf } from './calls.ts';
+import { FORGEJO_READS } from './reads.ts';
 
-const ISSUE = '/repos/{owner}/{repo}/issues/{index}';
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{id}';
 /** A repository with more labels has most of them for machines. */
 const MAX_LABEL_PAGES = 10;
@@ -17,6 +18,8 @@ const MAX_KNOWN_THREADS = 1_000;
 const knownThreads = new Recent<true>({ most: MAX_KNOWN_THREADS });
 
 export const FORGEJO_THREADS: ThreadDialect = {
+  ...FORGEJO_READS,
+
   async createComment(calls, thread, body) {
     await expectThread(calls, thread);
     const route = `POST ${ISSUE}/comments`;
@@ -28,16 +31,6 @@ export const FORGEJO_THREADS: ThreadDialect = {
     // Labels by someone without push rights are dropped.
     const issue = { ...place, data: { title, body, labels } };
     return call<{ number: number; html_url: string }>(octokit, 'POST /repos/{owner}/{repo}/issues', issue);
-  },
-
-  account: ({ octokit }, limits) => call<AnsweredUser>(octokit, 'GET /user', { ...limits }),
-
-  /** All at once: this list has no pages. */
-  async comments({ octokit }, thread, since) {
-    const query = { ...thread, since };
-    const answer = await call<readonly AnsweredComment[]>(octokit, `GET ${ISSUE}/comments`, query);
-    expectStatus(answer, 200);
-    return expectList(answer.data);
   },
 
   comment: ({ octokit }, place) => call<AnsweredComment>(octokit, `GET ${COMMENT}`, { ...place }),
@@ -54,12 +47,10 @@ export const FORGEJO_THREADS: ThreadDialect = {
       ...thread,
       data: { state: 'closed' },
     }),
-
-  lookUp,
 };
 
 /** A comment on a missing thread would be answered with 500, as if it might have been posted. */
-async function expectThread(calls: RestCalls, thread: LimitedThread): Promise<void> {
+async function expectThread(calls: RestCalls, thread: ThreadPlace): Promise<void> {
   const { owner, repo, index } = thread;
   const key = `${calls.apiUrl} ${fullName({ owner, name: repo })}#${index}`.toLowerCase();
   if (knownThreads.get(key) !== null) return;

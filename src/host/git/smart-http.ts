@@ -13,7 +13,7 @@ import { ErrorPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
-import { meaningOf, type Operation } from '../failure.ts';
+import { limitOf, type Operation } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
@@ -170,7 +170,7 @@ export class SmartHttp {
         const said = `${hostText(text) || 'no reason'} (${status})`;
         return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
       }
-    } else if (meaningOf(answer, Date.now())?.lasts === 'until') {
+    } else if (limitOf(answer, Date.now()) !== null) {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, status);
     }

@@ -5,16 +5,15 @@ import { type ActivityDialect, pullRequestThread } from '../rest/activity.ts';
 import { expectList } from '../rest/answer.ts';
 import { isRequestFailure } from '../rest/request-failure.ts';
 import { readConversation } from './conversation.ts';
-import { lookUp } from './look-up.ts';
+import { GITHUB_READS, PAGE_SIZE } from './reads.ts';
 
-/** The most that GitHub gives at once. */
+/** The most that GitHub gives of the feed at once. */
 const THREADS_PER_PAGE = 50;
-const REMARKS_PER_PAGE = 100;
 /** How often the feed may be read when its answer does not say so. */
 const USUAL_POLL_INTERVAL_S = 60;
 
 export const GITHUB_ACTIVITY: ActivityDialect = {
-  account: ({ rest }) => rest.users.getAuthenticated(),
+  ...GITHUB_READS,
 
   async feed({ rest }, since, ifModifiedSince, wantsMore) {
     const query = { all: true, participating: true, since, per_page: THREADS_PER_PAGE };
@@ -40,25 +39,13 @@ export const GITHUB_ACTIVITY: ActivityDialect = {
     }
   },
 
-  async pull({ rest }, { owner, repo, index }) {
-    const { data } = await rest.pulls.get({ owner, repo, pull_number: index });
-    return { ...data, branch: data.head.ref };
-  },
-
-  comments({ rest, paginate }, { owner, repo, index }, since) {
-    const query = { owner, repo, issue_number: index, since, per_page: REMARKS_PER_PAGE };
-    // A page of another shape must not pass for a thread without comments.
-    return paginate(rest.issues.listComments, query, ({ data }) => [...expectList(data)]);
-  },
-
   /** They cannot be asked for from a moment on. */
   reviews({ rest, paginate }, { owner, repo, index }) {
-    const query = { owner, repo, pull_number: index, per_page: REMARKS_PER_PAGE };
+    const query = { owner, repo, pull_number: index, per_page: PAGE_SIZE };
     return paginate(rest.pulls.listReviews, query, ({ data }) => [...expectList(data)]);
   },
 
   conversation: readConversation,
-  lookUp,
 };
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {

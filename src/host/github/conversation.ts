@@ -1,12 +1,10 @@
 /** What was written on an issue or a pull request on GitHub. */
 import type { Octokit } from '@octokit/rest';
 import type { Conversation } from '../code-host.ts';
-import type { ThreadPlace } from '../rest/activity.ts';
 import { expectFlag, expectNumber, expectText } from '../rest/answer.ts';
 import { lastPages, newest, toComment } from '../rest/conversation.ts';
-
-/** The most that GitHub gives at once. */
-const PER_PAGE = 100;
+import type { ThreadPlace } from '../rest/reads.ts';
+import { PAGE_SIZE } from './reads.ts';
 
 export async function readConversation(
   { rest }: Octokit,
@@ -15,7 +13,7 @@ export async function readConversation(
   const { data: issue } = await rest.issues.get({ owner, repo, issue_number: index });
   // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
   if (expectNumber(issue.number) !== index) return null;
-  const list = { owner, repo, per_page: PER_PAGE };
+  const list = { owner, repo, per_page: PAGE_SIZE };
   const [comments, reviews, remarks] = await Promise.all([
     lastPages((page) => rest.issues.listComments({ ...list, issue_number: index, page }), lastPageOf),
     issue.pull_request

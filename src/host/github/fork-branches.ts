@@ -4,6 +4,7 @@ import type { UpstreamBranch } from '../code-host.ts';
 import { expectText } from '../rest/answer.ts';
 import { HostError } from '../../host-error.ts';
 import type { RestCalls } from '../rest/octokit.ts';
+import { unlessMissing } from '../rest/unless-gone.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
 /**
@@ -69,15 +70,12 @@ async function branchTip(
   { owner, name: repo }: RepositoryName,
   branch: string,
 ): Promise<Oid | null> {
-  try {
-    return await retried(async () => {
+  return unlessMissing(() =>
+    retried(async () => {
       const { data } = await octokit.rest.git.getRef({ owner, repo, ref: `heads/${branch}` });
       return expectText(data.object.sha);
-    });
-  } catch (error) {
-    if (error instanceof HostError && error.code === 'missing') return null;
-    throw error;
-  }
+    }),
+  );
 }
 
 /** Null if the branch exists now, at `tip`. */

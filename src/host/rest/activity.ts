@@ -16,37 +16,25 @@ import type {
   FeedThread,
   PullRequestState,
   Remark,
-  Repository,
 } from '../code-host.ts';
-import { expectAddress, expectLogin, expectNumber } from './answer.ts';
+import { expectAddress, expectNumber } from './answer.ts';
 import { ifPublic } from './conversation.ts';
 import { openOctokit, type RestAccess, type RestCalls } from './octokit.ts';
+import { type AnsweredRemark, readAccount, type ReadDialect, type ThreadPlace } from './reads.ts';
 import { unlessGone } from './unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** An issue or a pull request, as the paths of both interfaces name it. */
-export interface ThreadPlace {
-  readonly owner: string;
-  readonly repo: string;
-  readonly index: number;
-}
-
 /** How one kind of host is asked. Moments are those of this module. */
-export interface ActivityDialect {
-  account(octokit: Octokit): Promise<{ readonly data: { readonly id: number; readonly login: string } }>;
+export interface ActivityDialect extends ReadDialect {
   feed(
     octokit: Octokit,
     since: string,
     ifModifiedSince: string | null,
     wantsMore: (page: readonly FeedThread[]) => boolean,
   ): Promise<Feed>;
-  pull(octokit: Octokit, place: ThreadPlace): Promise<AnsweredPull>;
-  comments(octokit: Octokit, place: ThreadPlace, since: string): Promise<readonly AnsweredComment[]>;
   reviews(octokit: Octokit, place: ThreadPlace): Promise<readonly AnsweredReview[]>;
   conversation(octokit: Octokit, place: ThreadPlace): Promise<Conversation | null>;
-  /** @throws HostError */
-  lookUp(calls: RestCalls, name: RepositoryName): Promise<Repository>;
 }
 
 export class RestActivity implements ActivityHost {
@@ -63,8 +51,7 @@ export class RestActivity implements ActivityHost {
   }
 
   async account(): Promise<Account> {
-    const { data } = await this.#dialect.account(this.#octokit);
-    return { id: expectNumber(data.id), login: expectLogin(data.login) };
+    return readAccount(this.#dialect, this.#octokit);
   }
 
   async feed(
@@ -162,28 +149,13 @@ function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-interface Answered {
-  readonly id: number;
-  readonly html_url: string;
-  readonly user: { readonly id: number } | null;
-  readonly body?: string | null;
-}
-
-type AnsweredComment = Answered & { readonly created_at: string };
 /** Every remark on a line of code belongs to a review, even if it is the only one in it. */
-type AnsweredReview = Answered & { readonly submitted_at?: string };
-
-interface AnsweredPull extends Pick<Answered, 'html_url' | 'user'> {
-  readonly number: number;
-  readonly branch: string;
-  readonly merged_at: string | null;
-  readonly closed_at: string | null;
-}
+type AnsweredReview = AnsweredRemark & { readonly submitted_at?: string };
 
 /** @throws TypeError for fields of another shape */
 function remarksSince(
   since: string,
-  comments: readonly AnsweredComment[],
+  comments: Awaited<ReturnType<ReadDialect['comments']>>,
   reviews: readonly AnsweredReview[],
 ): readonly Remark[] {
   const remarks = [
@@ -194,7 +166,11 @@ function remarksSince(
   return remarks.filter(({ at }) => !(Date.parse(at) < Date.parse(since)));
 }
 
-function toRemark(kind: 'comment' | 'review', { id, user, html_url, body }: Answered, at: string): Remark {
+function toRemark(
+  kind: 'comment' | 'review',
+  { id, user, html_url, body }: AnsweredRemark,
+  at: string,
+): Remark {
   return {
     key: `${kind}:${expectNumber(id)}`,
     authorId: user?.id ?? null,

@@ -6,17 +6,14 @@ import type { Clock } from '../../isolate/clock.ts';
 import type { PullRequest } from '../code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { HostPause } from '../failure.ts';
-import { isRequestFailure, refusalText } from './request-failure.ts';
+import { isRequestFailure, refusalDetails, refusalText } from './request-failure.ts';
 
-/** A branch that was pushed a moment ago may not be known to the REST interface yet. */
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000] as const;
 
 export interface OpeningSteps {
   readonly clock: Clock;
   find(): Promise<PullRequest | null>;
   create(): Promise<PullRequest>;
-  /** Whether it failed because the host does not know the branch yet. */
-  isHeadUnknown(error: unknown): boolean;
 }
 
 export class Opening {
@@ -36,7 +33,7 @@ export class Opening {
     try {
       return await this.#steps.create();
     } catch (error) {
-      if (this.#steps.isHeadUnknown(error) && this.#headWaits < HEAD_WAITS_MS.length) {
+      if (isHeadUnknown(error) && this.#headWaits < HEAD_WAITS_MS.length) {
         await this.#steps.clock.sleep(HEAD_WAITS_MS[this.#headWaits++] as number);
         return this.attempt();
       }
@@ -65,6 +62,12 @@ export class Opening {
 function isDefinite(error: unknown): boolean {
   if (error instanceof HostPause) return true;
   return isRequestFailure(error) && error.response !== undefined && error.status < 500;
+}
+
+/** GitHub's REST interface may not know yet a branch that was pushed a moment ago: 422, `head` `invalid`. */
+function isHeadUnknown(error: unknown): boolean {
+  if (!isRequestFailure(error) || error.status !== 422) return false;
+  return refusalDetails(error).some(({ field, code }) => field === 'head' && code === 'invalid');
 }
 
 function isDuplicate(error: unknown): boolean {

@@ -6,81 +6,47 @@
  * be worse than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
  */
 import type { Clock } from '../../isolate/clock.ts';
-import type {
-  CommentWithText,
-  NewIssue,
-  PostedComment,
-  PostedIssue,
-  Repository,
-  ThreadHost,
-} from '../code-host.ts';
+import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { HostError } from '../../host-error.ts';
-import { isGone } from '../write-failure.ts';
 import { expectAddress, expectNumber, expectStatus } from './answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
+import type { Answer, AnsweredRemark, ReadDialect, RepositoryPlace, ThreadPlace } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
 import { failureStatus } from './request-failure.ts';
+import { isGone } from './unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
-
-/** Where a call goes, as the paths of both interfaces name it, and its time limit. */
-export interface RepositoryPlace {
-  readonly owner: string;
-  readonly repo: string;
-  readonly request: { readonly signal: AbortSignal };
-}
-
-/** An issue or a pull request. */
-export interface LimitedThread extends RepositoryPlace {
-  readonly index: number;
-}
 
 /** A comment. */
 export interface CommentPlace extends RepositoryPlace {
   readonly id: number;
 }
 
-interface Answer<T> {
-  readonly status: number;
-  readonly data: T;
-}
-
-interface Answered {
-  readonly id: number;
-  readonly html_url: string;
-  readonly user: { readonly id: number } | null;
-  readonly body?: string | null;
-}
-
 /** How one kind of host is asked. */
-export interface ThreadDialect {
+export interface ThreadDialect extends Pick<ReadDialect, 'account' | 'comments' | 'lookUp'> {
   createComment(
     calls: RestCalls,
-    thread: LimitedThread,
+    thread: ThreadPlace,
     body: string,
-  ): Promise<Answer<Omit<Answered, 'user'>>>;
+  ): Promise<Answer<Pick<AnsweredRemark, 'id' | 'html_url'>>>;
   createIssue(
     calls: RestCalls,
     place: RepositoryPlace,
     issue: NewIssue,
   ): Promise<Answer<{ readonly number: number; readonly html_url: string }>>;
-  account(
+  comment(calls: RestCalls, place: CommentPlace): Promise<Answer<Pick<AnsweredRemark, 'id' | 'body'>>>;
+  editComment(
     calls: RestCalls,
-    limits: Pick<RepositoryPlace, 'request'>,
-  ): Promise<Answer<{ readonly id: number }>>;
-  /** All since a moment in ISO 8601. */
-  comments(calls: RestCalls, thread: LimitedThread, since: string): Promise<readonly Answered[]>;
-  comment(calls: RestCalls, place: CommentPlace): Promise<Answer<Pick<Answered, 'id' | 'body'>>>;
-  editComment(calls: RestCalls, place: CommentPlace, body: string): Promise<Answer<Pick<Answered, 'id'>>>;
+    place: CommentPlace,
+    body: string,
+  ): Promise<Answer<Pick<AnsweredRemark, 'id'>>>;
   deleteComment(calls: RestCalls, place: CommentPlace): Promise<Answer<unknown>>;
-  issue(calls: RestCalls, place: LimitedThread): Promise<unknown>;
+  issue(calls: RestCalls, place: ThreadPlace): Promise<unknown>;
   closeIssue(
     calls: RestCalls,
-    place: LimitedThread,
+    place: ThreadPlace,
   ): Promise<Answer<{ readonly number: number; readonly state: string }>>;
-  /** @throws HostError */
-  lookUp(calls: RestCalls, repository: RepositoryName): Promise<Repository>;
 }
 
 export class RestThreads implements ThreadHost {
@@ -124,14 +90,14 @@ export class RestThreads implements ThreadHost {
   }
 
   async ownComments(repository: RepositoryName, index: number, since: number): Promise<CommentWithText[]> {
-    const { retried } = this.#calls;
+    const { octokit, retried } = this.#calls;
     const botId = await retried(async () => {
-      const { data } = await this.#dialect.account(this.#calls, { request: limited() });
+      const { data } = await this.#dialect.account(octokit, { request: limited() });
       return expectNumber(data.id);
     });
     return retried(async () => {
       const thread = { ...placeOf(repository), index };
-      const comments = await this.#dialect.comments(this.#calls, thread, new Date(since).toISOString());
+      const comments = await this.#dialect.comments(octokit, thread, new Date(since).toISOString());
       return comments
         .filter(({ user }) => user?.id === botId)
         .map(({ id, html_url, body }) => ({

@@ -1,7 +1,7 @@
 /** An account that is asked to slow down is left alone by all its calls. */
 import { describe, expect, it } from 'vitest';
 import { AccountBackOff, type PauseBoard } from '../../../src/host/account/account-back-off.ts';
-import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
+import { openRepositories } from '../../../src/host/open.ts';
 import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { ACCOUNT } from '../support/back-off.ts';
@@ -35,7 +35,15 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
   const http = new ScriptedHost(() =>
     left-- > 0 ? json(403, SECONDARY_LIMIT.body) : json(200, { id: 1, login: 'bot' }),
   );
-  const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
+  const github = openRepositories({
+    kind: 'github',
+    apiUrl: API,
+    token: 'secret',
+    http,
+    ...ACCOUNT,
+    backOff,
+    clock,
+  });
   const git = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT, backOff }, http);
   return {
     clock,
@@ -157,7 +165,15 @@ describe('an account that is to slow down', () => {
       clock,
       later: () => {},
     });
-    const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
+    const github = openRepositories({
+      kind: 'github',
+      apiUrl: API,
+      token: 'secret',
+      http,
+      ...ACCOUNT,
+      backOff,
+      clock,
+    });
     expect(await github.account()).toMatchObject({ login: 'bot' });
     expect(clock.slept).toEqual([3 * SECOND_MS]);
   });

@@ -1,6 +1,6 @@
 /** What Forgejo and Gitea answer that no server of the tests does: other versions, quotas, conflicts. */
 import { describe, expect, it } from 'vitest';
-import { ForgejoRepositories } from '../../../src/host/forgejo/repositories.ts';
+import { openRepositories } from '../../../src/host/open.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
@@ -27,7 +27,7 @@ function opened(script: Script) {
   const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock };
   const asked = () =>
     http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/bot/hello', '')}`);
-  return { http, asked, clock, repositories: new ForgejoRepositories(access) };
+  return { http, asked, clock, repositories: openRepositories({ kind: 'forgejo', ...access }) };
 }
 
 const answered = (owner: string, name = 'hello', parent: object | null = { id: 7 }) => ({

@@ -1,7 +1,7 @@
 /** In whose name upstream is listed, and what refusals say. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
-import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
+import { openRepositories } from '../../../src/host/open.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
 import { MemoryBudget } from '../../../src/isolate/memory-budget.ts';
@@ -178,7 +178,14 @@ describe('a look-up', () => {
         size: 1,
       }),
     );
-    const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
+    const github = openRepositories({
+      kind: 'github',
+      apiUrl: API,
+      token: 'secret',
+      http,
+      ...ACCOUNT,
+      clock,
+    });
     const isKnown = (name: string) => isKnownPublic(API, { owner: 'Octo', name }, clock.now());
     expect(isKnown('old')).toBe(false);
     await github.repository({ owner: 'octo', name: 'old' });

@@ -1,13 +1,13 @@
 /** An account that is never left alone for long, and whose token nobody looks at. */
 import type { BackOff } from '../../../src/host/account/account-back-off.ts';
-import { HostPause, meaningOf } from '../../../src/host/failure.ts';
+import { HostPause, limitOf } from '../../../src/host/failure.ts';
 
 export const NO_BACK_OFF: BackOff = {
   throwIfPaused: async () => {},
   observe: (answer) => {
-    const failure = meaningOf(answer, Date.now());
-    if (failure?.lasts !== 'until') return null;
-    return new HostPause('host.test', failure.retryAfterMs ?? 60_000, failure.says, answer.status);
+    const limit = limitOf(answer, Date.now());
+    if (limit === null) return null;
+    return new HostPause('host.test', limit.retryAfterMs ?? 60_000, limit.says, answer.status);
   },
 };
 

@@ -1,9 +1,8 @@
 /** What hosts answer about a fork that somebody has deleted, and about one that is still there. */
 import { describe, expect, it } from 'vitest';
-import { ForgejoRepositories } from '../../../src/host/forgejo/repositories.ts';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
-import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
+import { openRepositories } from '../../../src/host/open.ts';
 import { isolateMemory } from '../../../src/isolate/memory-budget.ts';
 import { isForkGone } from '../../../src/push/publish/fork.ts';
 import { ACCOUNT } from '../../host/support/back-off.ts';
@@ -29,7 +28,7 @@ function asked(kind: 'forgejo' | 'github', git: () => Response, rest: Script) {
   const http = new ScriptedHost((request) => (request.path.includes('.git/') ? git() : rest(request)));
   const clock = new PatientClock();
   const access = { apiUrl: 'https://host.test/api/v1', token: 'secret', http, ...ACCOUNT, clock };
-  const repositories = kind === 'forgejo' ? new ForgejoRepositories(access) : new GitHubRepositories(access);
+  const repositories = openRepositories({ kind, ...access });
   const smartHttp = new SmartHttp('https://host.test', access, http);
   const transport = new GitTransport(smartHttp, clock, isolateMemory.open(clock), null);
   const restCalls = () => http.asked.filter(({ path }) => path.startsWith('/api/')).length;
