@@ -29,7 +29,7 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
-/** What is tried. `siteAdmin`: wrong credentials from a whole IPv6 /48, because each of its 65,536 networks has ten a minute. */
+/** What is tried. `siteAdmin`: wrong passwords, and tokens, of an IPv6 /48: its 65,536 networks have ten a minute each. */
 export const FIXED_TRIES = {
   admin: CONTRACT_LIMITS.admin,
   siteAdmin: { most: 40, withinMs: MINUTE_MS },

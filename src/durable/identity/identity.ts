@@ -104,8 +104,9 @@ export class Identity extends DurableObject<Env> {
    * for this pseudonym only.
    */
   async report(reporter: string, site: string): Promise<Standing> {
+    const isListed = await this.#list(this.#pseudonym().hash);
+    // Meanwhile the alarm may have deleted everything.
     const pseudonym = this.#pseudonym();
-    const isListed = await this.#list(pseudonym.hash);
     const now = systemClock.now();
     const standing = pseudonym.report({ reporter, site }, now);
     await this.#wakeBy(isListed ? pseudonym.nextDueAt() : now + LISTING_PAUSE_MS);

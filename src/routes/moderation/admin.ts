@@ -259,10 +259,11 @@ async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult>
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
 export async function refuseTooOften(
   c: Context<AppEnv>,
-  actions: readonly ('admin' | 'rollback' | 'siteAdmin')[],
+  actions: readonly ('admin' | 'rollback')[],
 ): Promise<Refused | null> {
   const limits = limitsOf(c);
-  const wait = longestWait(await Promise.all(actions.map((action) => limits.count(action))));
+  const counted = actions.map((action) => limits.count(action));
+  const wait = longestWait(await Promise.all([limits.known('siteAdmin'), ...counted]));
   if (wait.waitMs === 0) return null;
   return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(toldMs(wait)) });
 }
@@ -306,23 +307,25 @@ async function drain(c: Context<AppEnv>): Promise<Response> {
   return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });
 }
 
-/** Counts a wrong credential. */
+/** Over a limit because of this credential, or invalid. */
 async function refuseCredential(c: Context<AppEnv>): Promise<Response> {
-  return answerRefused(c, (await refuseTooOften(c, ['siteAdmin'])) ?? INVALID_CREDENTIALS);
+  return answerRefused(c, (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS);
 }
 
 /**
- * Null if the credential cannot be valid. The guard checks tokens. While its /48 is over the limit of wrong ones, even
- * the correct password is answered like a wrong one, so that guessing on tells nothing.
+ * Null if the credential cannot be valid. The guard checks tokens; each counts like a wrong password, because nobody has
+ * forty valid ones. While its /48 is over the limit, even the correct password is answered like a wrong one, so that
+ * guessing on tells nothing.
  */
 export async function credentialOf(
   c: Context<AppEnv>,
   { password, token }: { password?: string | undefined; token?: string | undefined },
 ): Promise<Credential | null> {
   const expected = c.var.config.panicPassword;
-  if (expected !== null && password !== undefined && isSameSecret(password, expected)) {
-    const { waitMs } = await limitsOf(c).count('siteAdmin', false);
-    return waitMs > 0 ? null : { kind: 'password' };
-  }
+  const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
+  // The same call for all: the correct one of many guesses at once must not overtake the others.
+  const { waitMs } = await limitsOf(c).count('siteAdmin', !isCorrect);
+  if (waitMs > 0) return null;
+  if (isCorrect) return { kind: 'password' };
   return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };
 }

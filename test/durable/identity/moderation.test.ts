@@ -211,6 +211,41 @@ describe('a list of pseudonyms that is silent', () => {
   });
 });
 
+/** Each call of an object waits for itself: a promise of another call cannot end its wait. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await scheduler.wait(1);
+}
+
+describe('a report that comes while its pseudonym is being deleted', () => {
+  it('counts, and is forgotten after thirty days like any other', async () => {
+    await someone.report('first');
+    pass(31 * DAY_MS);
+    const asked = new Set<string>();
+    const answered = new Set<string>();
+    const prepare = (query: string) => ({
+      bind: () => ({
+        run: () => {
+          const what = query.slice(0, 6);
+          asked.add(what);
+          return until(() => answered.has(what));
+        },
+      }),
+    });
+    await runInDurableObject(someone.stub, (instance) => {
+      Object.assign(instance, { env: { ...bindings, DB: { prepare } } });
+    });
+    const alarm = someone.runAlarm();
+    await until(() => asked.has('DELETE'));
+    const report = someone.report('second');
+    await until(() => asked.has('INSERT'));
+    answered.add('DELETE');
+    await alarm;
+    answered.add('INSERT');
+    expect(await report).toEqual({ reports: 1, state: 'registered' });
+    expect(await someone.nextAlarm()).not.toBeNull();
+  });
+});
+
 /** What the footers show. */
 const karmas = () => host.textsOn(THREAD).map((text) => /karma \((\d+)\)/.exec(text)?.[1]);
 

@@ -74,6 +74,10 @@ export class RawConnection {
     this.#socket.pause();
   }
 
+  readAgain(): void {
+    this.#socket.resume();
+  }
+
   /** Is gone, without a word. */
   vanish(): void {
     this.#socket.destroy();

@@ -296,6 +296,9 @@ describe('the limits of an address', () => {
     expect(await times(20, { token: '0'.repeat(32) })).toEqual(new Set([401]));
     expect(await times(5, { password: 'wrong' })).toEqual(new Set([429]));
     expect(await times(5, { password: PASSWORD })).toEqual(new Set([429]));
+    const GUARD = { idFromName: () => expect.unreachable() } as unknown as Env['GUARD'];
+    const guess = { token: '1'.repeat(32), active: true };
+    expect((await send('/admin/panic', guess, { GUARD }, '2001:db8:5:ffff::1')).status).toBe(429);
     expect(await panic({ password: PASSWORD }, 6)).toBe(200);
     vi.setSystemTime(Date.now() + 60_000);
     expect(await panic({ password: PASSWORD })).toBe(200);
