@@ -68,10 +68,9 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...keyLines(facts),
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    ...(facts.key === null
-      ? []
-      : ['Keep the key secret. With it, you can also withdraw or retitle the pull request.']),
-    'To update the pull request, commit again and run:',
+    facts.key === null
+      ? 'To update the pull request, commit again and run:'
+      : 'Keep the key secret: it can withdraw the pull request. To update it, commit again and run:',
     `  ${updateCommand(facts)}`,
   ];
 }

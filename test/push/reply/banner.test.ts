@@ -41,10 +41,10 @@ describe('bannerLines', () => {
     const key = '0123456789abcdef0123456789abcdef';
     for (const prKey of [null, key]) {
       const lines = bannerLines({ ...FACTS, key, prKey });
-      expect(lines).toHaveLength(bannerLines(FACTS).length + 2);
+      expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
       expect(lines[6]).toBe(`  PR key:   ${key}`);
       expect(lines.at(-1)?.includes(`-o pr-key=${key} `)).toBe(prKey !== null);
-      expect(lines.at(-3)).toMatch(/^Keep the key secret\. /);
+      expect(lines.at(-2)).toMatch(/^Keep the key secret: /);
     }
   });
 
