@@ -56,7 +56,8 @@ const COMMENT = /^<!--(?!-?>)(?:[^-]|-[^-])*-->$/;
 /** The line below the header of a table; more lines than a renderer takes for one. */
 const DELIMITER_ROW = /^(?=.*-)(?=.*[|:])[|: \t-]+$/m;
 
-const QUOTED_LINE = /^[ \t*+\d.)-]*>/;
+/** The mark of a quote, maybe in list items: a list's own mark has a space behind it. */
+const QUOTED_LINE = /^(?:[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*>/;
 
 /** The message for the author; null: the footer stays visible below the text, which holds no NUL character. */
 export function footerProblem({ text, tokens }: Markdown): string | null {

@@ -164,6 +164,8 @@ describe('a body', () => {
     ['a footer', FORGED, /line that looks like the service's footer/],
     ['a footer in a footnote', `[^a]\n\n[^a]: b\n\n    ${FORGED}`, /footer/],
     ['a footer behind a footnote in a quote', `> [^a]: b\n${FORGED}`, /footer/],
+    ['a footer that only seems to be quoted', `> [^a]: \`\`\`\n-> ${FORGED}`, /footer/],
+    ['a footer behind a number that is no list', `> [^a]: b\n1.> ${FORGED}`, /footer/],
     ['a quote that some do not see', `a\r> ${FORGED}`, /without line feeds/],
     ['code that a footnote ends', '`<details>\n[^a]: b`', /in different ways/],
     ['a footer between links', '[anon-0badf00d](x "y") · karma (9) · ![report](z)', /footer/],
