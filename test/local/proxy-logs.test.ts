@@ -18,8 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claimPort } from '../../local/ports.ts';
-import { ROOT } from './programs.ts';
+import { freePorts, ROOT } from './programs.ts';
 
 const NGINX = '/usr/sbin/nginx';
 const CADDY = '/usr/bin/caddy';
@@ -207,7 +206,7 @@ function makeCertificate(): void {
 describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install nginx-light)', () => {
   it('logs nobody with the servers of deploy.md', async () => {
     makeCertificate();
-    const [plain, secure, service] = [await freePort(), await freePort(), await freePort()];
+    const [plain, secure, service] = [await freePorts(), await freePorts(), await freePorts()];
     const servers = block('docs/deploy.md', 'listen 443 ssl')
       .replace('listen 80;', `listen 127.0.0.1:${plain};`)
       .replace('listen 443 ssl;', `listen 127.0.0.1:${secure} ssl;`)
@@ -227,7 +226,7 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
   });
 
   it('logs nobody with the server of onion.md', async () => {
-    const [port, service] = [await freePort(), await freePort()];
+    const [port, service] = [await freePorts(), await freePorts()];
     const servers = block('docs/onion.md', 'proxy_protocol')
       .replace('127.0.0.1:8081', `127.0.0.1:${port}`)
       .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
@@ -242,7 +241,7 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
   });
 
   it('would log them without the line about errors, so that these tests see it', async () => {
-    const [port, service] = [await freePort(), await freePort()];
+    const [port, service] = [await freePorts(), await freePorts()];
     const servers = block('docs/onion.md', 'proxy_protocol')
       .replace('127.0.0.1:8081 proxy_protocol', `127.0.0.1:${port}`)
       .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
@@ -257,7 +256,7 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
 });
 
 async function startCaddy(change: (text: string) => string): Promise<{ port: number; service: number }> {
-  const [port, service] = [await freePort(), await freePort()];
+  const [port, service] = [await freePorts(), await freePorts()];
   const text = block('docs/deploy.md', 'reverse_proxy')
     .replace('git.example.org {', `http://127.0.0.1:${port} {`)
     .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
@@ -286,5 +285,3 @@ describe.skipIf(!existsSync(CADDY))('Caddy, if it is installed (apt-get install 
     expect(traces()).toEqual(left);
   });
 });
-
-const freePort = (): Promise<number> => claimPort('127.0.0.1', 0);
