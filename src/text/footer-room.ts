@@ -40,7 +40,8 @@ const LOOKALIKES = new Map(
   ].map(({ 0: [letter = '', latin = ''] }) => [letter, latin] as const),
 );
 
-const COMMENT_FOOTER = /anon[0-9a-f]{8}karma\d+report/;
+/** Letters that look like digits are taken for them. */
+const COMMENT_FOOTER = /anon[0-9a-z]{8}karma[\dbilosz]*report/;
 const ISSUE_FOOTER =
   /thisissueisananonymouscontributionmadevia|theoriginalauthorsidentityhasbeenanonymi[sz]ed/;
 

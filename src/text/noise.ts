@@ -7,7 +7,13 @@
  * linear in the text.
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { DISPUTED_SPACE, holdsDefinition, type Markdown, withCharacters } from './markdown.ts';
+import {
+  DISPUTED_SPACE,
+  holdsDefinition,
+  type Markdown,
+  MOST_CONTAINERS,
+  withCharacters,
+} from './markdown.ts';
 
 /** Of different ones, in one text. */
 const MOST = 5;
@@ -89,7 +95,9 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
 
 /** What a Markdown text shows outside of code, and where its links lead; all of it, if that depends on the program. */
 function* shownIn({ text, tokens }: Markdown): Generator<string> {
-  if (tokens === null || DISPUTED_SPACE.test(text) || RAW_HTML.test(text)) {
+  // markdown-it leaves out what lies too deep.
+  const isDeep = tokens?.some(({ level }) => level > MOST_CONTAINERS) !== false;
+  if (tokens === null || isDeep || DISPUTED_SPACE.test(text) || RAW_HTML.test(text)) {
     return yield withCharacters(text);
   }
   for (const { type, content, children } of tokens) {

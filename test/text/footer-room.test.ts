@@ -164,6 +164,12 @@ describe('a body', () => {
     ['a footer', FORGED, /line that looks like the service's footer/],
     ['a footer in a footnote', `[^a]\n\n[^a]: b\n\n    ${FORGED}`, /footer/],
     ['a footer behind a footnote in a quote', `> [^a]: b\n${FORGED}`, /footer/],
+    [
+      'a footer with letters for digits',
+      FORGED.replace('0badf00d', 'Obadf00d').replace('(9)', '(lO)'),
+      /footer/,
+    ],
+    ['a footer with digits of another script', FORGED.replace('(9)', '(٩)'), /footer/],
     ['a footer that only seems to be quoted', `> [^a]: \`\`\`\n-> ${FORGED}`, /footer/],
     ['a footer behind a number that is no list', `> [^a]: b\n1.> ${FORGED}`, /footer/],
     ['a quote that some do not see', `a\r> ${FORGED}`, /without line feeds/],

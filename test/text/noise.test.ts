@@ -29,6 +29,7 @@ describe('a text that mentions six', () => {
     ['people behind other letters', six((n) => `é@user${n}`)],
     ['teams', six((n) => `@octo/team-${n}`)],
     ['people in a list in a quote', six((n) => `> - @user${n}`, '\n')],
+    ['people deeper than a renderer looks', `${'>'.repeat(250)} ${six((n) => `@user${n}`)}`],
     ['people in a heading', `# ${six((n) => `@user${n}`)}`],
     ['people in HTML', `<div>\n${six((n) => `@user${n}`)}\n</div>`],
     ['people in a table', `| a | b |\n|---|---|\n${six((n) => `| @user${n} | b |`, '\n')}`],
