@@ -23,10 +23,8 @@ const MOST_ROWS = 20_000;
 const ALERT_PAUSE_MS = 60 * 60_000;
 
 export interface Creation extends Use {
-  /** How long it counts. */
-  readonly forMs: number;
-  /** Names. */
-  readonly windows: readonly string[];
+  /** How long it counts in each window, by name. */
+  readonly windows: Readonly<Record<string, number>>;
   /** The key of the push. */
   readonly push: string | null;
 }
@@ -35,6 +33,7 @@ export class Creations {
   /** By id, oldest first. */
   readonly #rows: Map<string, Creation>;
   readonly #byWindow = new Map<string, Set<Creation>>();
+  readonly #byPush = new Map<string | null, Set<Creation>>();
   /** How many pull requests of a network were refused since it last opened one. */
   readonly #refused = new Map<string, number>();
 
@@ -68,9 +67,14 @@ export class Creations {
     const needed = this.#needed(wants, now);
     if (needed.length === 0) return { id: null, windows: [], full: [] };
     const windows = needed.map(windowName);
-    const forMs = Math.max(...needed.map(({ limits }) => longestOf(limits)));
     const { by, repository, push } = wants;
-    const row = { at: now, by, repository, forMs, windows, push: push?.key ?? null };
+    const row = {
+      at: now,
+      by,
+      repository,
+      windows: Object.fromEntries(needed.map((window) => [windowName(window), longestOf(window.limits)])),
+      push: push?.key ?? null,
+    };
     this.#rows.set(id, row);
     this.#index(row);
     for (const name of windows) this.#refused.delete(name);
@@ -89,10 +93,9 @@ export class Creations {
   /** Nothing was created. The second time, nothing happens. */
   release(id: string): boolean {
     const row = this.#rows.get(id);
-    for (const name of row?.windows ?? []) {
-      this.#byWindow.get(name)?.delete(row as Creation);
-      if (this.#byWindow.get(name)?.size === 0) this.#byWindow.delete(name);
-    }
+    if (row === undefined) return false;
+    for (const name of Object.keys(row.windows)) drop(this.#byWindow, name, row);
+    drop(this.#byPush, row.push, row);
     return this.#rows.delete(id);
   }
 
@@ -105,7 +108,9 @@ export class Creations {
 
   /** What counts in a window, oldest first. */
   uses(name: string, now: number): readonly Creation[] {
-    return [...(this.#byWindow.get(name) ?? [])].filter(({ at, forMs }) => isWithin(at, forMs, now));
+    return [...(this.#byWindow.get(name) ?? [])].filter(({ at, windows }) =>
+      isWithin(at, windows[name] ?? 0, now),
+    );
   }
 
   /** Answers the ids of what does not count any more, or is too much. */
@@ -114,7 +119,8 @@ export class Creations {
       if (this.uses(name, now).length === 0) this.#refused.delete(name);
     const tooMany = this.#rows.size - MOST_ROWS;
     const old = [...this.#rows].filter(
-      ([, { at, forMs }], index) => index < tooMany || !isWithin(at, forMs, now),
+      ([, { at, windows }], index) =>
+        index < tooMany || !isWithin(at, Math.max(...Object.values(windows)), now),
     );
     for (const [id] of old) this.release(id);
     return old.map(([id]) => id);
@@ -123,7 +129,10 @@ export class Creations {
   /** The windows in which an earlier attempt at the same push does not count. */
   #needed({ windows, push }: Wants, now: number): readonly WantedWindow[] {
     if (push === null || push.isAnother) return windows;
-    return windows.filter((window) => !this.#holders(windowName(window), now).includes(push.key));
+    const earlier = [...(this.#byPush.get(push.key) ?? [])];
+    const counts = (name: string): boolean =>
+      earlier.some((row) => isWithin(row.at, row.windows[name] ?? 0, now));
+    return windows.filter((window) => !counts(windowName(window)));
   }
 
   #holders(name: string, now: number): readonly string[] {
@@ -140,11 +149,19 @@ export class Creations {
   }
 
   #index(row: Creation): void {
-    for (const name of row.windows) {
-      const rows = this.#byWindow.get(name) ?? new Set();
-      this.#byWindow.set(name, rows.add(row));
-    }
+    for (const name of Object.keys(row.windows)) add(this.#byWindow, name, row);
+    if (row.push !== null) add(this.#byPush, row.push, row);
   }
+}
+
+function add<K>(index: Map<K, Set<Creation>>, key: K, row: Creation): void {
+  index.set(key, (index.get(key) ?? new Set()).add(row));
+}
+
+function drop<K>(index: Map<K, Set<Creation>>, key: K, row: Creation): void {
+  const rows = index.get(key);
+  rows?.delete(row);
+  if (rows?.size === 0) index.delete(key);
 }
 
 /** The operator hears of a network that has no room once an hour. @param name of its window. */

@@ -234,8 +234,9 @@ export class PushSession {
     const pushHash = await pushHashOf(this.#run, received);
     const isAsked = options.preview || prHash !== null;
     const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
-    // A made-up hash must not cost the host anything.
-    if (full !== null && !options.preview) throw full;
+    // A made-up hash must not cost the host anything, and is an attempt like any other.
+    if (full !== null && !options.preview)
+      throw (await host.admission.refuseFull(async () => pushHash)) ?? full;
     // Do not tell the host the hash of a held push, not even in a preview. A listed hash is public already.
     const isUnheardOf = listed === null && holding.isUnheardOf(held);
     const judgeable = isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;

@@ -132,6 +132,16 @@ it('what nobody releases counts until its windows are over, also if a clock was 
   expect([creations.size, created()]).toEqual([0, 0]);
 });
 
+it('the attempts of an address are those of its hour, however long the repository counts', () => {
+  const daily = { key: 'repository', limits: [{ most: 100, withinMs: 24 * HOUR_MS }] };
+  for (let push = 0; push < 5; push++) open(pull(`morning ${push}`, client, daily));
+  now += 5 * HOUR_MS;
+  for (let push = 0; push < 5; push++) open(pull(`afternoon ${push}`, client, daily));
+  const { full } = creations.refusal(pull('sixth', client, daily), now) ?? {};
+  expect(creations.countRefused(full?.name ?? '', now)).toBe(6);
+  expect(full?.holders).toHaveLength(5);
+});
+
 it('a fork counts for its network and the account, and for no five an hour', () => {
   for (let fork = 0; fork < 10; fork++) expect(open(forkWants('by', client, ACCOUNT)).kind).toBe('reserved');
   expect(open(forkWants('by', client, ACCOUNT)).kind).toBe('forks');

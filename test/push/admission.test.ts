@@ -221,6 +221,11 @@ describe('the places of a client', () => {
     expect(reason).toBe('the service cannot check its limits');
   });
 
+  it('are no reason of a push that fails for another one while they cannot be asked', async () => {
+    const variables = { HOST_ACCOUNTS: UNREACHABLE };
+    expect(await admitted(ADDRESS_IN_48, variables, (admission) => admission.refuseFull())).toBeNull();
+  });
+
   it('are released with all that was reserved, once, if nothing was opened', async () => {
     const { asked } = await ask(
       () => ({}),

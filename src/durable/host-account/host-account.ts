@@ -37,6 +37,7 @@ import { type PostName, type PostResult, type PostStanding, SentPosts } from './
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
+const ACCOUNT = windowName({ kind: 'account', key: '' });
 /** Writes are counted by network, without a limit of their own. */
 const WRITES = [{ most: Infinity, withinMs: HOUR_MS }];
 
@@ -64,7 +65,7 @@ export class HostAccount extends DurableObject<Env> {
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
     this.#sentPosts = new SentPosts(ctx.storage.kv);
-    for (const [, { by, at }] of this.#creations) this.#writes.hit(by, WRITES, at);
+    for (const { by, at } of this.#creations.uses(ACCOUNT, Date.now())) this.#writes.hit(by, WRITES, at);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
       this.#hasAlarm = (await ctx.storage.getAlarm()) !== null;
@@ -81,9 +82,12 @@ export class HostAccount extends DurableObject<Env> {
     const had = this.#writes.count(wants.by, HOUR_MS, now);
     const calls = callsWait(this.#calls, this.#begun.size, { had, networks: this.#writes.size }, now);
     if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };
-    this.#writes.hit(wants.by, WRITES, now);
     const reserved = this.#keep(wants, now);
-    if (this.#calls !== null) this.#begun.add(reserved.id ?? crypto.randomUUID());
+    // The same push again has been counted as a write, too.
+    if (wants.windows.length === 0 || reserved.id !== null) {
+      this.#writes.hit(wants.by, WRITES, now);
+      if (this.#calls !== null) this.#begun.add(reserved.id ?? crypto.randomUUID());
+    }
     return { kind: 'granted', pauseMs, ...reserved };
   }
 
@@ -132,7 +136,7 @@ export class HostAccount extends DurableObject<Env> {
     const now = Date.now();
     const left = callsLeft(this.#calls, this.#begun.size, now);
     const calls = this.#calls === null || left === null ? null : { limit: this.#calls.limit, left };
-    const created = this.#creations.uses(windowName({ kind: 'account', key: '' }), now);
+    const created = this.#creations.uses(ACCOUNT, now);
     const creationsLeft = limits.map(({ most, withinMs }) =>
       Math.max(0, most - created.filter(({ at }) => isWithin(at, withinMs, now)).length),
     );

@@ -37,7 +37,7 @@ import { limitsOf, type NamedTarget, targetOf, tooMany, waitText, waitWords } fr
 import { sentence } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
-const TOO_MANY = { pushes: 'too many pushes', lookUps: 'too many look-ups', calls: 'too many requests' };
+const TOO_MANY = { pushes: 'too many pushes', calls: 'too many requests' };
 /** How long an answer waits for the guard and statistics. */
 const TELLING_MS = 3_000;
 
@@ -126,10 +126,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     );
   }
 
-  /** Counts a push that opens nothing, if it is refused; null: its client has room. */
+  /** Counts a push that opens nothing, if it is refused; null: its client has room, or nobody knows. */
   async function refuse(wants: Wants): Promise<Refusal | null> {
     const wait = await limits.refusal(wants, true);
-    if (wait === null) return null;
+    if (wait?.for === 'unknown') c.var.logger.error('the limits of a push could not be checked', wait);
+    if (wait === null || wait.for === 'unknown') return null;
     noteRefused(wait, wants);
     return refusalOf(c, wait, null, await client());
   }

@@ -218,6 +218,14 @@ describe('the calls of the account', () => {
     });
     expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 4990 });
   });
+
+  it('are taken once by a push that is sent again', async () => {
+    const account = newAccount();
+    await account.callsSaid({ limit: 5000, left: 5000, resetsInMs: HOUR_MS });
+    const again = { ...write('person'), push: { key: 'push', isAnother: false } };
+    for (let time = 0; time < 3; time++) await account.reserve(again);
+    expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 4990 });
+  });
 });
 
 const rows = () => runInDurableObject(sameAccount(), (_, { storage }) => [...storage.kv.list()]);
