@@ -137,6 +137,19 @@ describe('the sixth pull request of an hour', () => {
     expect(JSON.stringify(alert)).not.toContain(OPERATOR.PANIC_PASSWORD);
   });
 
+  it('is told to the operator also where it names a pull request that is not there', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    await openMany(contribution, 5);
+    bed.tripwire.tolerate(
+      'the alert names the address',
+      ({ secret, where }) => secret.kind === 'address' && where.startsWith('POST /ntfy'),
+    );
+    const refused = await pushAgain(contribution, '-o', 'pr-hash=0123456789ab');
+    expect(refused.stderr).toContain('(push rejected: rate limit exceeded)');
+    await expect.poll(() => alertsWith(contribution.clone.person.address)).toHaveLength(1);
+  });
+
   it('is counted without pushes that failed', async () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
