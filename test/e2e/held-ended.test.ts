@@ -49,6 +49,12 @@ it('a rollback stops one that is being sent', async () => {
   expect(await pageOf(bed, hash)).toMatch(/^200 Discarded: /);
 });
 
+it('a rollback of a flood, which spares single clients, leaves it alone', async () => {
+  const { hash } = await held(bed);
+  expect((await operator.rollBack({ comments: true, issues: true, spare_single: true })).status).toBe(200);
+  expect(await pageOf(bed, hash)).toContain('Held');
+});
+
 it('panic stops one whose fork is being made, and it is published when that is over', async () => {
   const { upstream } = await held(bed);
   const { passing } = await publishing({ path: /\/forks$/ });

@@ -226,7 +226,8 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
   if (id === null) return refuseCredential(c);
   const { closedUrls, failedUrls } = await resultOf(c, id);
-  await discardHeld(c);
+  // Those of a flood are not among the pushes, so what single clients have pushed stays held.
+  if (!spareSingle) await discardHeld(c);
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
