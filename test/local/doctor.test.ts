@@ -153,10 +153,10 @@ describe('npm run doctor', () => {
   });
 });
 
-describe('the disk', () => {
-  const room = (freeMb: number): Finding =>
-    diskFinding({ stateDir: folder, spoolMb: 400, heldMb: 600 }, () => freeMb);
+const room = (freeMb: number): Finding =>
+  diskFinding({ stateDir: folder, spoolMb: 400, heldMb: 600 }, () => freeMb);
 
+describe('the disk', () => {
   it('is large enough for all that pushes may take', () => {
     expect(room(1000)).toEqual({ subject: 'disk', state: 'ok', says: `1.0 GB free in ${folder}` });
     expect(room(999)).toMatchObject({ state: 'warning', says: `1.0 GB free in ${folder}` });
@@ -169,10 +169,10 @@ describe('the disk', () => {
   });
 });
 
-describe('the clock', () => {
-  const compared = (...aheadMs: number[]): Finding =>
-    clockFinding(aheadMs.map((ahead, index) => ({ name: `h${index}`, aheadMs: ahead })));
+const compared = (...aheadMs: number[]): Finding =>
+  clockFinding(aheadMs.map((ahead, index) => ({ name: `h${index}`, aheadMs: ahead })));
 
+describe('the clock', () => {
   it('is as at one of two hosts, if the other is wrong', () => {
     expect(compared(3_600_000, 0)).toEqual({ subject: 'clock', state: 'ok', says: 'as at h1' });
     expect(compared(-3_600_000, 0)).toEqual({ subject: 'clock', state: 'ok', says: 'as at h1' });
