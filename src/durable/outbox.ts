@@ -65,8 +65,8 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over what is due: what was tried least often, and of that the oldest, so that what always fails keeps nothing
-   * else from being tried. Answers when to come back, in milliseconds since 1970; null: never.
+   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come
+   * back, in milliseconds since 1970; null: never.
    * @param isHeld which entries are not to leave yet; they do not count for the answer either.
    */
   async empty(

@@ -255,10 +255,7 @@ export class Rollbacks {
 }
 
 /** A few at a time. Answers those that have failed. Never rejects. */
-export async function undoAll<T extends { readonly host: string }>(
-  all: readonly T[],
-  undo: (one: T) => Promise<void>,
-): Promise<T[]> {
+export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promise<void>): Promise<T[]> {
   const [waiting, failed, limited] = [[...all], [] as T[], new Set<string>()];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

@@ -3,7 +3,14 @@ import { undoAll } from '../../../src/durable/guard/rollback.ts';
 import { HostError } from '../../../src/host-error.ts';
 
 const numbers = [...Array(20).keys()];
-const all = numbers.map((number) => ({ number, host: 'gh' }));
+const at = (host: string, number: number) => ({
+  host,
+  owner: 'octo',
+  repo: 'hello',
+  number,
+  url: `${number}`,
+});
+const all = numbers.map((number) => at('gh', number));
 type One = (typeof all)[number];
 const sorted = (some: readonly number[]) => some.toSorted((a, b) => a - b);
 const numbersOf = (some: readonly One[]) => sorted(some.map(({ number }) => number));
@@ -54,7 +61,7 @@ describe('a rollback', () => {
   });
 
   it('goes on at the other hosts then', async () => {
-    const mixed = numbers.map((number) => ({ number, host: number % 2 === 0 ? 'gh' : 'codeberg' }));
+    const mixed = numbers.map((number) => at(number % 2 === 0 ? 'gh' : 'codeberg', number));
     const { undo, undone } = host((number) => (number % 2 === 0 ? new HostError('rate-limited', '') : null));
     expect(numbersOf(await undoAll(mixed, undo))).toEqual(numbers.filter((number) => number % 2 === 0));
     expect(undone).toHaveLength(10);
