@@ -3,8 +3,8 @@ import { undoAll } from '../../../src/durable/guard/rollback.ts';
 import { HostError } from '../../../src/host-error.ts';
 
 const numbers = [...Array(20).keys()];
-const at = (host: string, number: number) => ({
-  host,
+const at = (key: string, number: number) => ({
+  host: key,
   owner: 'octo',
   repo: 'hello',
   number,
