@@ -65,26 +65,28 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over what is due, oldest first. Answers when to come back, in milliseconds since 1970; null: never.
+   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come
+   * back, in milliseconds since 1970; null: never.
    * @param isHeld which entries are not to leave yet; they do not count for the answer either.
    */
   async empty(
-    now: number,
+    now: () => number,
     deliver: (entry: Entry) => Promise<Delivery>,
     isHeld: (entry: Entry) => boolean = () => false,
   ): Promise<number | null> {
     const waiting = () => this.#rules.entries.filter((entry) => !isHeld(entry));
     for (let turn = 0; turn < PER_RUN; turn++) {
-      const entry = waiting().find(({ dueAt }) => isDue(dueAt, now));
+      const due = waiting().filter(({ dueAt }) => isDue(dueAt, now()));
+      const [entry] = due.toSorted((a, b) => a.attempts - b.attempts);
       if (entry === undefined) break;
-      const isTooOld = now - entry.at > this.#rules.lifeMs(entry);
+      const isTooOld = now() - entry.at > this.#rules.lifeMs(entry);
       const delivery: Delivery = isTooOld ? { kind: 'done' } : await deliver(entry);
       if (delivery.kind === 'interrupted') break;
       if (delivery.kind === 'done') this.remove(entry);
-      else this.#postpone(entry, now, delivery.askedMs, delivery.all);
+      else this.#postpone(entry, now(), delivery.askedMs, delivery.all);
       this.#rules.save();
     }
-    return earliest(...waiting().map(({ dueAt }) => Math.max(now, dueAt)));
+    return earliest(...waiting().map(({ dueAt }) => Math.max(now(), dueAt)));
   }
 
   #postpone(entry: Entry, now: number, askedMs: number, all: boolean): void {

@@ -49,6 +49,26 @@ it('a rollback stops one that is being sent', async () => {
   expect(await pageOf(bed, hash)).toMatch(/^200 Discarded: /);
 });
 
+it('a rollback of a flood, which spares single clients, leaves it alone', async () => {
+  const { hash } = await held(bed);
+  expect((await operator.rollBack({ comments: true, issues: true, spare_single: true })).status).toBe(200);
+  expect(await pageOf(bed, hash)).toContain('Held');
+});
+
+it('a rollback discards it before the host has answered for anything else', async () => {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  await expectAccepted(bed, contribution, await contribution.clone.push());
+  const { hash } = await held(bed);
+  bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: ALWAYS, delayMs: 5_000 });
+  let hasEnded = false;
+  const rollback = operator.rollBack().finally(() => (hasEnded = true));
+  await expect.poll(() => pageOf(bed, hash), { timeout: 15_000 }).toMatch(/^200 Discarded: /);
+  expect(hasEnded).toBe(false);
+  expect(await rollback).toMatchObject({ status: 200, body: { closed: 1, failed: 0 } });
+  bed.sandbox.faults.clear();
+});
+
 it('panic stops one whose fork is being made, and it is published when that is over', async () => {
   const { upstream } = await held(bed);
   const { passing } = await publishing({ path: /\/forks$/ });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finding, screenOf } from '../../local/finding.ts';
+import { clockFinding, diskFinding } from '../../local/machine-check.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { ownEnvironment, ROOT } from './programs.ts';
 
@@ -37,26 +38,28 @@ const hosting = (more: Record<string, string> = {}) => ({
 interface Ended {
   readonly code: number | string | null | undefined;
   readonly screen: string;
+  readonly stderr: string;
 }
 
-function doctor(env: Record<string, string>): Promise<Ended> {
+async function doctor(env: Record<string, string>): Promise<Ended> {
   const all = { ...ownEnvironment(), STATE_DIR: join(folder, 'state'), ...env };
-  return new Promise((resolve) => {
-    execFile(process.execPath, ['local/doctor.ts'], { cwd: ROOT, env: all }, (error, stdout, stderr) => {
-      expect(stderr).toBe('');
-      expect(stdout.split('\n').length).toBeLessThanOrEqual(SCREEN.lines);
-      resolve({ code: error === null ? 0 : error.code, screen: stdout });
+  const ended = await new Promise<Ended>((resolve) => {
+    execFile(process.execPath, ['local/doctor.ts'], { cwd: ROOT, env: all }, (error, screen, stderr) => {
+      resolve({ code: error === null ? 0 : error.code, screen, stderr });
     });
   });
+  expect(ended.stderr).toBe('');
+  expect(ended.screen.split('\n').length).toBeLessThanOrEqual(SCREEN.lines);
+  return ended;
 }
 
 describe('npm run doctor', () => {
   it('ends with 0 where all is well, and changes nothing', async () => {
-    const { code, screen } = await doctor(hosting());
+    const { code, screen } = await doctor(hosting({ SPOOL_MB: '1000', HELD_MB: '10' }));
     expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
     expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
-    expect(screen).toMatch(/^ok +clock +as at 127\.0\.0\.1:\d+$/m);
+    expect(screen).toMatch(/^ok +clock +(as at|\d+ s (ahead of|behind)) 127\.0\.0\.1:\d+$/m);
     expect(screen).toMatch(/^ok +disk +[\d.]+ GB free in \S+\/state$/m);
     expect(screen).not.toContain('What to do');
     expect(code).toBe(0);
@@ -137,14 +140,49 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names a folder that cannot be used, and a disk that is too small', async () => {
+  it('names a folder that cannot be used', async () => {
     const nowhere = await doctor(hosting({ STATE_DIR: join(folder, 'no', 'where') }));
     expect(nowhere.screen).toMatch(/^problem +disk +\S+ cannot be used$/m);
     expect(nowhere.screen.replaceAll(/\s+/g, ' ')).toContain('does not exist; create it.');
     expect(nowhere.code).toBe(1);
-    const small = await doctor(hosting({ SPOOL_MB: '1000000', HELD_MB: '1000000' }));
-    expect(small.screen).toMatch(/^warning +disk /m);
-    expect(small.code).toBe(0);
+  });
+
+  it('cuts no address when it names a variable', async () => {
+    const { screen } = await doctor(hosting({ SERVICE_URL: 'ftp://git.example.org/' }));
+    expect(screen).toMatch(/^problem +configuration +SERVICE_URL is "ftp:\/\/git\.example\.org\/"$/m);
+  });
+});
+
+const room = (freeMb: number): Finding =>
+  diskFinding({ stateDir: folder, spoolMb: 400, heldMb: 600 }, () => freeMb);
+
+describe('the disk', () => {
+  it('is large enough for all that pushes may take', () => {
+    expect(room(1000)).toEqual({ subject: 'disk', state: 'ok', says: `1.0 GB free in ${folder}` });
+    expect(room(999)).toMatchObject({ state: 'warning', says: `1.0 GB free in ${folder}` });
+    expect(room(999).remedy).toContain('SPOOL_MB and HELD_MB, 1000 MB in all.');
+  });
+
+  it('has room for one large push, or is a problem', () => {
+    expect(room(100)).toMatchObject({ state: 'warning' });
+    expect(room(99)).toMatchObject({ state: 'problem' });
+  });
+});
+
+const compared = (...aheadMs: number[]): Finding =>
+  clockFinding(aheadMs.map((ahead, index) => ({ name: `h${index}`, aheadMs: ahead })));
+
+describe('the clock', () => {
+  it('is as at one of two hosts, if the other is wrong', () => {
+    expect(compared(3_600_000, 0)).toEqual({ subject: 'clock', state: 'ok', says: 'as at h1' });
+    expect(compared(-3_600_000, 0)).toEqual({ subject: 'clock', state: 'ok', says: 'as at h1' });
+    expect(compared(3_600_000, 7_200_000)).toMatchObject({ state: 'problem', says: '3600 s ahead of h0' });
+  });
+
+  it('is as most hosts say', () => {
+    expect(compared(-3_600_000, 3_600_000, 5_000)).toMatchObject({ state: 'ok', says: '5 s ahead of h2' });
+    expect(compared(0, 3_600_000, 3_600_000)).toMatchObject({ state: 'problem' });
+    expect(compared()).toMatchObject({ state: 'warning' });
   });
 });
 

@@ -205,7 +205,7 @@ export class Operator {
       if (this.#waiting.splice(0).length > 0) this.#save();
       return null;
     }
-    return this.#outbox.empty(Date.now(), async (waiting): Promise<Delivery> => {
+    return this.#outbox.empty(Date.now, async (waiting): Promise<Delivery> => {
       if (isUrgent()) return { kind: 'interrupted' };
       try {
         await this.#publish(waiting, config);

@@ -208,7 +208,7 @@ export class Rollbacks {
     );
   }
 
-  /** Oldest first. */
+  /** The pull requests before what was said; the oldest first. */
   #toUndo({ scope }: RollbackRow, now: number): Tracked[] {
     const { spareSingle, comments, issues } = JSON.parse(scope) as RollbackScope;
     const rows = this.#sql.exec<Tracked & Record<string, SqlStorageValue>>(
@@ -218,7 +218,7 @@ export class Rollbacks {
            SELECT 1 FROM created AS other
            WHERE other.client = it.client AND other.url <> it.url AND other.created_at > ?1
          ) END
-       ORDER BY created_at, url`,
+       ORDER BY kind <> 'pull-request', created_at, url`,
       now - TRACKED_MS,
       Number(comments),
       Number(issues),
@@ -255,16 +255,17 @@ export class Rollbacks {
 }
 
 /** A few at a time. Answers those that have failed. Never rejects. */
-export async function undoAll<T>(all: readonly T[], undo: (one: T) => Promise<void>): Promise<T[]> {
-  const [waiting, failed] = [[...all], [] as T[]];
+export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promise<void>): Promise<T[]> {
+  const [waiting, failed, limited] = [[...all], [] as T[], new Set<string>()];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       try {
-        await undo(next);
+        // Further requests would only lengthen the host's rate limit.
+        if (limited.has(next.host)) failed.push(next);
+        else await undo(next);
       } catch (error) {
         failed.push(next);
-        // Further requests would only lengthen the host's rate limit.
-        if (error instanceof HostError && error.code === 'rate-limited') failed.push(...waiting.splice(0));
+        if (error instanceof HostError && error.code === 'rate-limited') limited.add(next.host);
       }
     }
   };

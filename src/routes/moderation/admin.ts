@@ -26,9 +26,9 @@ import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
-/** A restart of the guard takes less than a second. */
-const RESULT_ATTEMPTS = 5;
-const RESULT_PAUSE_MS = 1_000;
+/** A restart of an object takes less than a second. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 1_000;
 
 const credentialFields = {
   password: z.string().optional().meta({ description: 'The password of the operator.' }),
@@ -113,7 +113,10 @@ const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const INVALID = errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']);
 const UNAUTHORIZED = errorAnswer('Neither the password nor the token is correct.', 'invalid credentials');
-const TOO_MANY = errorAnswer('The address has sent 10 requests within a minute.', 'rate limit exceeded');
+const TOO_MANY = errorAnswer(
+  'The address has sent 10 requests within a minute, or its IPv6 /48 as a whole forty wrong passwords or tokens.',
+  'rate limit exceeded',
+);
 
 export const admin = new Hono<AppEnv>();
 
@@ -225,8 +228,9 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const scope = { spareSingle, comments, issues };
   const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
   if (id === null) return refuseCredential(c);
-  const { closedUrls, failedUrls } = await resultOf(c, id);
-  await discardHeld(c);
+  // Before the wait, so that none becomes public meanwhile. A flood of comments is no reason to discard any.
+  if (!spareSingle) await insisting(() => discardHeld(c));
+  const { closedUrls, failedUrls } = await insisting(() => resultOf(c, id));
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
@@ -242,16 +246,21 @@ async function discardHeld(c: Context<AppEnv>): Promise<void> {
   if (objects > 0) c.var.logger.warn('a rollback discarded held pushes', { objects });
 }
 
-/** The guard closes them also if nobody waits. If it restarts meanwhile, it continues, and is asked again. */
+/** The guard closes them also if nobody waits. If it restarts meanwhile, it continues. */
 async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult> {
+  const result = await guardOf(c.env).rollbackResult(id);
+  if (result === null) throw new Error('the result of the rollback is not kept any more');
+  return result;
+}
+
+/** Asks an object again that fails, because it may just have restarted. */
+async function insisting<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const result = await guardOf(c.env).rollbackResult(id);
-      if (result === null) throw new Error('the result of the rollback is not kept any more');
-      return result;
+      return await ask();
     } catch (error) {
-      if (attempt === RESULT_ATTEMPTS) throw error;
-      await systemClock.sleep(RESULT_PAUSE_MS);
+      if (attempt === ATTEMPTS) throw error;
+      await systemClock.sleep(PAUSE_MS);
     }
   }
 }

@@ -291,6 +291,20 @@ describe('a rollback', () => {
     expect(await rollBack()).toEqual({ closed: [], failed: [] });
   });
 
+  it('begins with the pull requests', async () => {
+    await configured();
+    for (let number = 1; number <= 5; number++) {
+      const { prHash: _, ...place } = pullRequest(number);
+      await guard().posted({ ...place, kind: 'comment' }, Date.now());
+      pass(1);
+    }
+    await guard().opened(pullRequest(6), 'a', Date.now());
+    const asked: number[] = [];
+    closes = (number) => asked.push(number) < 0;
+    await rollBack({ comments: true });
+    expect(asked[0]).toBe(6);
+  });
+
   it('closes everything of the last two hours, whether or not there was a burst', async () => {
     await configured();
     await guard().opened(pullRequest(1), 'a', Date.now());

@@ -48,7 +48,7 @@ export class Operator {
     return this.#post('/admin/panic', { password: OPERATOR.PANIC_PASSWORD, active });
   }
 
-  rollBack(more: { comments?: true; issues?: true } = {}): Promise<AdminAnswer> {
+  rollBack(more: { comments?: true; issues?: true; spare_single?: true } = {}): Promise<AdminAnswer> {
     return this.#post('/admin/rollback', { password: OPERATOR.PANIC_PASSWORD, ...more });
   }
 
