@@ -1,16 +1,16 @@
 /**
- * `npm run bench:fairness`: what honest newcomers get while somebody floods one repository, by the rule of earlier
- * versions and by today's (src/limits/fairness.ts). Prints the table of `docs/operations.md`, always the same.
+ * `npm run bench:fairness`: what honest newcomers get while somebody floods one repository, by a simpler
+ * rule and by that of the service (src/limits/fairness.ts). Prints the table of `docs/operations.md`, always the same.
  */
 import { readArguments } from '../../local/arguments.ts';
-import { fairRule, type Flood, oldRule, type Outcome, simulate } from './simulate.ts';
+import { fairRule, type Flood, simpleRule, type Outcome, simulate } from './simulate.ts';
 
 const FLOODS: readonly Flood[] = ['issues', 'comments'];
 const NETWORKS = [1, 10, 100, 1000];
 
 /** One line of the table. */
 export function line(flood: Flood, networks: number): string {
-  const [before, after] = [oldRule(), fairRule()].map((rule) => simulate(flood, networks, rule)) as [
+  const [before, after] = [simpleRule(), fairRule()].map((rule) => simulate(flood, networks, rule)) as [
     Outcome,
     Outcome,
   ];

@@ -31,7 +31,7 @@ export type Flood = 'issues' | 'comments';
 /** Answers whether something is created, which then counts. */
 export type Rule = (wants: Wants, now: number) => boolean;
 
-/** Today's. */
+/** The service's. */
 export function fairRule(): Rule {
   const creations = new Creations();
   let id = 0;
@@ -44,15 +44,15 @@ export function fairRule(): Rule {
 }
 
 /**
- * That of the versions before: whatever one repository or thread may have, and in the last fifth of the account's limits
+ * To compare it with: whatever one repository or thread may have, and in the last fifth of the account's limits
  * a network only while more is left than it has had itself.
  */
-export function oldRule(): Rule {
+export function simpleRule(): Rule {
   const hits = new Map<string, readonly number[]>();
   const had = new ClientAttempts();
   const within = (name: string, now: number) => (hits.get(name) ?? []).filter((at) => now - at < HOUR_MS);
   return ({ by, windows }, now) => {
-    // There was none.
+    // It knows no window of comments.
     const wanted = windows.filter(({ kind }) => kind !== 'comments');
     const its = had.count(by, HOUR_MS, now);
     for (const { kind, key, limits } of wanted) {

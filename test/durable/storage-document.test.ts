@@ -61,6 +61,19 @@ it('says what to write', () => {
   const row: Stored = { place: 'Guard', kind: 'table', name: 'alerts', columns: ['id'] };
   const key: Stored = { place: 'Guard', kind: 'key', name: 'post <hash>', columns: [] };
   expect(lacksOf([row, { ...key, name: 'post 12ab' }], [row, key])).toEqual([]);
+  const push: Stored = { place: 'PendingPush', kind: 'key', name: '<push>', columns: [] };
+  const attempts: Stored = { place: 'ClientWindows', kind: 'key', name: '<client> <action>', columns: [] };
+  const known = [
+    { ...push, name: 'a1'.repeat(32) },
+    { ...attempts, name: 'b comments' },
+  ];
+  const others = [
+    { ...push, name: 'pause' },
+    { ...attempts, name: 'b visits' },
+    { ...attempts, name: 'b seen at' },
+  ];
+  expect(lacksOf(known, [push, attempts])).toEqual([]);
+  expect(lacksOf(others, [push, attempts])).toHaveLength(3);
   expect(lacksOf([{ ...row, columns: ['id', 'at'] }], [row])).toEqual([
     'docs/storage.md, section Guard: the table `alerts` has these columns: `id`, `at`.',
   ]);

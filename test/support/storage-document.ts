@@ -1,5 +1,6 @@
 /** docs/storage.md, and what it lacks of what is stored. */
 import { inject } from 'vitest';
+import { FIXED_TRIES, OPEN_LIMIT_NAMES } from '../../src/limits/limits.ts';
 import type { Stored } from './stored.ts';
 
 declare module 'vitest' {
@@ -37,9 +38,18 @@ export function lacksOf(stored: readonly Stored[], rows: readonly Stored[]): str
   return [...new Set(lacks)];
 }
 
-/** `<x>` in the name of a key stands for anything. */
+/** What `<x>` in the name of a key stands for. Of any other x, for a word: tests call a client `a`. */
+const FORMS: Readonly<Record<string, string>> = {
+  push: '[0-9a-f]{64}',
+  action: [...OPEN_LIMIT_NAMES, ...Object.keys(FIXED_TRIES)].join('|'),
+};
+
 function isRowOf(row: Stored, { place, kind, name }: Stored): boolean {
   if (row.place !== place || row.kind !== kind) return false;
-  const parts = row.name.split(/<[^>]+>/).map((part) => part.replaceAll(/\W/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join('.+')}$`, 's').test(name);
+  const form = row.name
+    .split(/<([^>]+)>/)
+    .map((part, index) =>
+      index % 2 === 0 ? part.replaceAll(/\W/g, String.raw`\$&`) : `(?:${FORMS[part] ?? String.raw`\S+`})`,
+    );
+  return new RegExp(`^${form.join('')}$`).test(name);
 }

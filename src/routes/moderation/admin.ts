@@ -113,7 +113,10 @@ const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const INVALID = errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']);
 const UNAUTHORIZED = errorAnswer('Neither the password nor the token is correct.', 'invalid credentials');
-const TOO_MANY = errorAnswer('The address has sent 10 requests within a minute.', 'rate limit exceeded');
+const TOO_MANY = errorAnswer(
+  'The address has sent 10 requests within a minute, or its IPv6 /48 as a whole forty wrong passwords or tokens.',
+  'rate limit exceeded',
+);
 
 export const admin = new Hono<AppEnv>();
 

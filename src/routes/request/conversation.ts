@@ -20,15 +20,15 @@ import { limitsOf, tooMany } from './limits.ts';
 import { sentence } from './refused.ts';
 
 const LIFE_MS = 60_000;
-/** Some forty long ones. */
-const MOST_CHARACTERS = 4_000_000;
+/** Some forty long ones. A character is counted as two, which it takes unless all of its text is Latin. */
+const MOST_BYTES = 8 * 1024 * 1024;
 /** The rest of the page is good enough to be shown without it. */
 const PATIENCE_MS = 8_000;
 
 const recent = new Recent<Conversation>({
   lifeMs: LIFE_MS,
-  most: MOST_CHARACTERS,
-  weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + text.length, 1_000),
+  most: MOST_BYTES,
+  weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + 2 * text.length, 1_000),
 });
 
 /** As far as it was read within the last minute; null: it was not. Asks nobody. */

@@ -164,20 +164,20 @@ describe('the window of an address', () => {
     expect((await storedKeys(window)).length).toBeLessThan(5);
   });
 
-  it('of 90,000 addresses at /admin keeps a bounded number of rows, and those that came last', async () => {
+  it('of 45,000 addresses at /admin keeps a bounded number of rows, and those that came last', async () => {
     const limits = [{ most: 10, withinMs: MINUTE_MS }];
     const window = newWindow();
     pass(0);
     const most = await runInDurableObject(window.object, async (instance, { storage }) => {
       let seen = 0;
-      for (let client = 0; client < 90_000; client++) {
+      for (let client = 0; client < 45_000; client++) {
         await instance.hit(`${client}`, 'admin', limits);
-        if (client % 20_000 === 19_999) seen = Math.max(seen, [...storage.kv.list()].length);
+        if (client % 15_000 === 14_999) seen = Math.max(seen, [...storage.kv.list()].length);
       }
       return seen;
     });
     expect(most).toBeLessThanOrEqual(40_000);
-    expect((await sameWindow('89999').hit('admin', limits)).attempts).toBe(2);
+    expect((await sameWindow('44999').hit('admin', limits)).attempts).toBe(2);
     pass(HOUR_MS);
     await runDurableObjectAlarm(window.object);
     expect(await storedKeys(window)).toEqual([]);

@@ -22,11 +22,14 @@ afterEach(() => {
 
 let count = 0;
 function newPush() {
-  const hash = `push ${++count}`;
-  return pushIn(hash, hash);
+  return pushIn(`push ${++count}`, `${count}`);
 }
 
-function pushIn(name: string, hash: string) {
+/** As long as a keyed hash. @param digits of a hexadecimal number. */
+const hashOf = (digits: string): string => digits.padStart(64, '0');
+
+function pushIn(name: string, digits: string) {
+  const hash = hashOf(digits);
   const id = bindings.PENDING_PUSHES.idFromName(name);
   // A stub does not outlive the object's death.
   const object = () => bindings.PENDING_PUSHES.get(id);
@@ -150,7 +153,7 @@ describe('a push that was held', () => {
 
   it('leaves the alarms of others alone, and stays when they are forgotten', async () => {
     vi.setSystemTime(NOW);
-    const [held, other] = [pushIn('pushes', 'held'), pushIn('pushes', 'other')];
+    const [held, other] = [pushIn('pushes', 'c'), pushIn('pushes', 'd')];
     await held.end(leaseOf(await held.begin({ ...intent('a'), isHeld: true })), true, true);
     const before = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
     const lease = leaseOf(await other.begin(intent('b')));
@@ -191,9 +194,9 @@ describe('pushes of one machine, which share an object,', () => {
         [...storage.kv.list()].map(([key]) => key),
         await storage.getAlarm(),
       ]);
-    expect(await left()).toEqual([['a', 'b'], NOW + HOUR_MS]);
+    expect(await left()).toEqual([[hashOf('a'), hashOf('b')], NOW + HOUR_MS]);
     await clearUp(a);
-    expect(await left()).toEqual([['b'], NOW + 1.5 * HOUR_MS]);
+    expect(await left()).toEqual([[hashOf('b')], NOW + 1.5 * HOUR_MS]);
     await clearUp(a, NOW + 1.5 * HOUR_MS);
     expect(await left()).toEqual([[], null]);
   });
