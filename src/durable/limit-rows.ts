@@ -26,6 +26,8 @@ const MOST_IN_MEMORY = 20_000;
 /** With more of them on the disk, `isFull`; half of them stay. */
 const MOST_STORED = 40_000;
 const PAGE_ROWS = 1_000;
+/** As long as a client has the same name: src/limits/client.ts. */
+const TAG_LIFE_MS = 24 * 60 * 60 * 1000;
 
 interface StoredWindow extends SlidingWindow {
   /** How long its hits count. */
@@ -83,12 +85,12 @@ export class LimitRows {
     return after.hit;
   }
 
-  /** The random name that `key` has for `lifeMs`. */
-  tag(key: string, lifeMs: number, now: number): string {
+  /** The random name that `key` has for a day. */
+  tag(key: string, now: number): string {
     const { row } = this.#read<Tag>(key, { tag: '', until: 0 });
-    if (row.until > now && row.until <= now + lifeMs) return row.tag;
+    if (row.until > now && row.until <= now + TAG_LIFE_MS) return row.tag;
     const tag = crypto.randomUUID();
-    this.#remember(key, { tag, until: now + lifeMs }, 0, true);
+    this.#remember(key, { tag, until: now + TAG_LIFE_MS }, 0, true);
     return tag;
   }
 
@@ -138,7 +140,7 @@ function newest(rows: readonly (readonly [string, Row])[], most: number): (reado
 }
 
 function lastUse(row: Row): number {
-  return 'tag' in row ? row.until : (row.hits.at(-1) ?? 0);
+  return 'tag' in row ? row.until - TAG_LIFE_MS : (row.hits.at(-1) ?? 0);
 }
 
 function isOver(row: Row, now: number): boolean {

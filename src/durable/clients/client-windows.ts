@@ -13,8 +13,6 @@ import { keepOnly } from '../keep-only.ts';
 import { LimitRows } from '../limit-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** As long as a client has the same name: src/limits/client.ts. */
-const TAG_LIFE_MS = 24 * HOUR_MS;
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #rows = new LimitRows(this.ctx.storage.kv);
@@ -32,7 +30,7 @@ export class ClientWindows extends DurableObject<Env> {
 
   /** The client's random name, under which its held pushes are counted. After a day it has another one. */
   async tag(client: string): Promise<string> {
-    const tag = this.#rows.tag(`${client} tag`, TAG_LIFE_MS, Date.now());
+    const tag = this.#rows.tag(`${client} tag`, Date.now());
     await this.#forgetLater();
     return tag;
   }

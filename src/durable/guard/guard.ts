@@ -223,6 +223,7 @@ export class Guard extends DurableObject<Env> {
     const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);
     if (told === null) return;
     this.#operator.remember(key, told, now, BURST_PAUSE_MS);
+    await this.#wakeAt(now + BURST_PAUSE_MS);
     const { events, addresses, most } = told;
     await this.#tell({ kind, events, addresses, most }, null, now);
   }

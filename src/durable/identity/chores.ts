@@ -57,7 +57,7 @@ export async function findComment(
   return pseudonym.comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
 }
 
-/** False if the host wants no requests now. */
+/** False if the host wants no requests now. Without the guard, it may be asked for others. */
 async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound: OnFound): Promise<boolean> {
   const { clock, pseudonym } = supplies;
   const { comments, hash } = pseudonym;
@@ -73,7 +73,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
     else comments.lookAgain(attempt, now);
     if (failure.kind === 'rate-limited') comments.postponeAll(now + (failure.pauseMs ?? 0));
-    return failure.kind === 'refused';
+    return failure.kind === 'refused' || !(error instanceof HostError);
   }
 }
 

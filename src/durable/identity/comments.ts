@@ -128,10 +128,11 @@ export class Comments {
     this.#kept = null;
   }
 
-  /** Records the comment that an attempt has posted. Answers what moderation has decided about it in between. */
-  settle({ id, repository, number }: Attempt, commentId: number, now: number): ChoreKind | null {
+  /** Records the comment that an attempt has posted. Null: not yet. Answers what moderation has decided meanwhile. */
+  settle({ id, repository, number }: Attempt, commentId: number | null, now: number): ChoreKind | null {
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
+    if (commentId === null) return chore;
     this.#sql.exec(
       'INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       commentId,

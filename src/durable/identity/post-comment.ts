@@ -93,8 +93,8 @@ export async function postComment(
     // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
     // alarm finds its comment, and tells the guard then.
     const isTracked = await succeeds(surroundings.track(attempt, posted));
-    const ordered = isTracked ? comments.settle(attempt, posted.id, clock.now()) : null;
-    if (ordered !== null) {
+    const ordered = comments.settle(attempt, isTracked ? posted.id : null, clock.now());
+    if (isTracked && ordered !== null) {
       comments.forget(attempt);
       await surroundings.wakeBy(clock.now());
     } else if (isTracked) comments.keep(attempt);

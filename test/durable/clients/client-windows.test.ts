@@ -182,4 +182,17 @@ describe('the window of an address', () => {
     await runDurableObjectAlarm(window.object);
     expect(await storedKeys(window)).toEqual([]);
   }, 60_000);
+
+  it('keeps the windows of this minute rather than the names of yesterday', async () => {
+    const limits = [{ most: 10, withinMs: HOUR_MS }];
+    const window = newWindow();
+    pass(0);
+    await runInDurableObject(window.object, async (instance) => {
+      for (let client = 0; client < 21_000; client++) await instance.tag(`${client}`);
+      pass(23 * HOUR_MS);
+      for (let client = 0; client < 20_000; client++) await instance.hit(`${client}`, 'admin', limits);
+    });
+    const stored = await storedKeys(window);
+    expect(stored.filter((key) => key.endsWith(' admin'))).toHaveLength(20_000);
+  }, 60_000);
 });

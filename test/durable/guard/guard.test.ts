@@ -549,6 +549,14 @@ describe('an alert', () => {
     expect(await storedText()).not.toContain('rate-limit');
   });
 
+  it('without a topic leaves nothing of a burst behind', async () => {
+    await configured({});
+    await push(20);
+    expect(await storedText()).toContain('told burst');
+    await deliverUntilQuiet();
+    expect(await storedText()).not.toContain('told burst');
+  });
+
   it('is dropped when its topic is taken away', async () => {
     await configured();
     await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });

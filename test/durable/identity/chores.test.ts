@@ -9,6 +9,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 
+const outOfReach = async () => Promise.reject(new Error('out of reach'));
+
 let host: FakeThreads;
 let someone: Pseudonym;
 
@@ -87,6 +89,20 @@ describe('blocking', () => {
       await someone.runDueAlarms();
     }
     expect(host.comments).toEqual([]);
+  });
+
+  it('does not wait for a guard that is away', async () => {
+    await sayTimes(1);
+    const stub = { posted: outOfReach, moderated: async () => Promise.resolve(true) };
+    const guard = { idFromName: () => null, get: () => stub };
+    await runInDurableObject(someone.stub, (instance) => {
+      Object.assign(instance, { env: { ...bindings, GUARD: guard } });
+    });
+    await someone.say('not tracked yet');
+    pass(6 * MINUTE_MS);
+    await someone.reportedBy(6);
+    await someone.runAlarm();
+    expect(host.comments.map(({ body }) => body)).toEqual([expect.stringContaining('not tracked yet')]);
   });
 
   it('replaces an edit that is still to be done', async () => {

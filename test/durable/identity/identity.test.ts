@@ -9,6 +9,8 @@ import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../suppo
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 
+const outOfReach = async () => Promise.reject(new Error('out of reach'));
+
 let host: FakeThreads;
 let someone: Pseudonym;
 
@@ -225,6 +227,23 @@ describe('a report while a comment is on its way', () => {
     expect(host.textsOn(THREAD)).toEqual([`earlier${someone.footer(0)}`, `Hello${someone.footer(0)}`]);
     pass(7 * HOUR_MS);
     expect(await someone.say()).toMatchObject({ karma: 0 });
+  });
+
+  it.each([
+    [3, { kind: 'posted', karma: 0 }, 1],
+    [6, { kind: 'blocked' }, 0],
+  ])('counts also while the guard is away: %i of them', async (reports, outcome, left) => {
+    const guard = { ...NO_OBJECTS, get: () => ({ posted: outOfReach }) } as unknown as Env['GUARD'];
+    const withGuard = (GUARD: Env['GUARD']) =>
+      runInDurableObject(someone.stub, (instance) => {
+        Object.assign(instance, { env: { ...bindings, GUARD } });
+      });
+    await withGuard(guard);
+    expect(await saidDuring(reports)).toMatchObject(outcome);
+    await withGuard(bindings.GUARD);
+    pass(6 * MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(host.textsOn(THREAD)).toEqual(Array(left).fill(`Hello${someone.footer(0)}`));
   });
 
   it('that blocks: the comment is deleted', async () => {
