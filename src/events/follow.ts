@@ -11,7 +11,7 @@
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
 import { askedPauseMs } from '../host/failure.ts';
-import { failureStatus, isRequestFailure } from '../host/rest/request-failure.ts';
+import { HostError } from '../host-error.ts';
 import {
   type FeedCursor,
   OVERLAP_MS,
@@ -101,8 +101,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
 /** The account may ask for nothing more now, or the host does not answer. */
 function concernsAll(error: unknown): boolean {
   if (error instanceof CallsUsedUp || askedPauseMs(error) !== null) return true;
-  const status = failureStatus(error);
-  return status === undefined ? isRequestFailure(error) : status === 401;
+  return error instanceof HostError && [null, 401].includes(error.failure.status);
 }
 
 /** False if the host wants no requests now. */

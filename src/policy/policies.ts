@@ -91,7 +91,7 @@ export class Policies {
       if (read !== null) return policyOf(read);
     } catch (error) {
       // How GitHub answers the public about what it does not see.
-      if (error instanceof HostError && error.code === 'missing' && error.cause === 401) return null;
+      if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
     }
     return this.#askByRest(repository);
   }

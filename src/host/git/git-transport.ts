@@ -188,7 +188,7 @@ export class GitTransport {
 
   /** Reading twice does no harm. A limit by address does not pass within a second. */
   #retried<T>(read: () => Promise<T>): Promise<T> {
-    return withRetries(this.#clock, read, (error) => isHostError(error, 'unreachable'));
+    return withRetries(this.#clock, read);
   }
 }
 

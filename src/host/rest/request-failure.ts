@@ -19,8 +19,7 @@ export function isRequestFailure(error: unknown): error is RequestFailure {
 
 /** The status that the host failed with, by REST or by Git; undefined if it did not answer. */
 export function failureStatus(error: unknown): number | undefined {
-  if (error instanceof HostError) return failureStatus(error.cause);
-  if (typeof error === 'number') return error;
+  if (error instanceof HostError) return error.failure.status ?? undefined;
   return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
 }
 
@@ -60,14 +59,18 @@ export function answerOf(failure: RequestFailure, operation: Operation): Refused
 
 function sentencesOf(data: unknown, details: readonly RefusalDetail[]): string {
   const { message, documentation_url: explanation } = (data ?? {}) as Record<string, unknown>;
-  return [message, ...details.map((detail) => detail.message), explanation].filter(textOf).join(' ');
+  return [message, ...details.map(wordsOf), explanation].filter(textOf).join(' ');
 }
 
 /** The sentence in which the host explains itself: its message and the first of its details. May be empty. */
 export function refusalText(failure: RequestFailure): string {
   const message = (failure.response?.data as { message?: unknown } | null | undefined)?.message;
   const detail = refusalDetails(failure)
-    .map((one) => one.message ?? [one.field, one.code].filter((word) => word !== null).join(' '))
+    .map(wordsOf)
     .find((text) => text !== '');
   return hostText([message, detail].filter((text) => typeof text === 'string').join(': '));
+}
+
+function wordsOf({ message, field, code }: RefusalDetail): string {
+  return message ?? [field, code].filter((word) => word !== null).join(' ');
 }

@@ -5,7 +5,7 @@
 import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
 import type { RecordedPullRequest } from '../../durable/pull-request/record.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { askedPauseMs } from '../../host/failure.ts';
 import { fullName } from '../../repository-name.ts';
 import { branchesHolding } from '../judge/judge.ts';
@@ -122,7 +122,9 @@ export function failureOf(error: unknown): HeldEnd {
   // Leave out the lines that tell a person to push again: the service itself tries again.
   const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
-  const isLater = isFull || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
+  // What concerns the account, such as its suspension, ends no push.
+  const isOurs = hostFailureOf(refusal.cause).whose === 'ours';
+  const isLater = isFull || isOurs || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
   const hostAskedMs = askedPauseMs(refusal.cause) ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isFull ? FULL_MS : 0);
@@ -138,5 +140,5 @@ function adviceOn({ code }: Refusal): string[] {
 /** Whether the host does not accept a push now, but may accept it later. */
 export function isMomentary({ code, cause }: Refusal): boolean {
   if (code === 'account') return true;
-  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
+  return cause instanceof HostError && cause.failure.lasts !== 'final';
 }

@@ -130,6 +130,7 @@ describe('when the host', () => {
       pass(dueAt - Date.now());
     }
     expect(delays).toEqual([5, 10]);
+    pass(MINUTE_MS);
     await restartObjects();
     host.disturb = () => undefined;
     await someone.runDueAlarms();
