@@ -138,7 +138,25 @@ const ROWS: readonly MeaningRow[] = [
     code: 'refused',
     sentence: 'The repository takes no drafts. Push again without -o draft.',
   },
+  // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
+  // repository allows: citrineos/citrineos-core#1103. Whether the repository is there, a read tells.
+  {
+    to: ['open'],
+    status: [404],
+    code: 'refused',
+    sentence:
+      'The code host does not let this service open a pull request there, and does not say why. ' +
+      'The repository may limit how many pull requests an account has open.',
+  },
+  {
+    to: ['fork'],
+    status: [404],
+    code: 'refused',
+    sentence: 'The code host does not let this service fork the repository, and does not say why.',
+  },
   { status: [404], code: 'missing', sentence: 'The repository does not exist, or is not public.' },
+  // No longer, or not to be shown: RFC 9110, 15.5.11; RFC 7725.
+  { status: [410, 451], code: 'missing' },
 ];
 
 const SECOND_MS = 1_000;
@@ -189,11 +207,6 @@ export class HostPause extends HostError {
       status,
     });
   }
-}
-
-/** How long a pause is asked for, if that is why a call has failed; else null. */
-export function askedPauseMs(error: unknown): number | null {
-  return error instanceof HostError ? error.failure.retryAfterMs : null;
 }
 
 /** By the host's clock, in milliseconds since 1970; by ours if the host does not say. */

@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
-import { unlessMissing } from '../host/rest/unless-gone.ts';
+import { unlessMissing } from '../host/rest/unless-missing.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/git/visibility.ts';

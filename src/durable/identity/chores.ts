@@ -5,7 +5,6 @@
 import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
-import { isGone } from '../../host/rest/unless-gone.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import type { Attempt, Chore } from './comments.ts';
 import type { Pseudonym } from './pseudonym.ts';
@@ -69,7 +68,8 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     const { effect, lasts, retryAfterMs } = hostFailureOf(error);
     const now = clock.now();
     // If the thread is gone, its comments are gone, too.
-    if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
+    const isGone = error instanceof HostError && error.code === 'missing';
+    if (isGone || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
     else comments.lookAgain(attempt, now);
     if (lasts === 'until') comments.postponeAll(now + (retryAfterMs ?? 0));
     return (effect === 'none' && lasts !== 'until') || !(error instanceof HostError);

@@ -13,7 +13,6 @@ import { expectAddress, expectNumber, expectStatus } from './answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
 import type { Answer, AnsweredRemark, ReadDialect, RepositoryPlace, ThreadPlace } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
-import { isGone } from './unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -178,7 +177,7 @@ function placeOf({ owner, name }: RepositoryName): RepositoryPlace {
 
 /** @throws any other error */
 function ifGone(error: unknown): unknown {
-  if (isGone(error)) return error;
+  if (error instanceof HostError && error.code === 'missing') return error;
   throw error;
 }
 

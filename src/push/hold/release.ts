@@ -6,7 +6,6 @@ import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts'
 import type { RecordedPullRequest } from '../../durable/pull-request/record.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
-import { askedPauseMs } from '../../host/failure.ts';
 import { fullName } from '../../repository-name.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { openUpstream } from '../judge/destination.ts';
@@ -123,10 +122,11 @@ export function failureOf(error: unknown): HeldEnd {
   const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
-  const isOurs = hostFailureOf(refusal.cause).whose === 'ours';
-  const isLater = isFull || isOurs || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
+  const { whose, retryAfterMs } = hostFailureOf(refusal.cause);
+  const isLater =
+    isFull || whose === 'ours' || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
-  const hostAskedMs = askedPauseMs(refusal.cause) ?? 0;
+  const hostAskedMs = retryAfterMs ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isFull ? FULL_MS : 0);
   // A failure that this push did not cause does not make its pauses longer.
   return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || hostAskedMs > 0 };
