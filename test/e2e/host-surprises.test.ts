@@ -104,7 +104,7 @@ describe('pushes at the same time', () => {
     await upstream.grow({ branch: 'next', from: 'main', count: 2 });
     const clones = await Promise.all(
       [person, ...Array.from({ length: 4 }, () => bed.person())].map((one) =>
-        one.clone(upstream.url, '--branch=next'),
+        one.copy(upstream, 'next'),
       ),
     );
     for (const one of clones) await one.commit();
