@@ -17,7 +17,7 @@ import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received, ReceivedPack } from '../receive/receive.ts';
-import { squashedMessage } from '../verdict/verdict.ts';
+import { newestWork, squashedMessage } from '../verdict/verdict.ts';
 import type { SignOff } from './sign-off.ts';
 
 export interface Work {
@@ -130,7 +130,7 @@ export async function planWork(
   }
   const { oid, commit } = commits.at(-1) as NewCommit;
   // The tip's files.
-  const newest = newestWork(commits);
+  const newest = newestCommit(commits);
   const words = squashedMessage(options, newest.commit);
   // The options may have replaced the part of the message that was signed.
   const message = signOff?.signedMessage(newest.oid, words.message) ?? words.message;
@@ -143,17 +143,13 @@ export function warningOfSquash(
   { commits }: Work,
   { squash, title }: Pick<PushOptions, 'squash' | 'title'>,
 ): string[] {
-  const isOther = squash && title === null && newestWork(commits).oid !== commits.at(-1)?.oid;
+  const isOther = squash && title === null && newestCommit(commits).oid !== commits.at(-1)?.oid;
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-/** The newest commit that is not a merge, whose message would name branches; the tip if all are. */
-function newestWork(commits: NewCommits): NewCommit {
-  for (let back = 1; back <= commits.length; back++) {
-    const found = commits.at(-back) as NewCommit;
-    if (found.commit.parents.length < 2) return found;
-  }
-  return commits.at(-1) as NewCommit;
+function newestCommit(commits: NewCommits): NewCommit {
+  const at = (place: number) => commits.at(place) as NewCommit;
+  return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
 function* idsOf(commits: NewCommits): Generator<Oid> {
