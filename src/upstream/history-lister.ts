@@ -149,6 +149,11 @@ export class HistoryLister {
       since = Math.max(0, last - days * DAY_SECONDS);
       answer = await fetchSince(since);
     }
+    if (answer.kind === 'none-selected' && since !== null) {
+      // Git reads no date where an author's line is malformed, and selects nothing by it.
+      since = null;
+      answer = await fetchSince(null);
+    }
     if (answer.kind === 'too-large') {
       // If the part that was read lies within the narrow window, that one is too large, too.
       const narrowSince =

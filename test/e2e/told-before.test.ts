@@ -146,6 +146,23 @@ describe('the title', () => {
   }
 });
 
+it('a message with NUL, which hosts refuse, is refused before anything is made there', async () => {
+  const { clone, upstream } = await contribute(bed);
+  const tree = await clone.git('rev-parse', 'HEAD^{tree}');
+  const parents = [await clone.git('rev-parse', 'HEAD')];
+  await clone.git(
+    'reset',
+    '--quiet',
+    '--soft',
+    await clone.commitObject({ tree, parents, message: 'One\0Two\n' }),
+  );
+  const lines = await expectRefused(bed, upstream, await clone.push(), 'a message holds a NUL character');
+  expect(lines).toContain(
+    'Code hosts refuse such commits. Change the message of "OneTwo": "git commit --amend" or "git rebase -i".',
+  );
+  expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
+});
+
 it('a preview ends without an error of the connection', async () => {
   const { clone } = await contribute(bed);
   await clone.commit();

@@ -98,6 +98,7 @@ async function judged(
   const identity = { name: botLogin, email: settings.anonEmail };
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
+  refuseNuls(plan);
   const known = claim?.dates ?? [];
   const { dateOf } = datesOf(undatedOf(plan.commits, identity), known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
@@ -163,6 +164,17 @@ async function judged(
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', preview }, claim };
+}
+
+/** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */
+function refuseNuls(plan: Plan): void {
+  for (const message of plan.messages()) {
+    if (!message.includes(0)) continue;
+    const title = oneLine(pullRequestText({ encoding: null, message }).title);
+    throw new Refusal('not-rewritable', 'a message holds a NUL character', [
+      `Code hosts refuse such commits. Change the message of "${title}": "git commit --amend" or "git rebase -i".`,
+    ]);
+  }
 }
 
 function unsigned(repository: RepositoryName): Refusal {

@@ -9,8 +9,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
 import { classifyObjects } from '../../git/objects/pushed-objects.ts';
-import { isDeletion } from '../../git/wire/push-request.ts';
-import type { PushTarget } from '../../git/wire/ref-name.ts';
+import { type Command, isDeletion } from '../../git/wire/push-request.ts';
 import { hiddenCommit } from '../../git/pack/pack-receiver.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -19,6 +18,8 @@ import type { PushOptions } from '../receive/push-options.ts';
 import type { Received, ReceivedPack } from '../receive/receive.ts';
 import { newestWork, squashedMessage } from '../verdict/verdict.ts';
 import type { SignOff } from './sign-off.ts';
+
+const SHOWN_ID_LENGTH = 12;
 
 export interface Work {
   /** Parents before children; at least one. */
@@ -64,7 +65,7 @@ export async function findWork(
     if (hasReached || reachesOthers) continue;
     if (hidesCommit()) throw hiddenCommit();
     if (trace.kind === 'unproven' && namedBases.has(trace.missing)) throw hiddenCommit();
-    throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.target) : unproven();
+    throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.command) : unproven();
   }
 }
 
@@ -96,8 +97,9 @@ function unproven(): Refusal {
 }
 
 /** A pack does not say which files belong to which ref, so none of them may leave. */
-function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
-  const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
+function tooMuch(remoteUrl: string, { newId, refName }: Command): Refusal {
+  // Nobody here knows what the branch is called at home, and HEAD may be another one.
+  const refspec = `${newId.slice(0, SHOWN_ID_LENGTH)}:${refName}`;
   return new Refusal('one-branch', 'push one branch only', [
     'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
     'Push that branch alone:',
