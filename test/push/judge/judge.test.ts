@@ -237,7 +237,9 @@ describe('a hostile commit is looked through once, and a sentence says what came
     const text = await told(
       commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: message(LARGE) }),
     );
-    expect(text).toMatch(/This push would|Code hosts refuse such|Its description mentions|Its description refers/);
+    expect(text).toMatch(
+      /This push would|Code hosts refuse such|Its description mentions|Its description refers/,
+    );
     expect(text.length).toBeLessThan(100_000);
   });
 
