@@ -16,6 +16,23 @@ async function onRelease() {
   return contribution;
 }
 
+async function commitEncoded(
+  { clone }: Pick<Awaited<ReturnType<typeof contribute>>, 'clone'>,
+  encoding: string | null,
+  hex: string,
+): Promise<void> {
+  const tree = await clone.git('rev-parse', 'HEAD^{tree}');
+  const parents = [await clone.git('rev-parse', 'HEAD')];
+  const message = Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  const headers = encoding === null ? [] : [`encoding ${encoding}`];
+  await clone.git(
+    'reset',
+    '--quiet',
+    '--soft',
+    await clone.commitObject({ tree, parents, message, headers }),
+  );
+}
+
 describe('the base', () => {
   const FOR_RELEASE =
     'Your work is based on "release-1.x", so the pull request is for that branch. For another one, add: -o base=<branch>';
@@ -127,23 +144,6 @@ describe('the title', () => {
       expect(remoteLines(pushed)).not.toContain(line);
     },
   );
-
-  async function commitEncoded(
-    { clone }: Pick<Awaited<ReturnType<typeof contribute>>, 'clone'>,
-    encoding: string | null,
-    hex: string,
-  ): Promise<void> {
-    const tree = await clone.git('rev-parse', 'HEAD^{tree}');
-    const parents = [await clone.git('rev-parse', 'HEAD')];
-    const message = Buffer.from(hex.replaceAll(' ', ''), 'hex');
-    const headers = encoding === null ? [] : [`encoding ${encoding}`];
-    await clone.git(
-      'reset',
-      '--quiet',
-      '--soft',
-      await clone.commitObject({ tree, parents, message, headers }),
-    );
-  }
 });
 
 it('a message with NUL, which hosts refuse, is refused before anything is made there', async () => {

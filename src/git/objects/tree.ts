@@ -72,7 +72,7 @@ export function entryNamed(entries: readonly TreeEntry[], name: Uint8Array): Tre
 export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): TreeEntry[] {
   const others = entries
     .filter(({ name }) => Buffer.compare(name, entry.name) !== 0)
-    .map(({ mode, ...other }) => ({ ...other, mode: mode.replace(/^0+/, '') }));
+    .map(({ mode, name, oid }) => ({ mode: mode.replace(/^0+/, ''), name, oid }));
   const key = sortKey(entry);
   const place = others.findIndex((other) => Buffer.compare(sortKey(other), key) > 0);
   return place < 0 ? [...others, entry] : others.toSpliced(place, 0, entry);
