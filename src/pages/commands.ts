@@ -11,16 +11,21 @@ import type { Html } from './layout.ts';
 
 /** `owner/repo`, on another host than the usual one `<host>/owner/repo`. */
 const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
-/** Any page of a repository, as people paste its address, with `https://` or without. */
-const PASTED = /^\s*(?:https?:\/\/)?([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
+/** Any page of a repository, as people paste its address, with `https://` or without; or its address for SSH. */
+const PASTED = /^\s*(?:(?:https?|ssh|git):\/\/)?(?:git@)?([^/\s@]+)[/:]([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
+/** The address of a remote, or of a page below it, at this service. */
+const OWN = /^\s*(?:https?:\/\/)?([^/\s]+)\/v1\/([\w.-]+\/[\w.-]+\/[\w.-]+)(?:[/?#]\S*)?\s*$/;
 
 /**
  * The repository that someone has typed, as the service's paths name it: `gh/owner/repo`. Null if it is none, or on a
  * host that the service does not know.
+ * @param ownHost where the service is found.
  */
-export function parseRepositoryText(text: string, hosts: Config['hosts']): string | null {
+export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHost: string): string | null {
+  const [, own = '', path = ''] = OWN.exec(text) ?? [];
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
-  const [, key = usualHost(hosts).key, ...typed] = TYPED.exec(text) ?? [];
+  const [, key = usualHost(hosts).key, ...typed] =
+    TYPED.exec(own.toLowerCase() === ownHost ? path : text) ?? [];
   const pastedFrom = hosts.find((one) => hostNameOf(one) === address.toLowerCase());
   const host = pastedFrom ?? hosts.find((one) => one.key === key);
   const [owner = '', name = ''] = pastedFrom === undefined ? typed : pasted;
@@ -85,7 +90,9 @@ const keys = new Set(Object.values(hosts));
 const field = document.getElementById('repo');
 field?.addEventListener('input', () => {
   const [, address = '', ...pasted] = ${String(PASTED)}.exec(field.value) ?? [];
-  const [, typedKey = '${usualHost(hosts).key}', ...typed] = ${String(TYPED)}.exec(field.value) ?? [];
+  const [, own, inOwn] = ${String(OWN)}.exec(field.value) ?? [];
+  const [, typedKey = '${usualHost(hosts).key}', ...typed] =
+    ${String(TYPED)}.exec(own?.toLowerCase() === location.host ? inOwn : field.value) ?? [];
   const pastedFrom = hosts[address.toLowerCase()];
   const key = pastedFrom ?? typedKey;
   const [owner, name] = keys.has(key) ? (pastedFrom === undefined ? typed : pasted) : [];
