@@ -10,6 +10,7 @@ import {
   hidden,
   MAX_TITLE,
   problemNotice,
+  queryField,
   safeUrl,
   secretField,
   shownValue,
@@ -217,36 +218,25 @@ function keepToken(
   </section>`;
 }
 
-/** To name the thread of a reply. */
-function threadField(action: string, value: string, problem: string | null): Html {
-  const described = problem === null ? '' : html`aria-invalid="true" aria-describedby="to-error"`;
-  return html`<form method="get" action="${action}">
-    <label for="to">Number or address of the issue or pull request</label>
-    <div class="field">
-      <input
-        type="text"
-        id="to"
-        name="to"
-        value="${value}"
-        placeholder="12"
-        maxlength="300"
-        autocomplete="off"
-        required
-        ${described}
-      />
-      <button type="submit">Reply</button>
-    </div>
-    ${problem === null ? '' : html`<p class="error" id="to-error">${problem}</p>`}
-  </form>`;
-}
-
 export function replyToPage(frame: Omit<FormFrame, 'token'>, typed: string): Page {
   return formPage(
     'Reply to an issue',
     frame,
     html`To an issue or a pull request, without an account.`,
     html`<section class="card" aria-label="Which one?">
-      ${threadField(frame.action, typed, frame.problem)}
+      <form method="get" action="${frame.action}">
+        ${queryField(
+          {
+            name: 'to',
+            label: 'Number or address of the issue or pull request',
+            value: typed,
+            maxLength: 300,
+          },
+          '12',
+          html`<button type="submit">Reply</button>`,
+          frame.problem,
+        )}
+      </form>
     </section>`,
   );
 }
