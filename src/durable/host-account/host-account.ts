@@ -29,14 +29,16 @@ import {
 } from '../../limits/wants.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import type { Use } from '../../limits/fairness.ts';
-import { isWithin } from '../../isolate/clock.ts';
+import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
+import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
 import { alertWants, type Creation, Creations } from '../../limits/creations.ts';
-import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
+/** Until when the account must not call its host. Stored, because the host's limit outlives the object. */
+const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
 /** With more of them, the oldest is forgotten: they are counted in memory, and are not limited by themselves. */
 const MOST_WRITES = 20_000;
@@ -50,7 +52,6 @@ export interface AccountFigures {
 }
 
 export class HostAccount extends DurableObject<Env> {
-  readonly #pause: Pause;
   readonly #creations: Creations;
   readonly #sentPosts: SentPosts;
   /** By id, oldest first: of this hour, those that create nothing included. */
@@ -62,7 +63,6 @@ export class HostAccount extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#pause = new Pause(ctx.storage.kv);
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
     this.#sentPosts = new SentPosts(ctx.storage.kv);
@@ -76,7 +76,7 @@ export class HostAccount extends DurableObject<Env> {
   /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they are over or it is released. */
   reserve(wants: Wants): ReserveAnswer {
     const now = Date.now();
-    const pauseMs = this.#pause.left(now);
+    const pauseMs = this.hostPause();
     const refusal = this.#creations.refusal(wants, now);
     if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#counted(refusal, now) };
     if (!writesNow(wants)) return { kind: 'granted', pauseMs, ...this.#keep(wants, now) };
@@ -120,12 +120,14 @@ export class HostAccount extends DurableObject<Env> {
 
   /** How long the host is to be left alone, in milliseconds; 0: it is not. */
   hostPause(): number {
-    return this.#pause.left(Date.now());
+    const now = Date.now();
+    const until = this.ctx.storage.kv.get<number>(PAUSE) ?? 0;
+    return isAhead(until, LONGEST_PAUSE_MS, now) ? until - now : 0;
   }
 
-  /** The host asks to be left alone. */
+  /** The host asks to be left alone. A pause is never made shorter. */
   pauseHost(pauseMs: number): void {
-    this.#pause.begin(pauseMs, Date.now());
+    if (pauseMs > this.hostPause()) this.ctx.storage.kv.put(PAUSE, Date.now() + pauseMs);
   }
 
   /** What the host has just said. */
@@ -153,9 +155,9 @@ export class HostAccount extends DurableObject<Env> {
     const creations = [...this.#creations].map(([id, row]) => [CREATION + id, row] as const);
     const counted = [...creations, ...this.#sentPosts.forgetOld(now)];
     // No client's, so it stays.
-    const pause = this.ctx.storage.kv.get(PAUSE_KEY);
+    const pause = this.ctx.storage.kv.get(PAUSE);
     this.#hasAlarm = counted.length > 0;
-    const kept = pause === undefined ? counted : [[PAUSE_KEY, pause] as const, ...counted];
+    const kept = pause === undefined ? counted : [[PAUSE, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
     await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }
