@@ -12,7 +12,8 @@ import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
-import { dotted, type Html, type Page } from './layout.ts';
+import FOLLOWING_HTML from './fragments/following.html';
+import { dotted, filled, type Html, type Page } from './layout.ts';
 import { isoTime } from './times.ts';
 
 export interface PullRequestPage {
@@ -43,6 +44,14 @@ const STATES: Readonly<
   },
 };
 
+const APPROVED = 'A reviewer has approved it. It is not merged yet.';
+
+/** By the last review of an open one. */
+function meaningOf({ state, events }: PullRequestView): string {
+  const review = events.find(({ kind }) => kind === 'approved' || kind === 'reviewed' || kind === 'updated');
+  return state === 'open' && review?.kind === 'approved' ? APPROVED : STATES[state].meaning;
+}
+
 /** How a state is shown: one word, and its colour. */
 export function stateWord(state: PullRequestState): { readonly tone: string; readonly word: string } {
   return STATES[state];
@@ -53,6 +62,7 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
   updated: 'Updated with new commits',
   commented: 'New comment',
   reviewed: 'New review',
+  approved: 'Approved',
   reopened: 'Reopened',
   merged: 'Merged',
   closed: 'Closed',
@@ -93,13 +103,13 @@ export function pullRequestPage(page: PullRequestPage): Page {
       <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
       ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
       ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
-      ${following(pullRequest)}
+      ${filled(FOLLOWING_HTML, { page: pullRequestPath(pullRequest.prHash) })}
     </main>`,
   };
 }
 
 function facts({ pullRequest, conversation }: PullRequestPage): Html {
-  const { tone, word, meaning } = STATES[pullRequest.state];
+  const { tone, word } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   return html`<section class="card" aria-labelledby="standing">
     <h2 id="standing">Status</h2>
@@ -113,7 +123,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
       <dt>State</dt>
       <dd>
         ${dotted(tone, word)}
-        <small>${meaning}</small>
+        <small>${meaningOf(pullRequest)}</small>
       </dd>
       <dt>Link</dt>
       <dd>${url === null ? 'not known' : html`<a href="${url}">${url}</a>`}</dd>
@@ -215,27 +225,16 @@ function adoption(page: PullRequestPage): Html {
   </section>`;
 }
 
-function following({ prHash }: PullRequestView): Html {
-  return html`<section aria-labelledby="follow">
-    <h2 id="follow">Follow it</h2>
-    <p>
-      Reload this page, or give <a href="${pullRequestPath(prHash)}.atom">its feed</a> to a feed reader on
-      your own machine. Either way this service sees your network address, and so does the code host when you
-      follow a link to it. Use Tor if you do not want that.
-    </p>
-  </section>`;
-}
-
 /** For a terminal. */
 export function pullRequestText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation } = page;
-  const { word, meaning } = STATES[pullRequest.state];
+  const { word } = STATES[pullRequest.state];
   const lines = [
     pullRequestName(pullRequest),
     ...(conversation.kind === 'shown' ? [plainText(conversation.conversation.title)] : []),
     webUrl(pullRequest.url) ?? '',
     '',
-    `${word}. ${meaning}`,
+    `${word}. ${meaningOf(pullRequest)}`,
     ...(page.held === null ? [] : [heldUpdateText(page.held)]),
     '',
     ...pullRequest.events.map(

@@ -4,7 +4,7 @@ import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { type FormFrame, formPage } from './form-page.ts';
-import { hidden, problemNotice } from './parts.ts';
+import { hidden, problemNotice, queryField } from './parts.ts';
 
 export interface ListedEntry {
   readonly kind: EntryKind;
@@ -24,6 +24,8 @@ export interface FolderPage extends Omit<FormFrame, 'token'> {
 }
 
 const MAX_ENTRIES = 1_000;
+/** In this order, each by its name. */
+const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   folder: 'folder',
   file: '',
@@ -43,7 +45,9 @@ export function changeLink(action: string, path: string, prHash: string): string
 
 export function folderPage(page: FolderPage): Page {
   const { action, path, entries, problem, prHash } = page;
-  const shown = entries.slice(0, MAX_ENTRIES);
+  const shown = entries
+    .toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+    .slice(0, MAX_ENTRIES);
   const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
   return formPage(
     prHash === '' ? 'Change a file' : 'Change a file of your pull request',
@@ -52,27 +56,16 @@ export function folderPage(page: FolderPage): Page {
     html`${problemNotice(problem)}
       <form method="get" action="${action}" class="card">
         ${hidden({ pr_hash: prHash })}
-        <label for="path">Path of the file, or a part of it</label>
-        <div class="field">
-          <input
-            type="text"
-            id="path"
-            name="path"
-            value="${path}"
-            placeholder="docs/guide.md"
-            maxlength="4096"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck="false"
-          />
-          <button type="submit">Open</button>
-          <button type="submit" name="find" value="1" class="second">Find</button>
-          <button type="submit" name="new" value="1" class="second">Add a file of this name</button>
-        </div>
+        ${queryField(
+          { name: 'path', label: 'Path of the file, or a part of it', value: path, maxLength: 4096 },
+          'docs/guide.md',
+          html`<button type="submit" name="find" value="1">Find</button>
+            <button type="submit" name="new" value="1" class="second">Add a file</button>`,
+        )}
       </form>
+      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
       <nav class="card" aria-label="Files">
-        <p class="crumbs">${trail(page)}</p>
-        <ul class="list files">
+        <ul class="list">
           ${items}
         </ul>
         ${

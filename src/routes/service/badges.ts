@@ -13,6 +13,7 @@ import {
   anonymousFriendlyBadge,
   deployedBadge,
   pullRequestCountBadge,
+  reportBadge,
   shortCommit,
 } from '../../badges/badge.ts';
 import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
@@ -20,7 +21,6 @@ import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { siteWindowKey } from '../../limits/client.ts';
 import { clientOf } from '../request/client.ts';
@@ -102,7 +102,6 @@ badges.get(
 const CLIENT_BADGES = { most: 10, withinMs: 60_000 };
 /** Of each client, an IPv6 /48 as a whole, so that one does not use up what all have. */
 const shares = new ClientAttempts();
-onForget(() => shares.clear());
 
 async function isWithinShare(c: Context<AppEnv>): Promise<boolean> {
   const client = siteWindowKey(await clientOf(c));
@@ -146,8 +145,23 @@ async function showDeployed(c: Context<AppEnv>): Promise<Response> {
   return image(c, deployedBadge(shown, panicMode), AN_HOUR);
 }
 
+badges.get(
+  '/badges/report.svg',
+  described((c: Context<AppEnv>) => image(c, reportBadge(), AN_HOUR), {
+    operationId: 'reportBadge',
+    summary: 'Report without an account',
+    description:
+      'For a link to `/v1/gh/<owner>/<repo>/issues/new`, which may fill in `title`, `body` and `labels`.',
+    tag: 'Badges',
+    responses: { 200: BADGE },
+  }),
+);
+
 badges.get('/badges/:badge', (c) =>
-  answerRefused(c, refused(404, 'unknown badge: there are anonymous-friendly.svg and deployed.svg')),
+  answerRefused(
+    c,
+    refused(404, 'unknown badge: there are anonymous-friendly.svg, deployed.svg and report.svg'),
+  ),
 );
 
 async function countBadge(c: Context<AppEnv>): Promise<Response> {
