@@ -11,18 +11,14 @@ const USUAL_PAUSE_MS = 60_000;
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
   301: 'Moved Permanently',
-  302: 'Found',
-  303: 'See Other',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
   409: 'Conflict',
   410: 'Gone',
-  412: 'Precondition Failed',
   413: 'Content Too Large',
   422: 'Unprocessable Entity',
-  423: 'Locked',
   451: 'Unavailable For Legal Reasons',
 };
 
