@@ -175,12 +175,12 @@ describe('a hosted database in trouble', () => {
   });
 });
 
-async function rows<T>(sql: string): Promise<T[]> {
+async function select<T>(sql: string): Promise<T[]> {
   return (await database.pg.query<T>(sql)).rows;
 }
 
 const urls = async (): Promise<string[]> =>
-  (await rows<{ pr_url: string }>('select pr_url from pull_requests order by id')).map((row) => row.pr_url);
+  (await select<{ pr_url: string }>('select pr_url from pull_requests order by id')).map((row) => row.pr_url);
 
 async function get(path: string): Promise<unknown> {
   return (await fetch(`${bed.service.url}${path}`)).json();
@@ -195,7 +195,7 @@ describe('the service with a hosted database', () => {
     await clone.commit();
     const { pull } = await expectAccepted(bed, contribution, await clone.push());
     expect(await urls()).toEqual([pull.url]);
-    const [row] = await rows<{ created_at: Date }>('select created_at from pull_requests');
+    const [row] = await select<{ created_at: Date }>('select created_at from pull_requests');
     const createdAt = row?.created_at.toISOString();
     expect(await get('/api/stats')).toEqual({ total_prs: 1, last_updated: createdAt });
     expect(await get('/api/recent-prs')).toEqual({
@@ -220,7 +220,7 @@ describe('the service with a hosted database', () => {
 
     database.trouble = null;
     await expect.poll(urls).toEqual([pull.url, second.pull.url]);
-    await expect.poll(() => rows('select * from karma')).toEqual([{ hash: said.body['hash'], karma: 1 }]);
+    await expect.poll(() => select('select * from karma')).toEqual([{ hash: said.body['hash'], karma: 1 }]);
     expect(bed.tripwire.secrets.search.search(Buffer.from(database.requests.join('\n')))).toEqual([]);
     // Method, address, names and values in turn, body.
     const fieldNames = database.requests.map((request) => {
