@@ -21,7 +21,16 @@ import {
 import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts';
 import { type AccountWait, type ReserveAnswer, type WantedWindow, type Wants, windowName } from './wants.ts';
 import { FIXED_TRIES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
-import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-window.ts';
+import {
+  EMPTY_WINDOW,
+  type Hit,
+  type Limit,
+  longestOf,
+  longestWait,
+  NO_WAIT,
+  type Wait,
+  waitOf,
+} from './sliding-window.ts';
 
 export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
 
@@ -42,6 +51,8 @@ export interface LimitsSetup {
   readonly open: OpenLimits;
   readonly windows: (key: string) => WindowsObject;
   readonly account: () => AccountObject;
+  /** How long the calls that the host still allows are for whoever has caused few; 0: they are not. */
+  readonly scarceMs: () => number;
   readonly logger: Logger;
 }
 
@@ -63,6 +74,8 @@ export interface Grant {
 
 /** The host is told of so many calls at a time. */
 const CALLS_BATCH = 20;
+/** Of its calls, what a client may have caused while few are left: ten networks must not spend all of them. */
+const SCARCE_PART = 1 / 5;
 const UNKNOWN: Wait = { waitMs: 60_000, withinMs: 60_000 };
 
 /** By client and limit. `until` in milliseconds since 1970. */
@@ -114,7 +127,8 @@ export class Limits {
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
   async known(name: TriedName): Promise<Wait> {
-    if (refusedUntil.size === 0) return NO_WAIT;
+    const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
+    if (scarce.waitMs > 0 || refusedUntil.size === 0) return scarce;
     const key = `${name} ${await this.#key(name)}`;
     const found = refusedUntil.get(key);
     const now = Date.now();
@@ -122,6 +136,15 @@ export class Limits {
       return { waitMs: found.until - now, withinMs: found.withinMs };
     refusedUntil.delete(key);
     return NO_WAIT;
+  }
+
+  async #scarceWait(): Promise<Wait> {
+    const scarceMs = this.#setup.scarceMs();
+    if (scarceMs === 0) return NO_WAIT;
+    const { hits } = calls.get(await this.#key('calls')) ?? EMPTY_WINDOW;
+    const parts = this.of('calls').map((limit) => ({ ...limit, most: Math.ceil(limit.most * SCARCE_PART) }));
+    const { waitMs, withinMs } = longestWait(parts.map((part) => waitOf(hits, part, Date.now())));
+    return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
   /** A client over a limit need not ask again before its time is over. */
