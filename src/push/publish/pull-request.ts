@@ -40,7 +40,8 @@ export async function propose(
   const { prHash, anonymous, botLogin, isRepeated, earlier } = proposal;
   if (isUpdate(push) && push.named !== null) return edit(run, push, anonymous, push.named.pullRequest);
   if (earlier?.isOpen) return earlier;
-  await run.reply.step('Opening the pull request ...');
+  const base = oneLine(push.base.name.slice('refs/heads/'.length));
+  await run.reply.step(`Opening the pull request for "${base}" ...`);
   const head = { fork: branch.fork, branch: workBranch(prHash) };
   return open(run, push, anonymous, head).catch(async (error: unknown) => {
     // Another attempt at the same push may have been faster.
