@@ -154,7 +154,7 @@ describe('work that stands on another branch', () => {
     await clone.git('switch', '--quiet', '-c', 'topic', 'origin/next~1');
     await clone.commit();
     const { pull, commits } = await expectAccepted(bed, contribution, await clone.push());
-    expect(pull.base).toBe('main');
+    expect(pull.base).toBe('next');
     expect(commits).toHaveLength(1);
   });
 
