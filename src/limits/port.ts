@@ -142,8 +142,9 @@ export class Limits {
     const scarceMs = this.#setup.scarceMs();
     if (scarceMs === 0) return NO_WAIT;
     const { hits } = calls.get(await this.#key('calls')) ?? EMPTY_WINDOW;
-    const parts = this.of('calls').map((limit) => ({ ...limit, most: Math.ceil(limit.most * SCARCE_PART) }));
-    const { waitMs, withinMs } = longestWait(parts.map((part) => waitOf(hits, part, Date.now())));
+    const now = Date.now();
+    const part = ({ most, withinMs }: Limit): Limit => ({ most: Math.ceil(most * SCARCE_PART), withinMs });
+    const { waitMs, withinMs } = longestWait(this.of('calls').map((limit) => waitOf(hits, part(limit), now)));
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
