@@ -142,9 +142,8 @@ export class Limits {
     const scarceMs = this.#setup.scarceMs();
     if (scarceMs === 0) return NO_WAIT;
     const { hits } = calls.get(await this.#key('calls')) ?? EMPTY_WINDOW;
-    const now = Date.now();
-    const part = ({ most, withinMs }: Limit): Limit => ({ most: Math.ceil(most * SCARCE_PART), withinMs });
-    const { waitMs, withinMs } = longestWait(this.of('calls').map((limit) => waitOf(hits, part(limit), now)));
+    const waits = partOf(this.of('calls'), SCARCE_PART).map((limit) => waitOf(hits, limit, Date.now()));
+    const { waitMs, withinMs } = longestWait(waits);
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
@@ -172,8 +171,7 @@ export class Limits {
       const more = 1 + (untold.get(key) ?? 0);
       untold.set(key, more % CALLS_BATCH);
       if (more < CALLS_BATCH) return NO_WAIT;
-      const batches = limits.map(({ most, withinMs }) => ({ most: Math.ceil(most / CALLS_BATCH), withinMs }));
-      const told = await this.#setup.windows(key).hit(key, 'calls', batches);
+      const told = await this.#setup.windows(key).hit(key, 'calls', partOf(limits, 1 / CALLS_BATCH));
       await this.remember('calls', told);
       return told;
     });
@@ -250,6 +248,10 @@ function granted(
 
 function unknown(error: unknown): Refused {
   return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
+}
+
+function partOf(limits: readonly Limit[], part: number): readonly Limit[] {
+  return limits.map(({ most, withinMs }) => ({ most: Math.ceil(most * part), withinMs }));
 }
 
 const isFixed = (name: TriedName): name is keyof typeof FIXED_TRIES => name in FIXED_TRIES;
