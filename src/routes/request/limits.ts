@@ -26,7 +26,8 @@ export function limitsOf(c: Context<AppEnv>): Limits {
     open: c.var.config.limits,
     windows: (key) => clientWindowsOf(c.env, key),
     account: () => hostAccountOf(c.env, c.var.host),
-    scarceMs: () => readsPauseMs(accountOf(c.var.host), Date.now()),
+    // Those of all hosts, as the calls of a client count together, and not every route has a host.
+    scarceMs: () => Math.max(...c.var.config.hosts.map((host) => readsPauseMs(accountOf(host), Date.now()))),
     logger: c.var.logger,
   });
 }
