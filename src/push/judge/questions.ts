@@ -90,6 +90,8 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: RecordedPullRequest | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
+    /** The pr_hash of an open pull request that may be meant; null: none. */
+    hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
     replaceableTip: (
       named: Omit<NamedPullRequest, 'tip'>,

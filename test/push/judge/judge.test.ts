@@ -85,6 +85,7 @@ function asked(answers: Partial<Questions> = {}) {
   const questions = {
     note: vi.fn(async () => {}),
     findPullRequest: vi.fn(async () => null),
+    hashMeant: vi.fn(async () => null),
     replaceableTip: vi.fn(async () => null),
     claim: vi.fn(async () => ({ lease: 1, recorded: null, dates: [] })),
     findBranch: vi.fn(async () => null),
