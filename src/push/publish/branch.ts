@@ -4,7 +4,7 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { hostLines, hostText } from '../../host-text.ts';
 import { prHashOf } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -153,7 +153,11 @@ export class WorkBranch {
       if (!lacksObjects(report) || syncing === null) return report;
       await this.#run.steps.run('sync', () => syncing);
     } catch (error) {
-      await this.#makeAnew(error);
+      const { effect, lasts } = hostFailureOf(error instanceof Refusal ? error.cause : error);
+      await this.#makeAnew(error).catch((failure: unknown) => {
+        // The fork is there, and the host has only refused for a moment.
+        if (effect === 'unknown' || lasts !== 'moment') throw failure;
+      });
       return this.#upload(sent, await this.#lookUp(sent.branch));
     }
     return this.#upload(sent, before);
@@ -181,7 +185,9 @@ export class WorkBranch {
   /** After a broken connection, asks whether the host has accepted the push anyway. */
   async #hasArrived({ branch, tip }: Sent, error: unknown): Promise<boolean> {
     const isOpen =
-      error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
+      error instanceof Refusal &&
+      error.cause instanceof HostError &&
+      error.cause.failure.effect === 'unknown';
     return isOpen && (await this.#tipOf(branch).catch(() => null)) === tip;
   }
 
