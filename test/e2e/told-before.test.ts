@@ -163,18 +163,18 @@ it('a message with NUL, which hosts refuse, is refused before anything is made t
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
 });
 
-describe('the pull request of somebody else', () => {
-  /** A clone in which pull request 77, of two commits, is checked out. */
-  async function on77() {
-    const contribution = await contribute(bed);
-    const { upstream, clone } = contribution;
-    const tip = await upstream.grow({ branch: 'theirs', from: 'main', count: 2, ageDays: 1 });
-    await upstream.git('update-ref', 'refs/pull/77/head', tip);
-    await upstream.git('update-ref', '-d', 'refs/heads/theirs');
-    await clone.git('fetch', '--quiet', 'origin', 'refs/pull/77/head');
-    return { ...contribution, tip };
-  }
+/** A clone in which pull request 77, of two commits, is checked out. */
+async function on77() {
+  const contribution = await contribute(bed);
+  const { upstream, clone } = contribution;
+  const tip = await upstream.grow({ branch: 'theirs', from: 'main', count: 2, ageDays: 1 });
+  await upstream.git('update-ref', 'refs/pull/77/head', tip);
+  await upstream.git('update-ref', '-d', 'refs/heads/theirs');
+  await clone.git('fetch', '--quiet', 'origin', 'refs/pull/77/head');
+  return { ...contribution, tip };
+}
 
+describe('the pull request of somebody else', () => {
   it('that the work stands on is named, with how many of its commits go out again', async () => {
     const { clone, upstream } = await on77();
     await clone.git('reset', '--quiet', '--hard', 'FETCH_HEAD');
