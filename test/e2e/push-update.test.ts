@@ -1,7 +1,6 @@
 /** `-o pr-hash=…`: the same pull request again, whatever has become of it (contract, 2.7, 3.3 and 4.6). */
 import { describe, expect, it } from 'vitest';
-import { tell } from './shapes/shape.ts';
-import { BASES, openedOne, opensAnother } from './shapes/updates.ts';
+import { openedOne, opensAnother } from './shapes/updates.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
@@ -98,6 +97,15 @@ describe('a push with a pr-hash', () => {
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
   });
 
+  it('that is a letter off is asked about, already in a preview', async () => {
+    const { clone, first } = await openedOne(bed);
+    const { prHash } = first.banner;
+    const near = prHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    await clone.commit();
+    const previewed = await clone.push('-o', 'preview', '-o', `pr-hash=${near}`, 'origin', 'HEAD:topic');
+    expect(remoteLines(previewed)[0]).toMatch(new RegExp(`has that pr-hash\\. Did you mean ${prHash}\\?$`));
+  });
+
   it('of another repository opens a new pull request here, says so, and leaves the other alone', async () => {
     const other = await openedOne(bed);
     const contribution = await contribute(bed);
@@ -156,8 +164,6 @@ describe('a push without a pr-hash', () => {
 });
 
 describe('the base of a pull request that is updated', () => {
-  tell(BASES, bed);
-
   it('stays what it is, and so do the commits that it stands on, when the banner’s command is used', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
