@@ -77,7 +77,7 @@ describe('what was read last', () => {
     const { name, path, client } = await discussed();
     await bed.sandbox.maintainer.merge(name);
     expect((await client.get(path)).html).toMatch(/Merged[\s\S]*The maintainers have accepted it\./);
-    expect((await client.get(`${path}.atom`)).html).toContain('Merged');
+    expect((await client.get(`${path}.atom`)).html).toContain('#1: merged');
   });
 
   it('is a refusal if the host refuses for good, and is told as one', async () => {
