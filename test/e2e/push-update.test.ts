@@ -74,7 +74,7 @@ describe('a push with a pr-hash', () => {
 
   it('works from another clone, by another person', async () => {
     const { first, upstream } = await openedOne(bed);
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
     const { pull, commits } = await expectAccepted(bed, { upstream, clone }, pushed);
@@ -98,6 +98,15 @@ describe('a push with a pr-hash', () => {
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
   });
 
+  it('that is a letter off is asked about, already in a preview', async () => {
+    const { clone, first } = await openedOne(bed);
+    const { prHash } = first.banner;
+    const near = prHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    await clone.commit();
+    const previewed = await clone.push('-o', 'preview', '-o', `pr-hash=${near}`, 'origin', 'HEAD:topic');
+    expect(remoteLines(previewed)[0]).toMatch(new RegExp(`has that pr-hash\\. Did you mean ${prHash}\\?$`));
+  });
+
   it('of another repository opens a new pull request here, says so, and leaves the other alone', async () => {
     const other = await openedOne(bed);
     const contribution = await contribute(bed);
@@ -112,7 +121,7 @@ describe('a push with a pr-hash', () => {
 
   it('by two clones at once is answered to both, and leaves one pull request', async () => {
     const { first, upstream } = await openedOne(bed);
-    const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
+    const clones = await Promise.all([1, 2].map(() => bed.person().copy(upstream)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const option = `pr-hash=${first.banner.prHash}`;
     const pushes = await Promise.all(clones.map((clone) => clone.push('-o', option, 'origin', 'HEAD:topic')));

@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_760;
+const MOST_LINES = 42_938;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -58,18 +58,18 @@ const MOST_LINES_OF_ROOMS = {
   edit: 400,
   events: 350,
   forms: 150,
-  git: 7_500,
-  host: 4_300,
+  git: 7_505,
+  host: 4_315,
   isolate: 710,
-  limits: 1_105,
+  limits: 1_125,
   metrics: 500,
   middleware: 200,
   notify: 410,
-  outgoing: 1_230,
+  outgoing: 1_231,
   pages: 2_900,
   policy: 350,
-  push: 5_815,
-  routes: 7_300,
+  push: 5_970,
+  routes: 7_305,
   secret: 300,
   spool: 500,
   stats: 500,

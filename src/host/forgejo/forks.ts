@@ -8,7 +8,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { expectRepository, expectStatus } from '../rest/answer.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus, isRequestFailure, refusalText } from '../rest/request-failure.ts';
-import { unlessMissing } from '../rest/unless-gone.ts';
+import { unlessMissing } from '../rest/unless-missing.ts';
 import { type AnsweredRepository, isForkOf } from './answers.ts';
 import { call, pagesOf } from './calls.ts';
 

@@ -75,7 +75,6 @@ export function forgejoRepositories(access: RestAccess & { readonly clock: Clock
       return { status: answer.status, data: withBranch(answer.data) };
     },
 
-    reasonNotOpened: null,
     changePull: (octokit, at, data) => call<AnsweredPull>(octokit, `PATCH ${PULL}`, { ...at, data }),
     changedSubmodules,
   };

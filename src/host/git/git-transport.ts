@@ -11,7 +11,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
-  deleteAdvertised,
+  readAdvertised,
   encodeHistoryFetch,
   encodeObjectFetch,
   encodeLsRefs,
@@ -81,15 +81,15 @@ export class GitTransport {
   }
 
   /**
-   * Deletes the ids that any of upstream's refs names; of an annotated tag, also the commit. One request; keeps nothing
-   * of the list.
+   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit. One
+   * request; keeps nothing else of the list.
    * @throws HostError
    */
-  async deleteAdvertised(repository: RepositoryName, oids: Set<Oid>): Promise<void> {
+  async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
     return this.#read(repository, 'upstream', async (caller) => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, encodePeeledLsRefs());
       return this.#http.read(response, { maxBytes: MAX_SEARCHED_REF_LIST_BYTES }, (reader) =>
-        deleteAdvertised(reader, oids),
+        readAdvertised(reader, oids),
       );
     });
   }
@@ -165,7 +165,7 @@ export class GitTransport {
    * first asked whether the repository is public.
    */
   async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
-    const readAs = (caller: Caller) => this.#retried(() => read(caller));
+    const readAs = (caller: Caller) => withRetries(this.#clock, () => read(caller));
     const visibility = this.#visibility;
     if (owner === 'bot') return readAs('bot');
     if (visibility?.isKnownPublic(repository) === true) {
@@ -184,11 +184,6 @@ export class GitTransport {
       if (!(await visibility.isPublic(repository).catch(() => false))) throw error;
       return readAs('bot');
     }
-  }
-
-  /** Reading twice does no harm. A limit by address does not pass within a second. */
-  #retried<T>(read: () => Promise<T>): Promise<T> {
-    return withRetries(this.#clock, read, (error) => isHostError(error, 'unreachable'));
   }
 }
 

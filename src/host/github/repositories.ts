@@ -53,12 +53,6 @@ export const GITHUB_REPOSITORIES: RepositoryDialect = {
     return { status, data: withBranch(data) };
   },
 
-  // "Not Found" is all that GitHub says to an account that may not open a pull request: one that has as many open as
-  // the repository allows, for example (https://github.com/citrineos/citrineos-core/pull/1103).
-  reasonNotOpened:
-    'The code host does not let this service open a pull request there, and does not say why. ' +
-    'The repository may limit how many pull requests an account has open.',
-
   changePull: ({ rest }, { index, ...at }, changes) =>
     rest.pulls.update({ ...at, pull_number: index, ...changes }),
 

@@ -6,7 +6,7 @@
  */
 import type { Octokit } from '@octokit/rest';
 import type { Oid } from '../../git/objects/oid.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import type {
@@ -34,7 +34,7 @@ import {
 } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
 import { failureStatus } from './request-failure.ts';
-import { unlessGone, unlessMissing } from './unless-gone.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -67,8 +67,6 @@ export interface RepositoryDialect extends Pick<ReadDialect, 'account' | 'lookUp
   /** The open one, else the newest; null if there is none. */
   findPull(calls: RestCalls, repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
   createPull(octokit: Octokit, at: RepositoryPlace, request: NewPullRequest): Promise<Answer<AnsweredPull>>;
-  /** Says why a pull request was not opened where the host only says that something is missing. */
-  readonly reasonNotOpened: string | null;
   changePull(
     octokit: Octokit,
     at: RepositoryPlace & { readonly index: number },
@@ -115,7 +113,7 @@ export class RestRepositories implements RepositoryHost {
 
   async fork(repository: Repository): Promise<RepositoryName> {
     const login = async (): Promise<string> => (await this.account()).login;
-    return this.#renamed(repository, (name) =>
+    return this.#created(repository, (name) =>
       this.#dialect.fork(this.#calls, { ...repository, ...name }, login),
     );
   }
@@ -134,7 +132,7 @@ export class RestRepositories implements RepositoryHost {
 
   async pullRequest({ owner, name: repo }: RepositoryName, index: number): Promise<PullRequest | null> {
     return this.#retried((octokit) =>
-      unlessGone(async () => {
+      unlessMissing(async () => {
         const pull = await this.#dialect.pull(octokit, { owner, repo, index });
         if (pull.number !== index) throw new TypeError('the host answers with another pull request');
         return toPullRequest(pull);
@@ -150,7 +148,7 @@ export class RestRepositories implements RepositoryHost {
   }
 
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
-    return this.#renamed(repository, async ({ owner, name }) => {
+    return this.#created(repository, async ({ owner, name }) => {
       const opening = new Opening({
         clock: this.#calls.clock,
         find: () => this.findPullRequest({ owner, name }, request.head),
@@ -162,10 +160,7 @@ export class RestRepositories implements RepositoryHost {
         },
       });
       return this.#retried(() => opening.attempt()).catch((error: unknown) => {
-        const failure = opening.failure(error);
-        const reason = this.#dialect.reasonNotOpened;
-        if (reason === null || !(failure instanceof HostError) || failure.code !== 'missing') throw failure;
-        throw new HostError('refused', reason, failure);
+        throw opening.failure(error);
       });
     });
   }
@@ -220,6 +215,14 @@ export class RestRepositories implements RepositoryHost {
   /** A call that may be repeated. @throws HostError */
   #retried<T>(call: (octokit: Octokit) => Promise<T>): Promise<T> {
     return this.#calls.retried(() => call(this.#calls.octokit));
+  }
+
+  /** Where the host finds nothing, only a read tells whether the repository is there. */
+  async #created<T>(repository: RepositoryName, create: (name: RepositoryName) => Promise<T>): Promise<T> {
+    return this.#renamed(repository, create).catch(async (error: unknown) => {
+      if (hostFailureOf(error).status === 404) await this.repository(repository);
+      throw error;
+    });
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {

@@ -4,8 +4,7 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
-import { HostError } from '../../host-error.ts';
-import { hostLines, hostText } from '../../host-text.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { prHashOf } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { othersCommits, othersWork } from '../judge/others-work.ts';
@@ -21,6 +20,7 @@ import {
   type ReadyFork,
   syncFork,
 } from './fork.ts';
+import { refusedCommits } from './refused-commits.ts';
 import { upload } from './upload.ts';
 
 /** What is sent. Each attempt makes the pack again. */
@@ -113,13 +113,13 @@ export class WorkBranch {
     void this.#run.host.connectAhead('pull-request');
     try {
       const report = await this.#sendWhole(sent, before);
-      const reason = refusalOf(report);
-      if (reason === null) return;
+      const refusal = refusedCommits(report);
+      if (refusal === null) return;
       // The host compares before it swaps: the branch may have moved since we looked.
       const tip = await this.#tipOf(sent.branch).catch(() => null);
       if (tip === sent.tip) return;
       if (tip !== null && tip !== before) throw overtaken();
-      throw new Refusal('push', 'the code host refused the commits', wordsOf(reason, report.messages));
+      throw refusal;
     } catch (error) {
       if (!(await this.#hasArrived(sent, error))) throw error;
     }
@@ -150,10 +150,17 @@ export class WorkBranch {
       // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked
       // something.
       const syncing = this.#syncing;
-      if (!lacksObjects(report) || syncing === null) return report;
-      await this.#run.steps.run('sync', () => syncing);
+      const refusal = refusedCommits(report);
+      const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
+      if (lacksObjects(report) && syncing !== null) await this.#run.steps.run('sync', () => syncing);
+      // A fault may be over: once more, if nothing has been done.
+      else if (!isMomentary || (await this.#tipOf(sent.branch).catch(() => null)) !== before) return report;
     } catch (error) {
-      await this.#makeAnew(error);
+      const { effect, lasts } = hostFailureOf(error instanceof Refusal ? error.cause : error);
+      await this.#makeAnew(error).catch((failure: unknown) => {
+        // The fork is there, and the host has only refused for a moment.
+        if (effect === 'unknown' || lasts !== 'moment') throw failure;
+      });
       return this.#upload(sent, await this.#lookUp(sent.branch));
     }
     return this.#upload(sent, before);
@@ -181,7 +188,9 @@ export class WorkBranch {
   /** After a broken connection, asks whether the host has accepted the push anyway. */
   async #hasArrived({ branch, tip }: Sent, error: unknown): Promise<boolean> {
     const isOpen =
-      error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
+      error instanceof Refusal &&
+      error.cause instanceof HostError &&
+      error.cause.failure.effect === 'unknown';
     return isOpen && (await this.#tipOf(branch).catch(() => null)) === tip;
   }
 
@@ -196,21 +205,9 @@ export class WorkBranch {
   }
 }
 
-/** Why the host did not accept the push; null if it did. */
-function refusalOf({ unpackStatus, commandStatuses }: PushReport): string | null {
-  if (unpackStatus !== 'ok') return `unpack ${unpackStatus}`;
-  const [status] = commandStatuses;
-  return status === undefined ? 'no answer for the branch' : status.reason;
-}
-
 /** Bases of deltas are missing while it unpacks; other objects when it checks the branch afterwards. */
 function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
   return unpackStatus !== 'ok' || commandStatuses.some(({ reason }) => reason?.startsWith('missing'));
-}
-
-/** The host's own words, line by line; they say which of its rules the push broke. */
-function wordsOf(reason: string, messages: string): string[] {
-  return [`The code host says: ${hostText(reason)}`, ...hostLines(messages).map((line) => `  ${line}`)];
 }
 
 function overtaken(): Refusal {

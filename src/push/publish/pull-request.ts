@@ -60,13 +60,13 @@ export async function propose(
  */
 export function leavesWork(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
-  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
+  return cause instanceof HostError && cause.failure.lasts !== 'final';
 }
 
 /** Whether a pull request may be open after all. */
 export function mayBeOpen(error: unknown): boolean {
   const cause = error instanceof Refusal && error.code === 'pull-request' ? error.cause : null;
-  return cause instanceof HostError && cause.code === 'unreachable';
+  return cause instanceof HostError && cause.failure.effect === 'unknown';
 }
 
 async function open(
