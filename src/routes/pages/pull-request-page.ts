@@ -59,9 +59,7 @@ const pullRequestAnswer = z
     state: z.enum(['open', 'merged', 'closed', 'withdrawn', 'held', 'failed', 'cancelled', 'discarded']),
     url: z.string().nullable().meta({ description: 'The pull request; null: it is not public.' }),
     title: z.string().nullable().meta({ description: 'Null: it cannot be read now.' }),
-    events: z
-      .array(z.object({ kind: z.string(), at, url: z.string() }))
-      .meta({ description: 'Newest first.' }),
+    events: z.array(z.object({ kind: z.string(), at, url: z.string() })),
     comments: z
       .array(z.object({ author: z.string().nullable(), at, path: z.string().nullable(), text: z.string() }))
       .optional()
@@ -88,16 +86,8 @@ pullRequestPage.get(
     tag: 'Service',
     path: pullRequestPageParams,
     responses: {
-      200: answer(
-        'The page, or the feed.',
-        asJson(pullRequestAnswer),
-        as(HTML, TEXT, 'application/atom+xml'),
-      ),
-      404: answer(
-        'No pull request with this hash was recorded.',
-        asError('no such pull request'),
-        as(HTML, TEXT),
-      ),
+      200: answer('The page or feed.', asJson(pullRequestAnswer), as(HTML, TEXT, 'application/atom+xml')),
+      404: answer('None has this hash.', asError('no such pull request'), as(HTML, TEXT)),
       429: answer(
         'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
         as(TEXT),
