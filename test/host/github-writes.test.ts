@@ -99,16 +99,17 @@ describe('a write to a repository that was renamed', () => {
   });
 });
 
-describe('an issue that was transferred', () => {
-  const elsewhere = (isPrivate = false, url = 'https://host.test/octo/other/issues/7') =>
-    opened(({ method, path }) => {
-      if (path === '/repos/octo/other') return json(200, { ...repositoryAnswer('other', isPrivate), id: 9 });
-      if (path === '/repos/octo/hello') return json(200, repositoryAnswer('hello'));
-      if (method === 'GET') return json(200, { number: 7, html_url: url });
-      if (path.startsWith('/repos/octo/other/')) return json(200, { number: 7, state: 'closed' });
-      return json(301, { message: 'Moved Permanently' }, { Location: `${API}/repositories/9/issues/7` });
-    });
+/** An issue that is in another repository now. */
+const elsewhere = (isPrivate = false) =>
+  opened(({ method, path }) => {
+    if (path === '/repos/octo/other') return json(200, { ...repositoryAnswer('other', isPrivate), id: 9 });
+    if (path === '/repos/octo/hello') return json(200, repositoryAnswer('hello'));
+    if (method === 'GET') return json(200, { number: 7, html_url: 'https://host.test/octo/other/issues/7' });
+    if (path.startsWith('/repos/octo/other/')) return json(200, { number: 7, state: 'closed' });
+    return json(301, { message: 'Moved Permanently' }, { Location: `${API}/repositories/9/issues/7` });
+  });
 
+describe('an issue that was transferred', () => {
   it('is closed where it is now', async () => {
     const { http, threads } = elsewhere();
     await threads.closeIssue(OLD, 1);
