@@ -23,6 +23,8 @@ export interface RefusedCall extends HostAnswer {
   readonly operation: Operation;
   /** Those of the `errors` of a 422. */
   readonly codes: readonly string[];
+  /** Asked without the bot's token. */
+  readonly isPublic?: boolean;
   /** The branch that a pull request is to be merged into. */
   readonly base?: unknown;
 }
@@ -63,12 +65,15 @@ const LIMITS: readonly Row[] = [
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
 const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push']);
 
+const MISSING = 'The repository does not exist, or is not public.';
 const AGAIN = { lasts: 'moment' } as const;
 const OURS = { whose: 'ours' } as const;
 const NOT_KNOWN_YET = { code: 'refused', means: { ...AGAIN, whose: 'theirs' } } as const;
 
 /** The first that fits; what none fits is a refusal, or a fault of the host from 500 on. */
 const ROWS: readonly MeaningRow[] = [
+  // Without a token, hosts answer so to whoever asks for what the public may not see.
+  { status: [401, 403], when: ({ isPublic }) => isPublic === true, code: 'missing', sentence: MISSING },
   // By both interfaces; GitHub's sentence about the owner of a repository begins with "This": github/site-policy#1258.
   // Gitea and Forgejo: services/context/{user,api}.go, "prohibited from signing in".
   {
@@ -154,7 +159,7 @@ const ROWS: readonly MeaningRow[] = [
     code: 'refused',
     sentence: 'The code host does not let this service fork the repository, and does not say why.',
   },
-  { status: [404], code: 'missing', sentence: 'The repository does not exist, or is not public.' },
+  { status: [404], code: 'missing', sentence: MISSING },
   // No longer, or not to be shown: RFC 9110, 15.5.11; RFC 7725.
   { status: [410, 451], code: 'missing' },
 ];
@@ -179,7 +184,9 @@ export function limitOf(answer: RefusedCall, now: number): Limit | null {
 export function refusalOf(answer: RefusedCall, hostName: string, says: string, cause?: unknown): HostError {
   const { status, base } = answer;
   const row = ROWS.find((one) => fits(one, answer));
-  const failure = { status, says, ...row?.means };
+  // A read changes nothing.
+  const effect = answer.operation === 'read' ? ({ effect: 'none' } as const) : {};
+  const failure = { status, says, ...effect, ...row?.means };
   const refused = (code: HostErrorCode, message: string) => new HostError(code, message, cause, failure);
   if (row?.sentence !== undefined)
     return refused(

@@ -195,12 +195,17 @@ const ANSWERS: Readonly<Record<string, { answer: () => Response; isUnknown?: boo
     isUnknown: true,
   },
   'a list of something else': { answer: () => json(200, [{ message: 'odd' }]), isUnknown: true },
+  'a list of nothing': { answer: () => json(200, [null]), isUnknown: true },
+  'numbers as texts': {
+    answer: () => json(201, { id: '3', number: '3', html_url: comment.html_url, user: null, head: null }),
+    isUnknown: true,
+  },
   'a body that stops': { answer: brokenOff, isUnknown: true },
 };
 
 /** Answers that some calls know what to make of. */
 const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
-  file: ['404', '410', '451', 'a list of something else'],
+  file: ['404', '410', '451', 'a list of something else', 'a list of nothing'],
   editComment: ['404', '410', '451'],
   deleteComment: ['404', '410', '451'],
   'a followed pull request': ['404', '410', '451'],
@@ -209,7 +214,7 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   remarks: ['404', '409', '410', '451', 'JSON that is null'],
   changedSubmodules: ['a list of something else'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
-  'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body'],
+  'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body', 'numbers'],
 };
 
 afterEach(() => {

@@ -65,14 +65,14 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     else await onFound(attempt, found);
     return true;
   } catch (error) {
-    const { effect, lasts, retryAfterMs } = hostFailureOf(error);
+    const { lasts, retryAfterMs } = hostFailureOf(error);
     const now = clock.now();
     // If the thread is gone, its comments are gone, too.
     const isGone = error instanceof HostError && error.code === 'missing';
     if (isGone || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
     else comments.lookAgain(attempt, now);
     if (lasts === 'until') comments.postponeAll(now + (retryAfterMs ?? 0));
-    return (effect === 'none' && lasts !== 'until') || !(error instanceof HostError);
+    return lasts === 'final' || !(error instanceof HostError);
   }
 }
 
@@ -93,10 +93,10 @@ async function doChore({ pseudonym, host, clock }: ChoreSupplies, chore: Chore):
     comments.done(chore, karmaBefore);
     return true;
   } catch (error) {
-    const { effect, lasts, retryAfterMs } = hostFailureOf(error);
+    const { lasts, retryAfterMs } = hostFailureOf(error);
     const now = clock.now();
     const dueAt = comments.postpone(chore, now);
-    if (effect === 'none' && lasts !== 'until') {
+    if (lasts === 'final') {
       // A problem of this comment only: its thread may be locked, or its repository archived.
       if (now - orderedAt > CHORE_LIFE_MS) comments.done(chore);
       return true;

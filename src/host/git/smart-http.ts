@@ -179,9 +179,7 @@ export class SmartHttp {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, undefined, { status });
     }
-    // Without a token, hosts answer so to whoever asks for what the public may not see.
-    const isHidden = [401, 403].includes(status);
-    return refusalOf({ ...answer, status: isHidden ? 404 : status }, this.hostName, '');
+    return refusalOf({ ...answer, isPublic: true }, this.hostName, '');
   }
 }
 

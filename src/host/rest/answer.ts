@@ -33,7 +33,7 @@ export function expectFlag(value: unknown): boolean {
 }
 
 export function expectList<T>(value: readonly T[]): readonly T[] {
-  if (!Array.isArray(value)) throw new TypeError('the host names no list');
+  if (!Array.isArray(value) || value.includes(null)) throw new TypeError('the host names no list');
   return value;
 }
 

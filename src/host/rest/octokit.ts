@@ -97,13 +97,15 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
       if (status >= 300) throw refusalOf({ ...answer, operation: 'read', codes: [] }, hostName, '');
       // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
       // without any answer.
-      if (typeof data === 'string' && [200, 201, 202].includes(status)) throw noAnswer(hostName, null);
+      if (typeof data === 'string' && [200, 201, 202].includes(status))
+        throw noAnswer(hostName, null, options.method);
       return { status, headers, data, url: options.url };
     } catch (error) {
       if (error instanceof HostError) throw error;
       // Octokit takes what `fetch` throws for a failure of the host.
       if (error instanceof Error && error.cause instanceof HostError) throw error.cause;
-      if (!isRequestFailure(error) || error.response === undefined) throw noAnswer(hostName, error);
+      if (!isRequestFailure(error) || error.response === undefined)
+        throw noAnswer(hostName, error, options.method);
       if (error.status === 304) throw error;
       const answer = { ...answerOf(error, operationOf(options)), base: options['base'] };
       for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
@@ -158,6 +160,13 @@ async function afterLook<T>(octokit: () => Octokit, call: () => Promise<T>): Pro
   }
 }
 
-function noAnswer(hostName: string, cause: unknown): HostError {
-  return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, cause);
+function noAnswer(hostName: string, cause: unknown, method = ''): HostError {
+  // A read changes nothing.
+  const means = method === 'GET' ? ({ effect: 'none' } as const) : {};
+  return new HostError(
+    'unreachable',
+    `${hostName} did not answer as expected. Try again later.`,
+    cause,
+    means,
+  );
 }

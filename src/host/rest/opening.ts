@@ -49,7 +49,7 @@ export class Opening {
 
   /** The failure of the last attempt, for the whole: it is definite only if no attempt before it was unknown. */
   failure(error: unknown): unknown {
-    if (!this.#isUnknown || !(error instanceof HostError) || error.code === 'unreachable') return error;
+    if (!this.#isUnknown || hostFailureOf(error).effect === 'unknown') return error;
     return new HostError(
       'unreachable',
       'The pull request may be open already, but the code host does not show it yet.',

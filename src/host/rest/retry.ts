@@ -27,8 +27,8 @@ export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRep
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       const { effect, lasts, retryAfterMs } = error.failure;
-      const growingMs =
-        lasts === 'moment' && effect === 'unknown' ? FIRST_DELAY_MS * 4 ** (attempt - 1) : null;
+      const isFault = error.code === 'unreachable' && lasts === 'moment';
+      const growingMs = isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : null;
       const waitMs = retryAfterMs ?? growingMs;
       const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
       const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;

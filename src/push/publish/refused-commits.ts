@@ -15,8 +15,8 @@ const MOST_CHARACTERS = 20_000;
 const MOMENTARY = /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)/i;
 /** A token without that scope, which the operator must give it: oiooj in categraf#34. */
 const WITHOUT_SCOPE = /without `workflow` scope/;
-/** A page, or the id of a commit. */
-const FOR_THE_BOT = /:\/\/|\b[\da-f]{40}\b/;
+/** A page, or the id of a commit of the bot's. */
+const FOR_THE_BOT = /:\/\/|- commit:/;
 
 const REWRITE = 'Take it out of every commit that has it ("git rebase -i"), then push again.';
 

@@ -23,6 +23,8 @@ import {
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
+import { footerProblem } from '../../text/footer-room.ts';
+import { readMarkdown } from '../../text/markdown.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Preview, Refusal } from '../reply/refusal.ts';
 
@@ -118,8 +120,12 @@ export function newestWork(count: number, isMerge: (place: number) => boolean): 
   return isMerge(place) ? count - 1 : place;
 }
 
+/** A fence or a comment that is left open would swallow the footer behind it, so then it stands in front. */
 function withFooter(body: string, footer: string): string {
-  return body === '' ? footer.trimStart() : `${cut(body, MAX_BODY_LENGTH - footer.length)}${footer}`;
+  if (body === '' || footer === '') return body === '' ? footer.trimStart() : cut(body, MAX_BODY_LENGTH);
+  const text = cut(body, MAX_BODY_LENGTH - footer.length - 2);
+  const isSafe = footerProblem(readMarkdown(text)) === null;
+  return isSafe ? `${text}${footer}` : `${footer.trimStart()}\n\n${text}`;
 }
 
 /** Of the one commit of a squashed push. Without options, the tip's message byte for byte. */
