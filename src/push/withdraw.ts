@@ -1,13 +1,13 @@
 /**
- * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, removes
- * its branch from the fork and closes it. None of the limits on pull requests applies.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, closes it,
+ * and removes its branch where it has one. None of the limits on pull requests applies.
  *
  * The branch is deleted first, by the service's own record: it belongs to the bot, so nobody can keep it, whatever has
  * happened to the repository. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import { closedEvent } from '../events/host-event.ts';
-import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
+import { type ClosedPullRequest, forkOf, type PullRequest } from '../host/code-host.ts';
 import { isRefusedByHost } from '../host-error.ts';
 import { unlessMissing } from '../host/rest/unless-gone.ts';
 import { workBranch } from '../pr-hash.ts';
@@ -23,7 +23,9 @@ import { Refusal } from './reply/refusal.ts';
 /** For the page of a held push. */
 const GIVEN_UP = ['You have given it up.'];
 
-interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
+interface Withdrawal extends Pick<PullRequest, 'number' | 'url'> {
+  /** Null: no branch of the bot's has its commits. */
+  readonly fork: RepositoryName | null;
   readonly prHash: string;
   readonly repository: RepositoryName;
 }
@@ -45,7 +47,8 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
   const found = recorded === null ? await unrecorded(run, prHash, held === 'begun') : ofRecord(recorded);
   if (found === 'none' || found === 'unknown')
     return { kind: 'given-up', isSure: found === 'none', deletedRef };
-  return { ...(await withdrawFound(run, found)), prUrl: found.url, deletedRef };
+  const hadBranch = found.fork !== null;
+  return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
 }
 
 function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPullRequest): Withdrawal {
@@ -69,7 +72,7 @@ async function unrecorded(
       steps.run('lookup', () => host.botLogin()),
     ]);
     const pullRequest = await findPullRequest(run, repository, botLogin, prHash, null);
-    if (pullRequest !== null) return { ...pullRequest, prHash, repository };
+    if (pullRequest !== null) return { ...pullRequest, fork: forkOf(pullRequest), prHash, repository };
     if (wasBegun) return 'none';
     throw new Refusal('pr-hash', 'there is no such pull request', [
       `No pull request of ${fullName(repository)} has that pr-hash.`,
@@ -91,7 +94,8 @@ async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Clos
   const closing = await steps
     .run('withdrawal', () => close(host, withdrawal))
     .catch((error: unknown) => {
-      throw removal.status === 'fulfilled' ? having('Its branch is removed.', error) : error;
+      const isRemoved = removal.status === 'fulfilled' && withdrawal.fork !== null;
+      throw isRemoved ? having('Its branch is removed.', error) : error;
     });
   await tell(run, withdrawal, closing);
   if (removal.status === 'fulfilled') return closing;
@@ -99,14 +103,16 @@ async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Clos
 }
 
 async function removeBranch(host: PushHost, { fork, prHash }: Withdrawal): Promise<void> {
-  if (fork === null) return;
+  const { repositories } = host;
+  if (fork === null || repositories.way !== 'fork') return;
   const branch = workBranch(prHash);
-  await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
+  await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;
     // The fork may be gone, or an earlier attempt has removed the branch. Ask for both, because a host may be wrong
     // once.
     if (await isForkGone(host, fork, error)) return;
-    if ((await branchTip(host, fork, branch)) !== null) throw error;
+    const source = { repository: fork, refName: `refs/heads/${branch}` };
+    if ((await branchTip(host, source)) !== null) throw error;
   });
 }
 
@@ -119,7 +125,11 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
     if (!isRefusedByHost(error)) throw error;
     const botLogin = await host.botLogin();
     const shown = await unlessMissing(() =>
-      lookUpPullRequest(repositories, repository, botLogin, prHash, { number }),
+      lookUpPullRequest(repositories, repository, botLogin, prHash, {
+        owner: repository.owner,
+        repo: repository.name,
+        number,
+      }),
     );
     if (shown === null) return { kind: 'gone' };
     if (!shown.isOpen) return { kind: 'closed', at: null };

@@ -4,8 +4,7 @@
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequestRecord, RecordedPullRequest } from '../../durable/pull-request/record.ts';
-import type { PullRequest, Repository } from '../../host/code-host.ts';
+import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
@@ -37,7 +36,7 @@ export interface Upstream {
   readonly defaultBranch: Ref | null;
   readonly policy: KnownPolicy;
   readonly hasSubmodules: boolean;
-  /** The owner of all forks, and the author of everything. */
+  /** The author of everything. */
   readonly botLogin: string;
 }
 
@@ -72,7 +71,7 @@ export function findPullRequest(
   repository: RepositoryName,
   botLogin: string,
   prHash: string,
-  recorded: Pick<PullRequestRecord, 'number'> | null,
+  recorded: PullRequestPlace | null,
 ): Promise<PullRequest | null> {
   return steps.run('lookup', () =>
     lookUpPullRequest(host.repositories, repository, botLogin, prHash, recorded),
@@ -88,7 +87,7 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** Tells the person something, whatever the verdict will be. */
     note: (...lines: string[]) => reply.note(...lines),
     /** As `findPullRequest`. */
-    findPullRequest: (prHash: string, recorded: RecordedPullRequest | null) =>
+    findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
     /** As the function; the command is that of the push itself. */
     replaceableTip: (

@@ -40,6 +40,7 @@ export class GiteaBed {
       apiUrl: `${proxy.url}/api/v1`,
       botToken: gitea.botToken,
       botLogin: BOT,
+      isAgit: true,
       get captured() {
         return proxy.captured;
       },

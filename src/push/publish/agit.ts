@@ -1,0 +1,154 @@
+/**
+ * One push to upstream that opens or updates the pull request (AGit flow). Nothing has to be made before, and nothing is
+ * left where the host refuses.
+ *
+ * The server lets an update through only if the new commits stand on the old ones, or if it is told to force it. It
+ * cannot be told which commit is replaced, as with a branch. Nobody but the bot can push to these pull requests, and
+ * pushes to one of them wait for each other, so the commit that we have seen is the one that goes.
+ */
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { AgitHost, AgitRequest, PullRequest } from '../../host/code-host.ts';
+import { HostError } from '../../host-error.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { workBranch } from '../../pr-hash.ts';
+import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import { tipOf } from '../judge/others-work.ts';
+import type { PushHost } from '../push-host.ts';
+import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
+import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
+import type { Delivery, Sent } from './delivery.ts';
+import { baseOf, edit, type Proposal, refuseOthersWork } from './pull-request.ts';
+import { overtaken, refusalOf, tellSending, upload, wordsOf } from './upload.ts';
+
+/** Repositories in which this isolate has opened or updated one. */
+const offered = new Recent<true>({ most: 1_000 });
+
+export function wasOffered(host: PushHost, repository: RepositoryName): boolean {
+  return offered.get(keyOf(host, repository)) !== null;
+}
+
+function keyOf({ transport }: PushHost, repository: RepositoryName): string {
+  return repositoryKey(transport.hostName, repository);
+}
+
+export class AgitDelivery implements Delivery {
+  readonly isReady = true;
+  readonly #run: PushRun;
+  readonly #host: AgitHost;
+  readonly #push: Publishable;
+
+  constructor(run: PushRun, host: AgitHost, push: Publishable) {
+    this.#run = run;
+    this.#host = host;
+    this.#push = push;
+  }
+
+  async prepare(): Promise<void> {}
+
+  failed(): void {}
+
+  async deliver(sent: Sent, proposal: Proposal): Promise<PullRequest> {
+    const delivered = await this.#deliver(sent, proposal);
+    offered.set(keyOf(this.#run.host, this.#push.repository), true);
+    return delivered;
+  }
+
+  async #deliver(sent: Sent, proposal: Proposal): Promise<PullRequest> {
+    const { earlier, anonymous } = proposal;
+    const { named } = this.#push;
+    const updated = isUpdate(this.#push) ? (named?.pullRequest ?? null) : earlier?.isOpen ? earlier : null;
+    if (updated === null) {
+      await this.#run.reply.step('Opening the pull request ...');
+      return this.#send(sent, { base: baseOf(this.#push), isForced: false, text: this.#text(proposal) });
+    }
+    const pullRequest = await this.#update(updated, sent, proposal);
+    // The one that was to be updated was closed meanwhile, or is for another branch now.
+    if (pullRequest.number !== updated.number && this.#text(proposal) !== null) {
+      return this.#host.delivered(this.#push.repository, pullRequest.number, this.#text(proposal));
+    }
+    return named === null ? pullRequest : edit(this.#run, this.#push, anonymous, pullRequest);
+  }
+
+  async #update(open: PullRequest, sent: Sent, { anonymous }: Proposal): Promise<PullRequest> {
+    const { named } = this.#push;
+    const before = named?.tip ?? (await this.#tipOf(open));
+    if (before === sent.tip) {
+      await this.#run.reply.step('The code host has these commits already.');
+      return open;
+    }
+    if (sent.onlyFrom !== null && before !== sent.onlyFrom) throw overtaken();
+    if (named === null) await refuseOthersWork(this.#run, open, sent.prHash, before);
+    return this.#send(sent, { base: open.base, isForced: !anonymous.has(before), text: null });
+  }
+
+  #text({ anonymous }: Proposal): NonNullable<AgitRequest['text']> {
+    return { ...wholeText(this.#push, anonymous), isDraft: this.#push.isDraft };
+  }
+
+  async #tipOf({ source }: PullRequest): Promise<Oid> {
+    const { steps, host } = this.#run;
+    const tip = source === null ? null : await steps.run('lookup', () => tipOf(host, source));
+    return tip ?? ZERO_OID;
+  }
+
+  async #send(sent: Sent, request: Omit<AgitRequest, 'topic'>): Promise<PullRequest> {
+    const { host, steps, settings } = this.#run;
+    const { repository } = this.#push;
+    const said = this.#host.agitPush({ ...request, topic: workBranch(sent.prHash) });
+    const target = { repository, ...said, oldTip: ZERO_OID, newTip: sent.tip };
+    await tellSending(this.#run, sent.commitCount);
+    try {
+      const report = await steps.run('offer', () =>
+        upload(host.transport, target, sent.pack(), settings.writeTimeoutMs),
+      );
+      const reason = refusalOf(report);
+      const [status] = report.commandStatuses;
+      const number = Number(/^refs\/pull\/(\d+)\/head$/.exec(status?.updatedRef ?? '')?.[1] ?? 0);
+      if (reason === null && number > 0) {
+        return await steps.run('offer', () => this.#host.delivered(repository, number, request.text));
+      }
+      if (reason !== null && this.#host.isOvertaken(reason)) throw overtaken();
+      const lines = wordsOf(reason ?? 'nothing', report.messages);
+      throw new Refusal('push', 'the code host refused the commits', lines);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'overtaken') throw error;
+      // The answer may be lost. The server also refuses commits that it has already.
+      const found = await this.#found(sent.tip).catch(() => null);
+      if (found !== null) return found;
+      if (await this.#takesNone(error)) throw takesNone(host.transport.hostName, error);
+      throw error;
+    }
+  }
+
+  /** The open pull request that has these commits. */
+  async #found(tip: Oid): Promise<PullRequest | null> {
+    const { host } = this.#run;
+    return this.#host.findDelivered(this.#push.repository, await host.botLogin(), tip);
+  }
+
+  /** Whether the host has refused a push because it takes no pull requests this way. */
+  async #takesNone(error: unknown): Promise<boolean> {
+    if (!(error instanceof Refusal)) return false;
+    const { cause, code } = error;
+    if (cause instanceof HostError ? !isDefinite(cause) : code !== 'push') return false;
+    const asked = this.#run.host.transport.pushCapabilities(this.#push.repository);
+    return asked.then(
+      (capabilities) => !capabilities.has('push-options'),
+      (failure: unknown) => failure instanceof HostError && isDefinite(failure),
+    );
+  }
+}
+
+function isDefinite({ code }: HostError): boolean {
+  return code === 'refused' || code === 'missing';
+}
+
+function takesNone(hostName: string, error: unknown): Refusal {
+  const lines = [
+    `${hostName} does not let this service open pull requests there by a push (AGit flow).`,
+    'Tell the operator of this service: "npm run doctor" says what that host lacks.',
+  ];
+  const cause = error instanceof Refusal ? error.cause : error;
+  return new Refusal('push', 'the code host takes no pull requests by a push', lines, { cause });
+}
