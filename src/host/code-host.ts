@@ -73,13 +73,10 @@ export interface PullRequest {
   readonly base: string;
   /** Null: its fork is gone. */
   readonly source: Source | null;
+  /** The bot's fork that has its branch; null: it is gone, or there never was one. */
+  readonly fork: RepositoryName | null;
   /** The host's own number, where `PullRequestState` has it in place of the branch. Stays the same after a rename. */
   readonly id?: number;
-}
-
-/** The bot's fork that a pull request comes from; null: it is gone, or there never was one. */
-export function forkOf({ source }: Pick<PullRequest, 'source'>): RepositoryName | null {
-  return source?.refName.startsWith('refs/heads/') ? source.repository : null;
 }
 
 export interface PullRequestChanges {

@@ -191,7 +191,7 @@ function commands(page: PullRequestPage): Html {
     ${
       page.pullRequest.state === 'open'
         ? html`<p class="soft small after-commands">
-            A withdrawal closes the pull request and removes its branch from the fork. It discards whatever
+            A withdrawal closes the pull request, and removes its branch if it has one. It discards whatever
             Git sends.
           </p>`
         : ''

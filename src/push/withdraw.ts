@@ -7,7 +7,7 @@
  */
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import { closedEvent } from '../events/host-event.ts';
-import { type ClosedPullRequest, forkOf, type PullRequest } from '../host/code-host.ts';
+import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { isRefusedByHost } from '../host-error.ts';
 import { unlessMissing } from '../host/rest/unless-gone.ts';
 import { workBranch } from '../pr-hash.ts';
@@ -23,9 +23,7 @@ import { Refusal } from './reply/refusal.ts';
 /** For the page of a held push. */
 const GIVEN_UP = ['You have given it up.'];
 
-interface Withdrawal extends Pick<PullRequest, 'number' | 'url'> {
-  /** Null: no branch of the bot's has its commits. */
-  readonly fork: RepositoryName | null;
+interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
   readonly prHash: string;
   readonly repository: RepositoryName;
 }
@@ -72,7 +70,7 @@ async function unrecorded(
       steps.run('lookup', () => host.botLogin()),
     ]);
     const pullRequest = await findPullRequest(run, repository, botLogin, prHash, null);
-    if (pullRequest !== null) return { ...pullRequest, fork: forkOf(pullRequest), prHash, repository };
+    if (pullRequest !== null) return { ...pullRequest, prHash, repository };
     if (wasBegun) return 'none';
     throw new Refusal('pr-hash', 'there is no such pull request', [
       `No pull request of ${fullName(repository)} has that pr-hash.`,

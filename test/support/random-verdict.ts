@@ -58,6 +58,7 @@ const pullRequest = fc.record({
   url: fc.webUrl(),
   isOpen: fc.boolean(),
   base: unicode,
+  fork: fc.option(repositoryName),
   source: fc.option(fc.record({ repository: repositoryName, refName })),
 });
 const optionText = (count: number) => fc.option(textOf(unicode.map(utf8), count));

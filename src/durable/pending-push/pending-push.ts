@@ -13,7 +13,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import { type CodeHost, forkOf, type PullRequest } from '../../host/code-host.ts';
+import type { CodeHost, PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { openRepositories } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -175,8 +175,7 @@ export class PendingPush extends DurableObject<Env> {
       const orphan = await findOrphan(repositories, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
-      const { number, url, id } = orphan.pullRequest;
-      const fork = forkOf(orphan.pullRequest);
+      const { number, url, fork, id } = orphan.pullRequest;
       const object = pullRequestOf(this.env, prHash);
       const record = {
         prHash,

@@ -8,16 +8,10 @@ export function encodeCommandList(
   { oldId, newId, refName }: Command,
   pushOptions: readonly string[] = [],
 ): Uint8Array {
-  const hasOptions = pushOptions.length > 0;
-  const capabilities = [
-    ...REPORT_CAPABILITIES,
-    // The report then names the ref that the server has updated in place of the command's.
-    ...(hasOptions ? ['report-status-v2', 'push-options'] : []),
-    'agent=gitveil',
-  ];
-  return concatBytes([
-    encodePktLine(`${oldId} ${newId} ${refName}\0 ${capabilities.join(' ')}`),
-    FLUSH_PKT,
-    ...(hasOptions ? [...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT] : []),
-  ]);
+  // Version 2 of the report names the ref that the server has updated in place of the command's.
+  const more = pushOptions.length > 0 ? ['report-status-v2', 'push-options'] : [];
+  const capabilities = [...REPORT_CAPABILITIES, ...more, 'agent=gitveil'].join(' ');
+  const command = encodePktLine(`${oldId} ${newId} ${refName}\0 ${capabilities}`);
+  if (more.length === 0) return concatBytes([command, FLUSH_PKT]);
+  return concatBytes([command, FLUSH_PKT, ...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT]);
 }

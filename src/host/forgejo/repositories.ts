@@ -3,7 +3,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { AgitHost, AgitRequest, PullRequest, Submodule } from '../code-host.ts';
-import { expectList, expectText } from '../rest/answer.ts';
+import { expectList, expectNumber, expectText } from '../rest/answer.ts';
 import type { RestAccess, RestCalls } from '../rest/octokit.ts';
 import type { ThreadPlace } from '../rest/reads.ts';
 import { type RepositoryDialect, RestRepositories } from '../rest/repositories.ts';
@@ -43,11 +43,8 @@ const DIALECT: RepositoryDialect = {
     const query = { ...place, state: 'all', poster: head.owner, limit: PAGE_SIZE };
     const { data } = await call<readonly AnsweredPull[]>(octokit, PULLS, query);
     // Older servers do not know the filter by author, and answer with all.
-    const bases = new Set(
-      expectList(data)
-        .filter((pull) => isBots(pull, head.owner))
-        .map(({ base }) => base.ref),
-    );
+    const own = expectList(data).filter((pull) => expectNumber(pull.number) > 0 && isBots(pull, head.owner));
+    const bases = new Set(own.map(({ base }) => expectText(base.ref)));
     let closed: AnsweredPull | null = null;
     for (const base of bases) {
       const at = { ...place, base, head: `${head.owner.toLowerCase()}/${head.branch}` };

@@ -181,12 +181,14 @@ export abstract class RestRepositories implements RepositoryHost {
 
   /** @throws TypeError for fields of another shape */
   protected toPullRequest(pull: AnsweredPull, repository: RepositoryName): PullRequest {
+    const source = this.#dialect.sourceOf(pull, repository);
     return {
       number: expectNumber(pull.number),
       url: expectAddress(pull.html_url),
       isOpen: pull.state === 'open',
       base: expectText(pull.base.ref),
-      source: this.#dialect.sourceOf(pull, repository),
+      source,
+      fork: source?.refName.startsWith('refs/heads/') ? source.repository : null,
       ...(pull.branch === null && { id: expectNumber(pull.id) }),
     };
   }

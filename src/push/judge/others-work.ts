@@ -8,7 +8,7 @@
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { forkOf, type Source } from '../../host/code-host.ts';
+import type { Source } from '../../host/code-host.ts';
 import { oneLine } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { heldReads } from '../../upstream/held-reads.ts';
@@ -34,9 +34,9 @@ export async function replaceableTip(
   isHarmless: (oid: Oid) => boolean,
   overwrite: string | null,
 ): Promise<Oid | null> {
-  const { number, source } = pullRequest;
+  const { number, source, fork } = pullRequest;
   if (source === null) return null;
-  const step = forkOf(pullRequest) === null ? 'lookup' : 'fork';
+  const step = fork === null ? 'lookup' : 'fork';
   const tip = await run.steps.run(step, () => tipOf(run.host, source));
   if (tip === null || tip === ZERO_OID || overwrite === null || isHarmless(tip)) return tip;
   const others = await othersCommits(run, source.repository, tip, isHarmless);

@@ -2,35 +2,21 @@
  * One push to upstream that opens or updates the pull request (AGit flow). Nothing has to be made before, and nothing is
  * left where the host refuses.
  *
- * The server lets an update through only if the new commits stand on the old ones, or if it is told to force it. It
- * cannot be told which commit is replaced, as with a branch. Nobody but the bot can push to these pull requests, and
- * pushes to one of them wait for each other, so the commit that we have seen is the one that goes.
+ * The server accepts an update only if the new commits stand on the old ones, or if it is told to force it. Unlike with
+ * a branch, it cannot be told which commit is replaced. Our own pushes to a pull request wait for each other. On Forgejo,
+ * maintainers may push to it, too: what they push between our look and a forced update is lost, and nobody is told.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { AgitHost, AgitRequest, PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
-import { Recent } from '../../isolate/recent.ts';
 import { workBranch } from '../../pr-hash.ts';
-import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import { tipOf } from '../judge/others-work.ts';
-import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
 import type { Delivery, Sent } from './delivery.ts';
 import { baseOf, edit, type Proposal, refuseOthersWork } from './pull-request.ts';
 import { overtaken, refusalOf, tellSending, upload, wordsOf } from './upload.ts';
-
-/** Repositories in which this isolate has opened or updated one. */
-const offered = new Recent<true>({ most: 1_000 });
-
-export function wasOffered(host: PushHost, repository: RepositoryName): boolean {
-  return offered.get(keyOf(host, repository)) !== null;
-}
-
-function keyOf({ transport }: PushHost, repository: RepositoryName): string {
-  return repositoryKey(transport.hostName, repository);
-}
 
 export class AgitDelivery implements Delivery {
   readonly isReady = true;
@@ -49,12 +35,6 @@ export class AgitDelivery implements Delivery {
   failed(): void {}
 
   async deliver(sent: Sent, proposal: Proposal): Promise<PullRequest> {
-    const delivered = await this.#deliver(sent, proposal);
-    offered.set(keyOf(this.#run.host, this.#push.repository), true);
-    return delivered;
-  }
-
-  async #deliver(sent: Sent, proposal: Proposal): Promise<PullRequest> {
     const { earlier, anonymous } = proposal;
     const { named } = this.#push;
     const updated = isUpdate(this.#push) ? (named?.pullRequest ?? null) : earlier?.isOpen ? earlier : null;
@@ -64,7 +44,7 @@ export class AgitDelivery implements Delivery {
     }
     const pullRequest = await this.#update(updated, sent, proposal);
     // The one that was to be updated was closed meanwhile, or is for another branch now.
-    if (pullRequest.number !== updated.number && this.#text(proposal) !== null) {
+    if (pullRequest.number !== updated.number) {
       return this.#host.delivered(this.#push.repository, pullRequest.number, this.#text(proposal));
     }
     return named === null ? pullRequest : edit(this.#run, this.#push, anonymous, pullRequest);
@@ -82,7 +62,7 @@ export class AgitDelivery implements Delivery {
     return this.#send(sent, { base: open.base, isForced: !anonymous.has(before), text: null });
   }
 
-  #text({ anonymous }: Proposal): NonNullable<AgitRequest['text']> {
+  #text({ anonymous }: Proposal): AgitRequest['text'] {
     return { ...wholeText(this.#push, anonymous), isDraft: this.#push.isDraft };
   }
 
@@ -114,17 +94,12 @@ export class AgitDelivery implements Delivery {
     } catch (error) {
       if (error instanceof Refusal && error.code === 'overtaken') throw error;
       // The answer may be lost. The server also refuses commits that it has already.
-      const found = await this.#found(sent.tip).catch(() => null);
-      if (found !== null) return found;
-      if (await this.#takesNone(error)) throw takesNone(host.transport.hostName, error);
-      throw error;
+      const login = await host.botLogin();
+      const found = await this.#host.findDelivered(repository, login, sent.tip).catch(() => null);
+      if (found !== null)
+        return this.#host.delivered(repository, found.number, request.text).catch(() => found);
+      throw (await this.#takesNone(error)) ? takesNone(host.transport.hostName, error) : error;
     }
-  }
-
-  /** The open pull request that has these commits. */
-  async #found(tip: Oid): Promise<PullRequest | null> {
-    const { host } = this.#run;
-    return this.#host.findDelivered(this.#push.repository, await host.botLogin(), tip);
   }
 
   /** Whether the host has refused a push because it takes no pull requests this way. */

@@ -6,9 +6,10 @@ import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { forkOf, type PullRequest } from '../../host/code-host.ts';
+import type { PullRequest } from '../../host/code-host.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
 import { recordOf } from '../judge/find-pull-request.ts';
 import { findPullRequest } from '../judge/questions.ts';
@@ -17,9 +18,8 @@ import { workHashOf } from '../push-hashes.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
-import { AgitDelivery, wasOffered } from './agit.ts';
+import { AgitDelivery } from './agit.ts';
 import type { Delivery } from './delivery.ts';
-import { knownFork } from './fork.ts';
 import { ForkDelivery } from './from-fork.ts';
 import { type Proposal, submoduleWarning } from './pull-request.ts';
 
@@ -67,6 +67,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
     const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
+    pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
       record(run, publication, pullRequest, attempt.work, {
@@ -84,11 +85,11 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
   }
 }
 
-/** Whether pull requests were opened there, as far as this isolate knows. */
-export function wasPushedTo(host: PushHost, repository: RepositoryName): boolean {
-  return host.repositories.way === 'fork'
-    ? knownFork(host, repository) !== undefined
-    : wasOffered(host, repository);
+/** Repositories in which this isolate has opened or updated a pull request. */
+const pushedTo = new Recent<true>({ most: 1_000 });
+
+export function wasPushedTo({ transport }: PushHost, repository: RepositoryName): boolean {
+  return pushedTo.get(repositoryKey(transport.hostName, repository)) !== null;
 }
 
 function openDelivery(run: PushRun, push: Publishable): Delivery {
@@ -215,7 +216,7 @@ async function record(
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
   const { prHash, title, ...rest } = pushed;
-  const { number, url, id } = pullRequest;
+  const { number, url, fork, id } = pullRequest;
   const named = { prHash, host: host.hostKey, owner, repo, number, url };
   const known = { ...named, ...(id !== undefined && { id }) };
   const object = host.pullRequest(prHash);
@@ -224,7 +225,7 @@ async function record(
   const [recorded, left] = await Promise.all([
     object
       .record(
-        { ...known, fork: forkOf(pullRequest), ...(title !== null && { title }) },
+        { ...known, fork, ...(title !== null && { title }) },
         { ...rest, lease: claim?.lease ?? null },
         at,
       )
