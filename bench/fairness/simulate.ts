@@ -38,7 +38,7 @@ export function fairRule(): Rule {
   return (wants, now) => {
     if (creations.refusal(wants, now) !== null) return false;
     creations.reserve(`${++id}`, wants, now);
-    creations.forgetOld(now);
+    creations.forgetSurplus();
     return true;
   };
 }
@@ -49,19 +49,18 @@ export function fairRule(): Rule {
  */
 export function simpleRule(): Rule {
   const hits = new Map<string, readonly number[]>();
-  const had = new ClientAttempts();
   const within = (name: string, now: number) => (hits.get(name) ?? []).filter((at) => now - at < HOUR_MS);
   return ({ by, windows }, now) => {
     // It knows no window of comments.
     const wanted = windows.filter(({ kind }) => kind !== 'comments');
-    const its = had.count(by, HOUR_MS, now);
+    const its = within(by, now).length;
     for (const { kind, key, limits } of wanted) {
       const kept = (most: number) => (kind === 'account' ? Math.min(its, Math.floor(most / 5)) : 0);
       const left = limits.map(({ most, withinMs }) => ({ most: most - kept(most), withinMs }));
       if (!hit({ hits: within(`${kind} ${key}`, now), refused: 0 }, left, now).hit.allowed) return false;
     }
     for (const { kind, key } of wanted) hits.set(`${kind} ${key}`, [...within(`${kind} ${key}`, now), now]);
-    had.hit(by, [{ most: Infinity, withinMs: HOUR_MS }], now);
+    hits.set(by, [...within(by, now), now]);
     return true;
   };
 }

@@ -16,7 +16,7 @@ const STYLE = new Html(`
   ul.list > li { padding: .6rem .8rem; overflow-wrap: anywhere; }
   ul.list > li + li { border-top: 1px solid var(--line); }
   pre, code { font: .85rem/1.45 ui-monospace, monospace; }
-  pre { background: var(--soft); border-radius: .4rem; margin: .5rem 0; overflow-x: auto; padding: .7rem; }
+  pre { background: var(--soft); border-radius: .4rem; margin: .5rem 0; overflow-wrap: anywhere; padding: .7rem; white-space: pre-wrap; }
   .text { white-space: pre-wrap; overflow-wrap: anywhere; }
   .state { border-radius: 1rem; font-size: .8rem; padding: .15rem .7rem; color: #fff; background: #59636e; }
   .open { background: #1a7f37; }

@@ -266,6 +266,8 @@ export interface Remark {
   readonly url: string;
   /** ISO 8601. */
   readonly at: string;
+  /** Whether it is a review that approves the change. */
+  readonly isApproval: boolean;
   readonly text: string;
 }
 

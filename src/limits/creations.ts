@@ -113,17 +113,18 @@ export class Creations {
     );
   }
 
-  /** Answers the ids of what does not count any more, or is too much. */
-  forgetOld(now: number): readonly string[] {
-    for (const name of this.#refused.keys())
-      if (this.uses(name, now).length === 0) this.#refused.delete(name);
-    const tooMany = this.#rows.size - MOST_ROWS;
-    const old = [...this.#rows].filter(
-      ([, { at, windows }], index) =>
-        index < tooMany || !isWithin(at, Math.max(...Object.values(windows)), now),
-    );
-    for (const [id] of old) this.release(id);
-    return old.map(([id]) => id);
+  /** Forgets what does not count any more. Cost: linear in the rows, so the object does it once an hour. */
+  forgetOld(now: number): void {
+    for (const [id, { at, windows }] of this.#rows)
+      if (!isWithin(at, Math.max(...Object.values(windows)), now)) this.release(id);
+    for (const name of this.#refused.keys()) if (!this.#byWindow.has(name)) this.#refused.delete(name);
+  }
+
+  /** Forgets the oldest one if there are too many. Answers its id; null: there are not. */
+  forgetSurplus(): string | null {
+    const [oldest = null] = this.#rows.size > MOST_ROWS ? this.#rows.keys() : [];
+    if (oldest !== null) this.release(oldest);
+    return oldest;
   }
 
   /** The windows in which an earlier attempt at the same push does not count. */

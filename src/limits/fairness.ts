@@ -1,5 +1,5 @@
 /**
- * Who waits first when little is left of what all share: the account, a repository, a thread.
+ * Who waits first when little is left of what all share: the account, a repository, a thread, the host's calls.
  *
  * One rule for every such window, in its last third: if several networks have used it, each waits that has had its part,
  * and one part more is always there for whoever comes next. A network that is alone has no part to keep to. In the
@@ -37,8 +37,8 @@ export interface Asker {
   readonly takesPart: boolean;
 }
 
-/** `repository`: what is opened there; `comments`: those on all of its threads. */
-export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread';
+/** `repository`: what is opened there; `comments`: those on all of its threads; `calls`: writes for which the host has calls. */
+export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread' | 'calls';
 
 /** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
 export function fairWait(
@@ -66,7 +66,7 @@ function waitUnder(
       now,
     );
   const own = used.filter((use) => use.by === by);
-  const mayUseAll = window === 'repository' ? own.length === 0 : takesPart;
+  const mayUseAll = window === 'calls' || (window === 'repository' ? own.length === 0 : takesPart);
   const open = mayUseAll ? most : most - Math.floor(most * KEPT_PART);
   const free = wait(used, Math.ceil(most * FREE_PART));
   /** Whoever has had more than a part waits until that is over, or the last third is. */

@@ -96,8 +96,8 @@ export const OPEN_LIMITS = {
     countedFor: 'client',
   },
   /**
-   * Over all pseudonyms. Six reports delete all comments of a pseudonym. And a report of a made-up hash leaves an
-   * object for 30 days, so the 65,536 networks of a /48, which anybody can get, count as one.
+   * Over all pseudonyms. Six reports delete all comments of a pseudonym, so the 65,536 networks of a /48, which anybody
+   * can get, count as one.
    */
   reports: {
     variable: 'LIMIT_REPORTS',

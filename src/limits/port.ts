@@ -7,18 +7,19 @@
  * remembers until when, so that further requests reach no object.
  */
 import { isAhead } from '../isolate/clock.ts';
-import { onForget, Recent } from '../isolate/recent.ts';
+import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { ClientAttempts } from './client-attempts.ts';
-import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts';
 import {
-  type AccountWait,
-  type FullWindow,
-  type ReserveAnswer,
-  type WantedWindow,
-  type Wants,
-  windowName,
-} from './wants.ts';
+  isNobodyFull,
+  type KnownFull,
+  knownFull,
+  noteFull,
+  noteRefused,
+  noteReleased,
+} from './full-networks.ts';
+import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts';
+import { type AccountWait, type ReserveAnswer, type WantedWindow, type Wants, windowName } from './wants.ts';
 import { FIXED_TRIES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
 import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-window.ts';
 
@@ -54,8 +55,6 @@ export interface Grant {
   readonly kind: 'grant';
   /** How long the host is to be left alone; 0: it is not. */
   readonly pauseMs: number;
-  /** The windows of its network that have no room left now. */
-  readonly full: readonly FullWindow[];
   /** Whether it counts in a window by itself, and not only by an earlier attempt at the same push. */
   covers(window: WantedWindow): boolean;
   /** Nothing was created. Never rejects. The second time, nothing happens; if it fails, the grant expires. */
@@ -72,7 +71,6 @@ const misses = new ClientAttempts();
 const calls = new ClientAttempts();
 /** By client: calls that its window was not told of. Of a crowd, those who caused some last are kept. */
 const untold = new Recent<number>({ most: 10_000 });
-onForget(() => [misses, calls].forEach((attempts) => attempts.clear()));
 
 /** As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. */
 export async function reserve(
@@ -82,11 +80,13 @@ export async function reserve(
 ): Promise<Grant | Refused> {
   try {
     const answer = await account.reserve(wants);
-    return answer.kind === 'granted' ? granted(account, answer, logger) : answer;
+    if (answer.kind === 'granted') return granted(account, answer, logger);
+    noteRefused(answer, wants);
+    return answer;
   } catch (error) {
     if (wants.windows.length > 0) return unknown(error);
     logger.warn('the account could not be asked', { error });
-    return { kind: 'grant', pauseMs: 0, full: [], covers: () => false, release: async () => {} };
+    return { kind: 'grant', pauseMs: 0, covers: () => false, release: async () => {} };
   }
 }
 
@@ -160,10 +160,18 @@ export class Limits {
     return reserve(this.#setup.account(), wants, this.#setup.logger);
   }
 
+  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. */
+  async knownFull(wants: () => Promise<Wants>): Promise<KnownFull | null> {
+    return isNobodyFull() ? null : knownFull(await wants());
+  }
+
   /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. Never rejects. */
   async refusal(wants: Wants, isAttempt: boolean): Promise<Refused | null> {
+    const known = isAttempt ? knownFull(wants) : null;
+    if (known?.isTold) return { kind: 'wait', pauseMs: 0, full: null, ...known };
     try {
       const refusal = await this.#setup.account().refusal(wants, isAttempt);
+      if (refusal !== null && isAttempt) noteRefused(refusal, wants);
       return refusal && { kind: 'wait', pauseMs: 0, ...refusal };
     } catch (error) {
       return unknown(error);
@@ -199,10 +207,10 @@ function granted(
   logger: Logger,
 ): Grant {
   let left = id;
+  for (const window of full) noteFull(window);
   return {
     kind: 'grant',
     pauseMs,
-    full,
     covers: (window) => windows.includes(windowName(window)),
     async release() {
       const back = left;
@@ -211,6 +219,7 @@ function granted(
       await account
         .release(back)
         .catch((error: unknown) => logger.warn('a grant could not be released', { error }));
+      noteReleased(windows);
     },
   };
 }

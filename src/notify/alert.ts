@@ -4,7 +4,6 @@
  */
 import { TOKEN_PROBLEMS, type TokenProblem } from '../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
-import type { BurstFigures } from '../limits/burst.ts';
 import { CONTRACT_LIMITS } from '../limits/limits.ts';
 
 /** What a button does. */
@@ -43,6 +42,13 @@ export const CAPPED = {
   token: 'the token of the bot account',
 } as const;
 export type CappedKind = keyof typeof CAPPED;
+
+/** What happened within the last minute. */
+export interface BurstFigures {
+  readonly events: number;
+  /** Distinct ones among those events. */
+  readonly addresses: number;
+}
 
 /** Where the bot has the account that an alert is about. */
 export interface AccountPlace {

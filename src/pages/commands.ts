@@ -49,7 +49,7 @@ export function commandBlock(what: string, line: Html | string): Html {
   return html`<div class="command">
     <p class="soft small">${what}</p>
     <div>
-      <code tabindex="0">${line}</code>
+      <code>${line}</code>
       <button type="button" class="quiet" data-copy hidden>
         Copy<span class="unseen"> the command: ${what}</span>
       </button>

@@ -50,10 +50,14 @@ export function frontPage(page: FrontPage): Page {
       <h1>${TITLE}</h1>
       <p class="lead">${WHAT}</p>
       ${status(page)} ${page.botProblems.map(botProblem)} ${page.isHostEmbedded ? TRIAL_NOTICE : ''}
-      <section class="card" aria-label="Commands">
-        ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
-        <p class="soft small after-commands">${ELSEWHERE}</p>
-      </section>
+      <section class="card" aria-label="Repository">${repositoryForm(page)}</section>
+      <div class="columns">
+        <section class="card" aria-labelledby="git">
+          <h2 id="git">With Git</h2>
+          ${commandList(page.remoteBase, page.path)}
+        </section>
+        ${IN_BROWSER}
+      </div>
       ${promises(page.recent === null ? null : recentPullRequests(page.recent, page.now))}
     </main>`,
   };
@@ -64,14 +68,22 @@ const TRIAL =
 
 const TRIAL_NOTICE = statusLine('warn', TRIAL);
 
-/** For those who have no clone, or no terminal. */
-const ELSEWHERE = html`No clone? Name the repository, and change a file, open an issue or reply in the
-  browser. Programs use the <a href="/docs">API</a>.`;
+/** For those who have no clone, or no terminal. The buttons send the name of the repository above. */
+const IN_BROWSER = html`<section class="card" aria-labelledby="browser">
+  <h2 id="browser">In the browser, without Git</h2>
+  <p>Name the repository, and choose. You see what becomes public before anything is sent.</p>
+  <div class="buttons">
+    <button form="start" name="go" value="change" class="second">Change a file</button>
+    <button form="start" name="go" value="new-issue" class="second">Write an issue</button>
+    <button form="start" name="go" value="reply" class="second">Reply</button>
+  </div>
+  <p class="soft small after-commands">Programs use the <a href="/docs">API</a>.</p>
+</section>`;
 
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
   const described = isInvalid ? html`aria-invalid="true" aria-describedby="repo-error"` : '';
-  return html`<form method="get" action="/">
+  return html`<form method="get" action="/" id="start">
     <label for="repo">Which repository${names.length === 1 ? html` at ${names[0]}` : ''}?</label>
     <div class="field">
       <input

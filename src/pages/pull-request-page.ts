@@ -43,6 +43,14 @@ const STATES: Readonly<
   },
 };
 
+const APPROVED = 'A reviewer has approved it. It is not merged yet.';
+
+/** By the last review of an open one. */
+function meaningOf({ state, events }: PullRequestView): string {
+  const review = events.find(({ kind }) => kind === 'approved' || kind === 'reviewed' || kind === 'updated');
+  return state === 'open' && review?.kind === 'approved' ? APPROVED : STATES[state].meaning;
+}
+
 /** How a state is shown: one word, and its colour. */
 export function stateWord(state: PullRequestState): { readonly tone: string; readonly word: string } {
   return STATES[state];
@@ -53,6 +61,7 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
   updated: 'Updated with new commits',
   commented: 'New comment',
   reviewed: 'New review',
+  approved: 'Approved',
   reopened: 'Reopened',
   merged: 'Merged',
   closed: 'Closed',
@@ -99,7 +108,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
 }
 
 function facts({ pullRequest, conversation }: PullRequestPage): Html {
-  const { tone, word, meaning } = STATES[pullRequest.state];
+  const { tone, word } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   return html`<section class="card" aria-labelledby="standing">
     <h2 id="standing">Status</h2>
@@ -113,7 +122,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
       <dt>State</dt>
       <dd>
         ${dotted(tone, word)}
-        <small>${meaning}</small>
+        <small>${meaningOf(pullRequest)}</small>
       </dd>
       <dt>Link</dt>
       <dd>${url === null ? 'not known' : html`<a href="${url}">${url}</a>`}</dd>
@@ -229,13 +238,13 @@ function following({ prHash }: PullRequestView): Html {
 /** For a terminal. */
 export function pullRequestText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation } = page;
-  const { word, meaning } = STATES[pullRequest.state];
+  const { word } = STATES[pullRequest.state];
   const lines = [
     pullRequestName(pullRequest),
     ...(conversation.kind === 'shown' ? [plainText(conversation.conversation.title)] : []),
     webUrl(pullRequest.url) ?? '',
     '',
-    `${word}. ${meaning}`,
+    `${word}. ${meaningOf(pullRequest)}`,
     ...(page.held === null ? [] : [heldUpdateText(page.held)]),
     '',
     ...pullRequest.events.map(

@@ -1,6 +1,7 @@
 /**
  * The list of pseudonyms, in D1. Because of it, a look-up of a made-up hash wakes no object, which on one machine would
- * leave a file. A pseudonym enters it with its issue, its first comment or its first report. Schema: migrations/.
+ * leave a file, and neither does a report of one. A pseudonym enters it with its issue or its first comment. Schema:
+ * migrations/.
  *
  * Comments, reports and pages wait for the list, so a slow answer counts as none.
  */

@@ -6,7 +6,7 @@ import MarkdownIt, { type Token } from 'markdown-it';
 
 /** Deeper nesting is refused. markdown-it leaves out what lies too deep, so it must read deeper. */
 export const MOST_CONTAINERS = 50;
-const MAX_NESTING = 4 * MOST_CONTAINERS;
+export const MAX_NESTING = 4 * MOST_CONTAINERS;
 /** For each line that goes on with a quote without its mark, markdown-it may look through all of that quote again. */
 const MOST_LAZY_LINES = 50;
 /** For each open bracket, it looks through the rest of the paragraph. */

@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
-import { accessibilityProblems, describeInBrowser, overflow, useChromium } from './support/chromium.ts';
+import { accessibilityProblems, cutOff, describeInBrowser, useChromium } from './support/chromium.ts';
 
 const bed = useTestBed({ env: OPERATOR });
 const chromium = useChromium();
@@ -36,7 +36,7 @@ describeInBrowser.each(PAGES)('%s', (_, path) => {
     }
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 844 });
-      expect(await overflow(page)).toBe(0);
+      expect(await cutOff(page)).toEqual([]);
     }
   });
 });
@@ -60,7 +60,7 @@ describeInBrowser('the page of a pull request', () => {
     }
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 844 });
-      expect(await overflow(page)).toBe(0);
+      expect(await cutOff(page)).toEqual([]);
     }
     expect(await page.getByRole('link', { name: 'New comment' }).count()).toBe(3);
     await chromium
@@ -93,6 +93,19 @@ describeInBrowser('the page of a remote', () => {
 });
 
 describeInBrowser('the front page', () => {
+  it.each([
+    ['Change a file', 'Change a file'],
+    ['Write an issue', 'Open an issue'],
+    ['Reply', 'Reply to an issue'],
+  ])('leads to a form without Git and without JavaScript: %s', async (button, heading) => {
+    const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
+    await page.goto('/');
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.getByRole('textbox', { description: /Write it as owner\/repo/ }).fill('octo/hello');
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
+  });
+
   it('leads to the commands for a repository without JavaScript', async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
     await page.goto('/');
@@ -125,9 +138,9 @@ describeInBrowser('the front page', () => {
     const field = page.getByRole('textbox', { description: /Write it as owner\/repo/ });
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     await page.goto(`/?repo=${LONG_NAME}`);
-    expect(await overflow(page)).toBe(0);
+    expect(await cutOff(page)).toEqual([]);
     await page.goto(`/v1/gh/${LONG_NAME}`);
-    expect(await overflow(page)).toBe(0);
+    expect(await cutOff(page)).toEqual([]);
   });
 });
 

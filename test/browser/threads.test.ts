@@ -29,7 +29,7 @@ describeInBrowser('a person with a browser', () => {
     await press(page, 'Preview');
     await heading(page, 'Preview of the issue');
     await chromium.expectFit(page);
-    const shown = await page.locator('pre').textContent();
+    const shown = await page.locator('details pre').textContent();
     await press(page, 'Change it');
     expect(await page.getByLabel('Body').inputValue()).toBe('\nIt says:\n\n```\nno\n```');
     await press(page, 'Preview');
@@ -55,7 +55,7 @@ describeInBrowser('a person with a browser', () => {
     await chromium.expectFit(page);
     await page.getByLabel('Body').fill('It starts with `--force`.');
     await press(page, 'Preview');
-    const text = await page.locator('pre').textContent();
+    const text = await page.locator('details pre').textContent();
     expect(text).toMatch(/^It starts with `--force`\.\n\n---\nanon-[0-9a-f]{8} · karma \(1\) · \[report\]/);
     await chromium.expectFit(page);
     await press(page, 'Post the reply');
@@ -66,6 +66,30 @@ describeInBrowser('a person with a browser', () => {
       `/repos/${upstream.fullName}/issues/1/comments`,
     );
     expect(comment?.body).toBe(text);
+  });
+
+  it('sees Markdown as people will see it, and loads nothing of it', async () => {
+    const upstream = await bed.createUpstream();
+    const page = await chromium.newPage(browserOf(bed));
+    await page.goto('/');
+    await page.getByLabel('Which repository').fill(upstream.fullName);
+    await press(page, 'Write an issue');
+    await heading(page, 'Open an issue');
+    await page.getByLabel('Title').fill('\u202eevil');
+    const wide = `| ${'column | '.repeat(40)}\n|${' - |'.repeat(40)}\n| ${'x | '.repeat(40)}`;
+    const text = `# Steps\n\n1. **Start** <b>it</b>\n\n![a cat](https://spy.test/x.png)\n\n${wide}\n\n\u202eabc`;
+    await page.getByLabel('Body').fill(text);
+    await press(page, 'Preview');
+    const preview = page.getByRole('region', { name: 'As people see it' });
+    await preview.getByRole('heading', { name: 'Steps' }).waitFor();
+    expect(await preview.getByRole('listitem').innerHTML()).toBe(
+      '<strong>Start</strong> &lt;b&gt;it&lt;/b&gt;',
+    );
+    await preview.getByText('[Picture: a cat]').waitFor();
+    await preview.getByText('[U+202E]abc').waitFor();
+    await page.getByRole('heading', { name: '[U+202E]evil' }).waitFor();
+    expect(await page.locator('img').count()).toBe(0);
+    await chromium.expectFit(page);
   });
 
   it('replies to a pasted address, and is told which addresses do not fit', async () => {

@@ -104,9 +104,23 @@ describe('a change', () => {
     const links = [...found.html.matchAll(/<li><a href="[^"]*">([^<]*)<\/a>/g)].map(([, name]) => name);
     expect(links).toEqual(['guide/x.c', 'lib/Guide.md']);
     expect((await find('../nowhere')).problem).toBe(
-      'No file has this in its path. Write less of it, or add a file of this name.',
+      'No file has this in its path. Write less of it, or add the file.',
     );
-    expect((await client.get(opened(upstream, '', '&find=1'))).html).toContain('lib/');
+    const named = await find(' lib/Guide.md ');
+    expect(named.heading).toBe('Change lib/Guide.md');
+    for (const button of ['&find=1', '&new=1']) {
+      const unnamed = await client.get(opened(upstream, '', button));
+      expect(unnamed.problem).toBe('Write the path of a file first, such as docs/guide.md.');
+      expect(unnamed.html).toContain('lib/');
+    }
+  });
+
+  it('lists folders first, each by its name', async () => {
+    const upstream = await bed.createUpstream({ commits: 0 });
+    await upstream.grow({ files: { 'b.md': 'b', 'a/x': 'x', 'c/x': 'x', 'A.md': 'a' } });
+    const { html } = await clientOf().get(opened(upstream, ''));
+    const links = [...html.matchAll(/<li><a href="[^"]*">([^<]*)<\/a>/g)].map(([, name]) => name);
+    expect(links).toEqual(['a/', 'c/', 'upstream/', 'A.md', 'b.md']);
   });
 
   it('adds a file in new folders', async () => {
@@ -120,7 +134,7 @@ describe('a change', () => {
     expect(preview.heading, preview.problem).toBe('What becomes public');
     // Nobody has told the service whom to look for.
     expect(preview.html).not.toContain('found no name');
-    expect(preview.html).toContain('so the service searched for no name');
+    expect(preview.html).toContain('You gave no name, so nothing was searched for. Check the text yourself.');
     expect(preview.html).not.toContain('would be refused');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(await forkFile(upstream, hashIn(answer), path)).toBe('New');

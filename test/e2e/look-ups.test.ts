@@ -32,6 +32,12 @@ async function lookUp(hash: string, index: number): Promise<number[]> {
   return answers.map(({ status }) => status);
 }
 
+async function report(hash: string, index: number): Promise<unknown> {
+  const headers = { Accept: 'application/json', 'CF-Connecting-IP': `198.51.100.${index}` };
+  const init = { method: 'POST', headers, body: new URLSearchParams({ hash }) };
+  return (await fetch(`${bed.service.url}/v1/moderation/report`, init)).json();
+}
+
 function allFiles(): string[] {
   const entries = readdirSync(stateDir, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -65,6 +71,15 @@ describe('made-up hashes', () => {
       expect(await lookUp(hashOf(index), index)).toEqual([200, 200, 404]);
     }
     expect(databases()).toEqual(before);
+    expect(filesThatHold('feed00')).toEqual([]);
+  });
+
+  it('that are reported leave no file and no row, and count like others', async () => {
+    const before = databasesOf('Identity');
+    for (let index = 1; index <= LOOK_UPS; index++) await report(hashOf(index), index);
+    expect(await report(hashOf(1), 101)).toEqual({ hash: hashOf(1), reports: 2, state: 'registered' });
+    expect(await report(hashOf(1), 102)).toEqual({ hash: hashOf(1), reports: 3, state: 'flagged' });
+    expect(databasesOf('Identity')).toEqual(before);
     expect(filesThatHold('feed00')).toEqual([]);
   });
 

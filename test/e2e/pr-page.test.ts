@@ -41,17 +41,20 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   const review = bed.sandbox.maintainer.review(on, 'APPROVED', 'Fine ]]>', 'mona');
   await bed.service.runScheduled();
   const told = [
-    ['New review', `${pull.url}#pullrequestreview-${review}`],
+    ['Approved', `${pull.url}#pullrequestreview-${review}`],
     ['New comment', `${pull.url}#issuecomment-${comment}`],
     ['Opened', pull.url],
   ];
   const reacted = await shownAt(url);
   expect(reacted.events).toEqual(told);
+  const APPROVED = 'A reviewer has approved it. It is not merged yet.';
+  expect(await (await get(url)).text()).toContain(`Open. ${APPROVED}`);
   expect(await (await get(url)).text()).not.toContain('mona');
 
   await clone.commit();
   const updated = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD');
   expect(updated.code, updated.stderr).toBe(0);
+  expect(await (await get(url)).text()).toContain('Open. The maintainers have not decided yet.');
   expect((await shownAt(url)).entries).toEqual(['updated with new commits', ...reacted.entries]);
 
   const text = await (await get(url)).text();

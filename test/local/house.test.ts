@@ -49,27 +49,27 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_420;
+const MOST_LINES = 42_428;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
   config: 500,
-  durable: 5_095,
+  durable: 5_225,
   edit: 400,
   events: 350,
   forms: 150,
   git: 7_470,
-  host: 4_295,
+  host: 4_300,
   isolate: 710,
-  limits: 1_215,
+  limits: 1_105,
   metrics: 500,
   middleware: 200,
   notify: 410,
   outgoing: 1_230,
-  pages: 2_700,
+  pages: 2_900,
   policy: 350,
   push: 5_690,
-  routes: 7_200,
+  routes: 7_300,
   secret: 300,
   spool: 500,
   stats: 500,

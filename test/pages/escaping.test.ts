@@ -220,7 +220,9 @@ async function skeleton(page: Page, text: string): Promise<string> {
       operatorContact: { text, url: text },
     }),
   );
-  return rendered.replaceAll(/"[^"]*"/g, '""').replaceAll(/>[^<]*</g, '><');
+  // What may stand in a preview of Markdown: test/text/rendered.test.ts.
+  const fixed = rendered.replaceAll(/<div class="rendered"[^>]*>[^]*?<\/div>/g, '<div></div>');
+  return fixed.replaceAll(/"[^"]*"/g, '""').replaceAll(/>[^<]*</g, '><');
 }
 
 it('a page has the same tags and attributes, whatever it says', async () => {

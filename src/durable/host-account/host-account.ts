@@ -19,7 +19,6 @@ import {
   type KnownCalls,
   latestCalls,
 } from '../../host/account/account-budget.ts';
-import { ClientAttempts } from '../../limits/client-attempts.ts';
 import {
   type AccountWait,
   type Reserved,
@@ -29,17 +28,20 @@ import {
   writesNow,
 } from '../../limits/wants.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { isWithin } from '../../isolate/clock.ts';
+import type { Use } from '../../limits/fairness.ts';
+import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
+import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
 import { alertWants, type Creation, Creations } from '../../limits/creations.ts';
-import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
+/** Until when the account must not call its host. Stored, because the host's limit outlives the object. */
+const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
-/** Writes are counted by network, without a limit of their own. */
-const WRITES = [{ most: Infinity, withinMs: HOUR_MS }];
+/** With more of them, the oldest is forgotten: they are counted in memory, and are not limited by themselves. */
+const MOST_WRITES = 20_000;
 
 /** What the account may still do. */
 export interface AccountFigures {
@@ -50,22 +52,21 @@ export interface AccountFigures {
 }
 
 export class HostAccount extends DurableObject<Env> {
-  readonly #pause: Pause;
   readonly #creations: Creations;
   readonly #sentPosts: SentPosts;
-  readonly #writes = new ClientAttempts();
+  /** By id, oldest first: of this hour, those that create nothing included. */
+  readonly #writes = new Map<string, Use>();
   #calls: KnownCalls | null = null;
-  /** Writes since the host said how many calls are left. */
+  /** The ids of those since the host said how many calls are left. */
   #begun = new Set<string>();
   #hasAlarm = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#pause = new Pause(ctx.storage.kv);
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
     this.#sentPosts = new SentPosts(ctx.storage.kv);
-    for (const { by, at } of this.#creations.uses(ACCOUNT, Date.now())) this.#writes.hit(by, WRITES, at);
+    for (const [id, row] of this.#creations) if (ACCOUNT in row.windows) this.#writes.set(id, row);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
       this.#hasAlarm = (await ctx.storage.getAlarm()) !== null;
@@ -75,18 +76,19 @@ export class HostAccount extends DurableObject<Env> {
   /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they are over or it is released. */
   reserve(wants: Wants): ReserveAnswer {
     const now = Date.now();
-    const pauseMs = this.#pause.left(now);
+    const pauseMs = this.hostPause();
     const refusal = this.#creations.refusal(wants, now);
     if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#counted(refusal, now) };
     if (!writesNow(wants)) return { kind: 'granted', pauseMs, ...this.#keep(wants, now) };
-    const had = this.#writes.count(wants.by, HOUR_MS, now);
-    const calls = callsWait(this.#calls, this.#begun.size, { had, networks: this.#writes.size }, now);
+    this.#forgetWrites(now);
+    const calls = callsWait(this.#calls, [...this.#writes.values()], this.#begun.size, wants, now);
     if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };
     const reserved = this.#keep(wants, now);
     // The same push again has been counted as a write, too.
     if (wants.windows.length === 0 || reserved.id !== null) {
-      this.#writes.hit(wants.by, WRITES, now);
-      if (this.#calls !== null) this.#begun.add(reserved.id ?? crypto.randomUUID());
+      const id = reserved.id ?? crypto.randomUUID();
+      this.#writes.set(id, { at: now, by: wants.by, repository: wants.repository });
+      if (this.#calls !== null) this.#begun.add(id);
     }
     return { kind: 'granted', pauseMs, ...reserved };
   }
@@ -102,6 +104,7 @@ export class HostAccount extends DurableObject<Env> {
   /** Nothing was created. @param id from `reserve`. The second time, nothing happens. */
   release(id: string): void {
     this.#begun.delete(id);
+    this.#writes.delete(id);
     if (this.#creations.release(id)) void this.ctx.storage.delete(CREATION + id, { allowUnconfirmed: true });
   }
 
@@ -117,12 +120,14 @@ export class HostAccount extends DurableObject<Env> {
 
   /** How long the host is to be left alone, in milliseconds; 0: it is not. */
   hostPause(): number {
-    return this.#pause.left(Date.now());
+    const now = Date.now();
+    const until = this.ctx.storage.kv.get<number>(PAUSE) ?? 0;
+    return isAhead(until, LONGEST_PAUSE_MS, now) ? until - now : 0;
   }
 
-  /** The host asks to be left alone. */
+  /** The host asks to be left alone. A pause is never made shorter. */
   pauseHost(pauseMs: number): void {
-    this.#pause.begin(pauseMs, Date.now());
+    if (pauseMs > this.hostPause()) this.ctx.storage.kv.put(PAUSE, Date.now() + pauseMs);
   }
 
   /** What the host has just said. */
@@ -150,9 +155,9 @@ export class HostAccount extends DurableObject<Env> {
     const creations = [...this.#creations].map(([id, row]) => [CREATION + id, row] as const);
     const counted = [...creations, ...this.#sentPosts.forgetOld(now)];
     // No client's, so it stays.
-    const pause = this.ctx.storage.kv.get(PAUSE_KEY);
+    const pause = this.ctx.storage.kv.get(PAUSE);
     this.#hasAlarm = counted.length > 0;
-    const kept = pause === undefined ? counted : [[PAUSE_KEY, pause] as const, ...counted];
+    const kept = pause === undefined ? counted : [[PAUSE, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
     await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }
@@ -162,9 +167,8 @@ export class HostAccount extends DurableObject<Env> {
     const { id } = reserved;
     if (id === null) return reserved;
     this.#wakeWithinAnHour();
-    for (const old of this.#creations.forgetOld(now)) {
-      void this.ctx.storage.delete(CREATION + old, { allowUnconfirmed: true });
-    }
+    const surplus = this.#creations.forgetSurplus();
+    if (surplus !== null) void this.ctx.storage.delete(CREATION + surplus, { allowUnconfirmed: true });
     // The five an hour of a network hold across a crash. Of everything else, the last moment may be forgotten.
     void this.ctx.storage.put(CREATION + id, this.#creations.get(id), {
       allowUnconfirmed: wants.push === null,
@@ -180,6 +184,13 @@ export class HostAccount extends DurableObject<Env> {
     if (isAlertDue) this.#keep(alert, now);
     const attempts = this.#creations.countRefused(full.name, now);
     return { ...refusal, full: { ...full, attempts, isAlertDue } };
+  }
+
+  #forgetWrites(now: number): void {
+    for (const [id, { at }] of this.#writes) {
+      if (this.#writes.size < MOST_WRITES && isWithin(at, HOUR_MS, now)) break;
+      this.#writes.delete(id);
+    }
   }
 
   #wakeWithinAnHour(): void {

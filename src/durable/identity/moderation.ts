@@ -57,7 +57,7 @@ export interface ModerationFacts {
   readonly pardonedAt: number;
 }
 
-const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
+export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
 export type ReportEffect =
   | 'none'

@@ -114,8 +114,8 @@ export class Pseudonym {
   }
 
   /**
-   * Whether all this has no more effect than nothing at all. Anyone can report any hash, and this must not leave a
-   * database behind forever either.
+   * Whether all this has no more effect than nothing at all. A comment that was refused must not leave a database
+   * behind forever.
    */
   get isNobody(): boolean {
     const { moderation, comments, karma, history } = this;

@@ -84,6 +84,7 @@ export interface HostLook {
 const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
   commented: 'commented',
   reviewed: 'commented',
+  approved: 'commented',
   merged: 'merged',
   closed: 'closed',
   withdrawn: 'closed',

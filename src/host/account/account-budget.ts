@@ -4,6 +4,7 @@
  *
  * Pure. A write is a push, a comment or an issue.
  */
+import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
 import { NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
 
 /** Reads stop when so much is left, so that whoever writes can go on. */
@@ -29,22 +30,22 @@ export interface KnownCalls extends CallsLeft {
 }
 
 /**
- * How long a network waits before it writes. In the last third, if several networks have written in this hour, one that
- * has had its part of what is allowed waits; a part more is there for whoever comes next.
- * @param begun how many writes have begun since the host said so. @param had of them, and `networks` in all: in this hour.
+ * How long the asker waits before it writes: those of this hour, and those for which calls are left, are a window that
+ * all share. @param writes of this hour, oldest first. @param begun how many of them since the host said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,
+  writes: readonly Use[],
   begun: number,
-  { had, networks }: { readonly had: number; readonly networks: number },
+  asker: Asker,
   now: number,
 ): Wait {
   const left = callsLeft(calls, begun, now);
   if (calls === null || left === null) return NO_WAIT;
-  const part = Math.max(1, Math.floor(calls.limit / CALLS_PER_WRITE / (networks + 1)));
-  const isAlone = networks === (had > 0 ? 1 : 0);
-  const isShort = left < calls.limit * WRITERS_PART && !isAlone && had >= part;
-  if (left >= CALLS_PER_WRITE && !isShort) return NO_WAIT;
+  const most = writes.length + Math.floor(left / CALLS_PER_WRITE);
+  const limit = { most, withinMs: LONGEST_RESET_MS };
+  const fair = fairWait('calls', writes, [limit], asker, now);
+  if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
   return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
 }
 

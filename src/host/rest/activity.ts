@@ -151,7 +151,7 @@ function moment(ms: number): string {
 }
 
 /** Every remark on a line of code belongs to a review, even if it is the only one in it. */
-type AnsweredReview = AnsweredRemark & { readonly submitted_at?: string };
+type AnsweredReview = AnsweredRemark & { readonly submitted_at?: string; readonly state?: string };
 
 /** @throws TypeError for fields of another shape */
 function remarksSince(
@@ -161,7 +161,10 @@ function remarksSince(
 ): readonly Remark[] {
   const remarks = [
     ...comments.map((comment) => toRemark('comment', comment, comment.created_at)),
-    ...reviews.map((review) => toRemark('review', review, review.submitted_at ?? '')),
+    ...reviews.map((review) => ({
+      ...toRemark('review', review, review.submitted_at ?? ''),
+      isApproval: review.state === 'APPROVED',
+    })),
   ];
   // An old comment that was edited is no news.
   return remarks.filter(({ at }) => !(Date.parse(at) < Date.parse(since)));
@@ -177,6 +180,7 @@ function toRemark(
     authorId: user?.id ?? null,
     url: expectAddress(html_url),
     at,
+    isApproval: false,
     text: body ?? '',
   };
 }

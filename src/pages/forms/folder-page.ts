@@ -24,6 +24,8 @@ export interface FolderPage extends Omit<FormFrame, 'token'> {
 }
 
 const MAX_ENTRIES = 1_000;
+/** In this order, each by its name. */
+const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   folder: 'folder',
   file: '',
@@ -43,7 +45,9 @@ export function changeLink(action: string, path: string, prHash: string): string
 
 export function folderPage(page: FolderPage): Page {
   const { action, path, entries, problem, prHash } = page;
-  const shown = entries.slice(0, MAX_ENTRIES);
+  const shown = entries
+    .toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+    .slice(0, MAX_ENTRIES);
   const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
   return formPage(
     prHash === '' ? 'Change a file' : 'Change a file of your pull request',
@@ -65,14 +69,13 @@ export function folderPage(page: FolderPage): Page {
             autocapitalize="none"
             spellcheck="false"
           />
-          <button type="submit">Open</button>
-          <button type="submit" name="find" value="1" class="second">Find</button>
-          <button type="submit" name="new" value="1" class="second">Add a file of this name</button>
+          <button type="submit" name="find" value="1">Find</button>
+          <button type="submit" name="new" value="1" class="second">Add a file</button>
         </div>
       </form>
+      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
       <nav class="card" aria-label="Files">
-        <p class="crumbs">${trail(page)}</p>
-        <ul class="list files">
+        <ul class="list">
           ${items}
         </ul>
         ${

@@ -1,8 +1,10 @@
 /** Open an issue, and reply to one: the form, how the text will stand, and what has become of it. */
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
+import { renderedMarkdown } from '../../text/rendered.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
 import type { Html, Page } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
+import { visibleText } from '../visible-text.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
@@ -61,9 +63,15 @@ export function issueFormPage(form: IssueForm): Page {
   );
 }
 
-/** A browser drops the first line feed behind the tag, as in a text field. */
+/** As the host shows it, and as it is sent. A browser drops the first line feed behind `pre`. */
 function asItStands(text: string): Html {
-  return html`<pre class="text" tabindex="0">${'\n'}${text}</pre>`;
+  return html`<div class="rendered" tabindex="0" role="region" aria-label="As people see it">
+      ${raw(renderedMarkdown(visibleText(text)))}
+    </div>
+    <details>
+      <summary>The same as Markdown</summary>
+      <pre>${'\n'}${text}</pre>
+    </details>`;
 }
 
 /** @param text as it will stand, with its footer. */
@@ -74,7 +82,7 @@ export function issuePreviewPage(form: IssueForm, text: string): Page {
     form,
     html`This is everything that becomes public. Nothing has been sent yet.`,
     html`<section class="card" aria-labelledby="shown">
-        <h2 id="shown">${title}</h2>
+        <h2 id="shown">${visibleText(title)}</h2>
         ${asItStands(text)}
       </section>
       <form method="post" action="${action}">
@@ -140,7 +148,8 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string): P
     form,
     html`This is everything that becomes public, under the pseudonym <span class="mono">anon-${hash}</span>.
       Nothing has been sent yet.`,
-    html`<section class="card" aria-label="The reply">
+    html`<section class="card" aria-labelledby="shown">
+        <h2 id="shown">Your reply</h2>
         ${asItStands(text)}
         <p class="soft small after-commands">The karma in the last line is that of the moment of posting.</p>
       </section>

@@ -1,13 +1,12 @@
 /** Connects the admission of one push with the guard, with the bot account, and with the limits of its address. */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
-import { BURST_PUSHES, BURST_WINDOW_MS } from '../../limits/burst.ts';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
-import { onForget } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { type Client, siteWindowKey } from '../../limits/client.ts';
@@ -19,7 +18,6 @@ import {
   openingIn,
   pullRequestWants,
   shareOf,
-  type WantedWindow,
   type Wants,
   writesNow,
   writeWants,
@@ -32,7 +30,6 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { type OpenedPullRequest, recordOpened } from '../../stats/opened.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { clientOf } from '../request/client.ts';
-import { isNobodyFull, knownFull, noteGranted, noteRefused, noteReleased } from './full-networks.ts';
 import { limitsOf, type NamedTarget, targetOf, tooMany, waitText, waitWords } from '../request/limits.ts';
 import { sentence } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
@@ -43,7 +40,6 @@ const TELLING_MS = 3_000;
 
 /** Pushes of clients that have no room for another pull request. */
 const told = new ClientAttempts();
-onForget(() => told.clear());
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -55,9 +51,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       try {
         const pusher = await client();
         const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
-        const opening = pushHash === undefined || isNobodyFull() ? null : await wantsOf(await pushHash());
-        const full = opening === null ? null : knownFull(opening);
-        const refusal = full?.isTold ? noneLeft(full.window.kind, full) : null;
+        const opening = pushHash && (async () => wantsOf(await pushHash()));
+        const full = opening ? await limits.knownFull(opening) : null;
+        const refusal = full?.isTold ? noneLeft(full.for, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(siteWindowKey(pusher))))
           return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
@@ -65,7 +61,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), site);
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
-        const counted = refusal ?? (opening === null || full === null ? null : await refuse(opening));
+        const counted = opening && full ? await refuse(await opening()) : null;
         if (counted !== null) return counted;
         if (wait.waitMs > 0) return overLimit('pushes', wait);
         return mayWait ? null : refusedByPause(c);
@@ -76,9 +72,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
     async refuseFull(pushHash) {
       try {
-        const wants = await wantsOf((await pushHash?.()) ?? '');
-        const known = knownFull(wants);
-        return known?.isTold ? noneLeft(known.window.kind, known) : await refuse(wants);
+        return await refuse(await wantsOf((await pushHash?.()) ?? ''));
       } catch (error) {
         c.var.logger.error('the limits of a push could not be checked', { error });
         return null;
@@ -131,7 +125,6 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     const wait = await limits.refusal(wants, true);
     if (wait?.for === 'unknown') c.var.logger.error('the limits of a push could not be checked', wait);
     if (wait === null || wait.for === 'unknown') return null;
-    noteRefused(wait, wants);
     return refusalOf(c, wait, null, await client());
   }
 
@@ -179,7 +172,6 @@ export function openPlace(
       const back = grants;
       grants = [];
       await Promise.all(back.map((grant) => grant.release()));
-      noteReleased(wanted.windows.filter((window) => back.some((grant) => grant.covers(window))));
       wanted = own;
     },
   };
@@ -193,16 +185,13 @@ export async function reserve(
 ): Promise<Grant> {
   const reserved = await limitsOf(c).reserve(wants);
   if (reserved.kind === 'wait') {
-    noteRefused(reserved, wants);
     if (reserved.for !== 'unknown') openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
     throw (reserved.full === null && writesNow(wants) ? refusedByPause(c) : null) ?? refusedAs(reserved);
   }
-  noteGranted(reserved);
   openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
   const paused = writesNow(wants) ? refusedByPause(c) : null;
   if (paused === null) return reserved;
   await reserved.release();
-  noteReleased(wants.windows.filter((window) => reserved.covers(window)));
   throw paused;
 }
 
@@ -249,7 +238,7 @@ function refusalOf(
 }
 
 /** The contract's words (section 7), and how long to wait. */
-function noneLeft(kind: WantedWindow['kind'], wait: Wait): Refusal {
+function noneLeft(kind: Refused['for'], wait: Wait): Refusal {
   const [{ most }, whose] =
     kind === 'prefix' ? [SITE_PULL_REQUESTS, 'IPv6 /48'] : [CONTRACT_LIMITS.pullRequests, 'IP'];
   const lines = [

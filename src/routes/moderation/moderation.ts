@@ -9,7 +9,17 @@ import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { PublicRecord } from '../../durable/identity/identity.ts';
-import { type ModerationState, UNREPORTED } from '../../durable/identity/moderation.ts';
+import {
+  type ModerationFacts,
+  type ModerationState,
+  NO_FACTS,
+  REPORT_LIFE_MS,
+  type Reporter,
+  reported,
+  type Standing,
+  standingOf,
+} from '../../durable/identity/moderation.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../../pages/report-page.ts';
 import { fullName } from '../../repository-name.ts';
 import { BodyError } from '../../streams/body.ts';
@@ -27,6 +37,12 @@ import { retryAfter } from '../request/write-refusal.ts';
 
 /** A form with one field of eight characters. */
 const MAX_BODY_BYTES = 1024;
+
+/**
+ * Reports about hashes that the service has given to nobody. Anyone can make them up, so they must leave no object
+ * behind; they count by the same rules, in this isolate only.
+ */
+const madeUp = new Recent<ModerationFacts>({ most: 5_000, lifeMs: REPORT_LIFE_MS });
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
@@ -105,7 +121,7 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
   const known = await recordOf(c, hash);
-  const standing = known?.standing ?? UNREPORTED;
+  const standing = known?.standing ?? standingOf(madeUp.get(hash) ?? NO_FACTS, Date.now());
   return wantsJson(c)
     ? c.json<StandingAnswer>({ hash, ...standing }, 200, NOT_KEPT)
     : answerPage(c, reportPage(hash, standing, known === null ? [] : linksTo(c, known)), 200, NOT_KEPT);
@@ -151,7 +167,10 @@ async function report(c: Context<AppEnv>): Promise<Response> {
     return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(toldMs(wait)) } });
   const client = await clientOf(c);
   const reporter = client.hash('reporter', hash);
-  const standing = await identityOf(c.env, hash).report(reporter, client.siteHash('reporter', hash));
+  const site = client.siteHash('reporter', hash);
+  const standing = (await mayHaveReports(c, hash))
+    ? await identityOf(c.env, hash).report(reporter, site)
+    : reportMadeUp(hash, { reporter, site });
   return wantsJson(c)
     ? c.json<StandingAnswer>({ hash, ...standing }, 200, NOT_KEPT)
     : answerPage(c, receivedPage(hash, standing), 200, NOT_KEPT);
@@ -162,6 +181,13 @@ moderation.onError((error, c) => {
   c.var.logger.error('a report page failed', { error });
   return refuse(c, FAULT);
 });
+
+function reportMadeUp(hash: string, by: Reporter): Standing {
+  const now = Date.now();
+  const { facts } = reported(madeUp.get(hash) ?? NO_FACTS, by, now);
+  madeUp.set(hash, facts);
+  return standingOf(facts, now);
+}
 
 /** The object of a pseudonym that has no reports is not even asked. */
 async function recordOf(c: Context<AppEnv>, hash: string): Promise<PublicRecord | null> {

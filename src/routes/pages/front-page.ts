@@ -27,6 +27,11 @@ const frontPageQuery = z.object({
     .string()
     .optional()
     .meta({ description: 'The repository to show commands for.', examples: ['octo/hello'] }),
+  go: z
+    .enum(['change', 'new-issue', 'reply'])
+    .optional()
+    .catch(undefined)
+    .meta({ description: 'The form to open. Default: the page of the repository, which leads to all.' }),
 });
 
 frontPage.get(
@@ -61,7 +66,8 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
     return c.text(frontText(page, origin), 200, { ...kept, Vary: 'Accept' });
   }
-  if (path !== null) return c.redirect(`${V1}${path}`, 302);
+  const { go } = frontPageQuery.parse(c.req.query());
+  if (path !== null) return c.redirect(`${V1}${path}${go === undefined ? '' : `/${go}`}`, 302);
   // Does not show what requires the service's key.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
   const [standing, totals, recent] = await Promise.all([
@@ -69,7 +75,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     statistics?.totals(),
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
-  const isInvalid = text.trim() !== '' && path === null;
+  const isInvalid = text.trim() !== '' || go !== undefined;
   return answerPage(
     c,
     renderFrontPage({

@@ -70,7 +70,7 @@ export function useChromium(): Chromium {
       }
       for (const width of [390, 1280]) {
         await copy.setViewportSize({ width, height: 844 });
-        expect(await overflow(copy)).toBe(0);
+        expect(await cutOff(copy)).toEqual([]);
       }
     },
   };
@@ -85,7 +85,21 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   );
 }
 
-/** How far the page is wider than the window; more than 0 means scrolling sideways. */
-export function overflow(page: Page): Promise<number> {
-  return page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+/**
+ * What is wider than its place, so that people must scroll sideways or never see its end; empty: nothing. The text of a
+ * file is as wide as its lines, and a table as its columns: those say so by scrolling on their own.
+ */
+export function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const isCut = (element) =>
+      element.scrollWidth > element.clientWidth + 1 &&
+      getComputedStyle(element).overflowX !== 'visible' &&
+      element.clientWidth > 1 &&
+      !element.matches('input, textarea, :has(> table)');
+    const wide = document.documentElement.scrollWidth - window.innerWidth;
+    return [
+      ...(wide > 0 ? ['the page, by ' + wide] : []),
+      ...Array.from(document.querySelectorAll('body *')).filter(isCut).map((one) => one.outerHTML.slice(0, 200)),
+    ];
+  })()`);
 }

@@ -12,25 +12,32 @@ const NOW = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const said = (left: number, resetsInMs = HOUR_MS) => ({ limit: 5000, left, resetsInMs, at: NOW });
-const waitMs = (calls: Parameters<typeof callsWait>[0], had: number, networks: number, begun = 0) =>
-  callsWait(calls, begun, { had, networks }, NOW).waitMs;
+const ASKER = { by: 'asker', repository: null, takesPart: false };
+/** @param had writes of the asker. @param others by others, a network each. */
+const writesOf = (had: number, others: number) => [
+  ...Array.from({ length: others }, (_, index) => ({ at: NOW, by: `${index}`, repository: null })),
+  ...Array.from({ length: had }, () => ({ at: NOW, by: 'asker', repository: null })),
+];
+const waitMs = (calls: Parameters<typeof callsWait>[0], had: number, others: number, begun = 0) =>
+  callsWait(calls, writesOf(had, others), begun, ASKER, NOW).waitMs;
 
 describe('the calls that the host allows', () => {
   it.each([
-    [5000, 400, 2, 0],
-    [1667, 400, 2, 0],
-    // In the last third, whoever has had its part of 500 writes; one part more is for whoever comes next.
-    [1666, 166, 2, HOUR_MS],
-    [1666, 165, 2, 0],
-    [1666, 400, 1, 0],
+    [5000, 400, 1, 0],
+    // For 201 more, of 602 in all: in the last third, whoever has had its part waits, as others have written, too.
+    [2010, 400, 1, 0],
+    [1990, 400, 1, HOUR_MS],
+    [1990, 400, 0, 0],
+    [1990, 2, 398, HOUR_MS],
+    [1990, 0, 400, 0],
     [20, 1, 1000, HOUR_MS],
     [20, 0, 1000, 0],
     // A push would break off half-way.
     [9, 0, 0, HOUR_MS],
   ])(
-    'if %i are left to a network that had %i writes, one of %i, it waits %i ms',
-    (left, had, networks, expected) => {
-      expect(waitMs(said(left), had, networks)).toBe(expected);
+    'if %i are left to a network that had %i writes, beside %i others, it waits %i ms',
+    (left, had, others, expected) => {
+      expect(waitMs(said(left), had, others)).toBe(expected);
     },
   );
 
@@ -52,7 +59,7 @@ describe('the calls that the host allows', () => {
     ['the clock was set forward by a day', NOW + 24 * HOUR_MS],
   ])('are not known when %s', (_, now) => {
     expect(callsLeft(said(0), 0, now)).toBeNull();
-    expect(callsWait(said(0), 0, { had: 1000, networks: 2 }, now).waitMs).toBe(0);
+    expect(callsWait(said(0), writesOf(1000, 1), 0, ASKER, now).waitMs).toBe(0);
   });
 
   it('only become fewer within a period, whatever comes late', () => {

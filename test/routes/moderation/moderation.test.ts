@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { standingAnswer } from '../../../src/routes/moderation/moderation.ts';
+import { listPseudonym } from '../../../src/stats/listed-pseudonyms.ts';
 import worker from '../../../src/worker.ts';
 import { timingOutOnly } from '../../support/timeouts.ts';
 
@@ -16,7 +17,13 @@ const DAY_MS = 24 * HOUR_MS;
 
 let count = 0;
 const newHash = (): string => (++count).toString(16).padStart(8, '0');
-const newAddress = (): string => `192.0.2.${++count}`;
+/** As if a comment had been posted under it. */
+async function given(): Promise<string> {
+  const hash = newHash();
+  await listPseudonym(workerEnv.DB, hash);
+  return hash;
+}
+const newAddress = (): string => `2001:db8:${(++count).toString(16)}::1`;
 
 function request(
   init: RequestInit & { search?: string; address?: string },
@@ -103,7 +110,7 @@ describe('the report page', () => {
     ['is silent', () => new Promise(() => {})],
   ])('asks the pseudonym itself while the list of those with reports %s', async (_, first) => {
     vi.spyOn(console, 'log').mockImplementation(() => {});
-    const hash = newHash();
+    const hash = await given();
     await report(hash);
     timingOutOnly(3_000);
     const DB = { prepare: () => ({ bind: () => ({ first }) }) };
@@ -131,9 +138,12 @@ describe('the report page', () => {
   });
 });
 
-describe('a report', () => {
+describe.each([
+  ['a pseudonym', given],
+  ['a hash that nobody has', async () => newHash()],
+])('a report of %s', (_of, aHash) => {
   it('flags the pseudonym as the third and blocks it as the sixth', async () => {
-    const hash = newHash();
+    const hash = await aHash();
     const answers = [];
     for (let reports = 1; reports <= 7; reports++)
       answers.push(standingAnswer.parse(await (await report(hash)).json()));
@@ -145,7 +155,7 @@ describe('a report', () => {
 
   it('counts once for an address, whatever the client claims, and again after 30 days', async () => {
     vi.setSystemTime('2026-11-21T12:00:00Z');
-    const hash = newHash();
+    const hash = await aHash();
     await report(hash, { address: '2001:db8:1:2::1' });
     const headers = {
       'X-Forwarded-For': '203.0.113.9',
@@ -160,21 +170,22 @@ describe('a report', () => {
   });
 
   it('counts twice for a /48 of IPv6, whatever network of it sends more', async () => {
-    const hash = newHash();
+    const hash = await aHash();
+    const site = newAddress().replace('::1', '');
     const totals = [];
     for (let network = 1; network <= 30; network++) {
-      const answer = await report(hash, { address: `2001:db8:9:${network.toString(16)}::1` });
+      const answer = await report(hash, { address: `${site}:${network.toString(16)}::1` });
       totals.push(standingAnswer.parse(await answer.json()).reports);
     }
     expect(totals).toEqual([1, ...Array<number>(29).fill(2)]);
     // The networks of a /48 share the limit of reports, too.
-    expect((await report(newHash(), { address: '2001:db8:9:ffff::1' })).status).toBe(429);
-    expect(await (await report(hash, { address: '2001:db8:a::1' })).json()).toMatchObject({ reports: 3 });
+    expect((await report(await aHash(), { address: `${site}:ffff::1` })).status).toBe(429);
+    expect(await (await report(hash)).json()).toMatchObject({ reports: 3 });
     expect(await (await read(hash)).json()).toMatchObject({ state: 'flagged' });
   });
 
   it('about a blocked pseudonym is answered with that', async () => {
-    const hash = newHash();
+    const hash = await aHash();
     for (let reports = 1; reports <= 6; reports++) await report(hash);
     const page = await (await report(hash, { headers: { Accept: 'text/html' } })).text();
     expect(page).toContain('Further reports change nothing');
@@ -183,7 +194,7 @@ describe('a report', () => {
   it.each(['text/html', JSON_TYPE])(
     'is answered the same the second time (%s), so that it tells nobody who shares the address',
     async (accept) => {
-      const hash = newHash();
+      const hash = await aHash();
       for (let reports = 1; reports <= 6; reports++) {
         const options = { address: newAddress(), headers: { Accept: accept } };
         const [first, second] = [await report(hash, options), await report(hash, options)];
@@ -197,7 +208,7 @@ describe('a report', () => {
   );
 
   it('may be sent as JSON', async () => {
-    const hash = newHash();
+    const hash = await aHash();
     const init = { method: 'POST', body: JSON.stringify({ hash }) };
     const answer = await request({ ...init, headers: { Accept: JSON_TYPE, 'Content-Type': JSON_TYPE } });
     expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
@@ -227,7 +238,7 @@ describe('a report', () => {
     ['from another site in an old browser', false, { Origin: 'https://evil.test' }],
     ['from nowhere that has a name', false, { Origin: 'null' }],
   ])('%s is taken: %s', async (_, isTaken, headers) => {
-    const hash = newHash();
+    const hash = await aHash();
     const answer = await report(hash, { headers });
     expect(answer.status).toBe(isTaken ? 200 : 403);
     expect(await (await read(hash)).json()).toMatchObject({ reports: isTaken ? 1 : 0 });
@@ -236,8 +247,8 @@ describe('a report', () => {
   it('is the last one of its address after thirty within an hour, over all pseudonyms', async () => {
     vi.setSystemTime('2026-11-21T12:00:00Z');
     const address = newAddress();
-    for (let sent = 0; sent < 30; sent++) expect((await report(newHash(), { address })).status).toBe(200);
-    const hash = newHash();
+    for (let sent = 0; sent < 30; sent++) expect((await report(await aHash(), { address })).status).toBe(200);
+    const hash = await aHash();
     const refused = await report(hash, { address });
     expect(refused.status).toBe(429);
     expect(refused.headers.get('Retry-After')).toBe('3600');
@@ -252,7 +263,7 @@ describe('a report', () => {
     vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
     const broken = { ...bindings, CLIENT_WINDOWS: undefined };
     const headers = { Accept: 'text/html', 'CF-Connecting-IP': '203.0.113.77' };
-    const init = { method: 'POST', body: new URLSearchParams({ hash: newHash() }), headers };
+    const init = { method: 'POST', body: new URLSearchParams({ hash: await aHash() }), headers };
     const answer = await worker.fetch(new Request(URL_OF_REPORTS, init), broken);
     expect(answer.status).toBe(500);
     expect(await answer.text()).toContain('The service has a fault');

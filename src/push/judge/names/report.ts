@@ -16,12 +16,16 @@ export function nothingFound({ hasNames, identities }: SearchedNames, gaps: read
     : ['The service found none of the words that it searched for.'];
 }
 
+/** If the headers have no name or address but those of nobody. */
+export const NOBODY_SEARCHED =
+  'The commits name nobody, so the service searched for no name. Check them yourself.';
+
 /** `The service searched for ada@example.org and Ada Lovelace. It did not search for Max (one short word).` */
 export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
   const others = Array.from(skipped, ([term, reason]) => `${shown(term)} (${reason})`);
   if (terms.size === 0) {
-    const found = others.length === 0 ? 'nobody' : `only ${listed(others)}`;
-    return `The commits name ${found}, so the service searched for no name. Check them yourself.`;
+    if (others.length === 0) return NOBODY_SEARCHED;
+    return `The commits name only ${listed(others)}, so the service searched for no name. Check them yourself.`;
   }
   const not = others.length === 0 ? '' : ` It did not search for ${listed(others)}.`;
   return `The service searched for ${listed([...terms].map(shown))}.${not}`;

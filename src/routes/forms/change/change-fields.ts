@@ -8,9 +8,6 @@ import { type ChangeFields, MAX_OWN_NAME } from '../../../pages/forms/change-pag
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 
-/** A single word is nobody's name. */
-const NOBODYS_NAME = 'anonymous';
-
 export function changeFields(fields: FormFields): ChangeFields {
   const value = (name: string): string => fields.get(name) ?? '';
   const oid = (name: string): Oid | null => (isOid(value(name)) ? value(name) : null);
@@ -75,8 +72,7 @@ export function pushOptionsOf(
 export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail: string): Identity {
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
   const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
-  const name = text.replace(email, '').trim();
-  return { name: name === '' ? NOBODYS_NAME : name, email: email === '' ? anonEmail : email };
+  return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
 }
 
 export function commitMessage({ title, description }: ChangeFields): string {

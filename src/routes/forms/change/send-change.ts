@@ -16,6 +16,7 @@ import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
+import { NOBODY_SEARCHED } from '../../../push/judge/names/report.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { problem, sentence } from '../../request/refused.ts';
@@ -43,6 +44,7 @@ const MAX_FORM_BYTES = 7 * 1024 * 1024;
 const MOVED = problem(409, 'The repository has another name now. Open its page under the new name.');
 const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
 const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
+const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
 const UNCHANGED = problem(400, 'You have not changed the text yet.');
 const NO_KEY = problem(
   400,
@@ -228,7 +230,7 @@ async function previewChange(
     base: push.base,
     title,
     body,
-    remarks,
+    remarks: remarks.map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
     addresses: newAddresses(before, [after, form.title, form.description].join('\n')),
     difference: difference(before, after),
     isDelayed: c.var.config.publishDelayMs > 0,

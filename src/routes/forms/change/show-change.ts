@@ -39,12 +39,13 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
     const source = await openSource(c, host, target, prHash === '' ? null : prHash);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const found = await findPath(source.read, source.root, parsed.parts);
-    const wantsNew = c.req.query('new') === '1' && parsed.parts.length > 0;
+    const wantsNew = c.req.query('new') === '1';
     if (found.kind === 'file') return showFile(c, target, source, { path, prHash, ...found });
     if (found.kind === 'missing' && wantsNew)
       return showNewFile(c, target, source, { path, prHash, ...found });
     if (found.kind === 'folder') {
-      const problem = wantsNew ? 'There is a folder of this name. Write the path of the file.' : null;
+      const nameless = path === '' && c.req.query('find') === '1' ? WRITE_A_PATH : null;
+      const problem = wantsNew ? (path === '' ? WRITE_A_PATH : IS_FOLDER) : nameless;
       return folderAnswer(c, target, { path, prHash, problem, folder: found.folders.at(-1) ?? [] });
     }
     const problem = problemOf(found, parsed.parts);
@@ -55,7 +56,10 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
   });
 }
 
-/** Those with the text in their path, in whatever case. */
+const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
+const IS_FOLDER = 'There is a folder of this name. Write the path of the file.';
+
+/** The file of this path; else those with the text in their path, in whatever case. */
 function findFiles(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -64,6 +68,9 @@ function findFiles(
   return answerReading(c, CHANGE_FORM, async (host) => {
     const source = await openSource(c, host, target, prHash === '' ? null : prHash);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
+    const parsed = parsePath(path.trim());
+    const named = parsed.kind === 'path' ? await findPath(source.read, source.root, parsed.parts) : null;
+    if (named?.kind === 'file') return showFile(c, target, source, { path: path.trim(), prHash, ...named });
     const all = await listFiles(source.read, source.root);
     const wanted = path.trim().toLowerCase();
     const found = (all ?? []).filter((file) => file.toLowerCase().includes(wanted));
@@ -72,7 +79,7 @@ function findFiles(
       all === null
         ? 'This repository has too many files to look through them here. Write the whole path, or open its folders.'
         : found.length === 0
-          ? 'No file has this in its path. Write less of it, or add a file of this name.'
+          ? 'No file has this in its path. Write less of it, or add the file.'
           : null;
     const page = { ...placeOf(c, target, CHANGE_FORM), path, folder: '', entries, problem, prHash };
     return answerForm(c, folderPage(page), problem === null ? 200 : 404);
@@ -116,7 +123,7 @@ function listed(entry: Folder[number], folder: string): ListedEntry {
 export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: readonly string[]): string {
   switch (found.kind) {
     case 'missing':
-      return 'There is no such file. Correct the path, or add a file of this name.';
+      return 'There is no such file. Correct the path, or add the file.';
     case 'folder':
       return 'This is a folder. Write the path of a file in it.';
     case 'too-large':

@@ -9,18 +9,12 @@
  *
  * Pure. Cost: memory for the events of one minute, and constant time for each.
  */
-import { isWithin } from '../isolate/clock.ts';
+import { isWithin } from '../../isolate/clock.ts';
+import type { BurstFigures } from '../../notify/alert.ts';
 
 export const BURST_WINDOW_MS = 60_000;
 export const BURST_PUSHES = 20;
 export const BURST_PAUSE_MS = 10 * 60 * 1000;
-
-/** What happened within the last minute. */
-export interface BurstFigures {
-  readonly events: number;
-  /** Distinct ones among those events. */
-  readonly addresses: number;
-}
 
 /** So many events, or events from so many addresses, are a burst. */
 export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BurstDetector, PUSH_BURST, type ToldBurst } from '../../src/limits/burst.ts';
-import { runs } from '../support/runs.ts';
+import { BurstDetector, PUSH_BURST, type ToldBurst } from '../../../src/durable/guard/burst.ts';
+import { runs } from '../../support/runs.ts';
 
 const START = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
