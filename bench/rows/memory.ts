@@ -19,7 +19,7 @@ import {
 import { type Target, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const MEGABYTES = 95;
 const COMMITS = 10_000;
 const REFS = 100_000;

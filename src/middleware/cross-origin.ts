@@ -1,5 +1,5 @@
 /**
- * CORS: web front ends anywhere may call the JSON endpoints and read the answers. This is safe, because these know no
+ * CORS: web pages anywhere may call the JSON endpoints and the Git remote, and read the answers. This is safe, because these know no
  * cookies and no sessions: the caller itself must send every secret. The operator's page, which has a cookie, is not
  * among them.
  *
@@ -22,6 +22,10 @@ const SHARED_PATHS = [
   '/admin/drain',
   `${REPOSITORY_PATH}/issues/*`,
   `${REPOSITORY_PATH}/pulls/*`,
+  // A Git client in a web page.
+  `${REPOSITORY_PATH}/info/refs`,
+  `${REPOSITORY_PATH}/git-upload-pack`,
+  `${REPOSITORY_PATH}/git-receive-pack`,
 ];
 
 /** What a front end may read besides the usual ones. */
@@ -30,7 +34,7 @@ const EXPOSED = 'Retry-After, X-Bundle, X-Error-Code';
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST'],
-  allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Service-Key'],
+  allowHeaders: ['Content-Type', 'Git-Protocol', 'Idempotency-Key', 'X-Service-Key'],
   maxAge: 86_400,
 });
 

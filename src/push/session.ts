@@ -109,13 +109,14 @@ export class PushSession {
     const { claims } = this.#run;
     this.#run.beside(outcome.kind === 'published' ? claims.endUpdate() : claims.end(true));
     const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
-    const finalLine = refusal?.finalLine ?? null;
+    const reason = refusal?.finalLine ?? null;
     return {
       outcome,
       lines: linesOf(outcome),
       unpackStatus: refusal?.unpackStatus ?? 'ok',
-      commandStatuses: this.#statuses(finalLine),
-      finalLine,
+      commandStatuses: this.#statuses(reason),
+      // A preview has not failed: at an error on band 3, Git adds a sentence about a broken connection.
+      finalLine: refusal?.preview ? null : reason,
     };
   }
 
@@ -393,8 +394,10 @@ function linesOf(outcome: Outcome): readonly string[] {
       return heldLines(outcome.facts);
     case 'withdrawn':
       return farewellLines(outcome.withdrawn);
-    case 'refused':
-      return outcome.refusal.paragraph;
+    case 'refused': {
+      const { paragraph, preview, finalLine } = outcome.refusal;
+      return preview === null ? paragraph : [...paragraph, finalLine];
+    }
     case 'nothing-taken':
       return [];
   }

@@ -12,7 +12,6 @@ import { isRefusedByHost } from '../host-error.ts';
 import { unlessMissing } from '../host/rest/unless-gone.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { lookUpPullRequest } from './judge/find-pull-request.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
 import { branchTip, isForkGone } from './publish/fork.ts';
 import type { PushHost } from './push-host.ts';
@@ -122,13 +121,9 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
   } catch (error) {
     if (!isRefusedByHost(error)) throw error;
     const botLogin = await host.botLogin();
-    const shown = await unlessMissing(() =>
-      lookUpPullRequest(repositories, repository, botLogin, prHash, {
-        owner: repository.owner,
-        repo: repository.name,
-        number,
-      }),
-    );
+    const head = { owner: botLogin, branch: workBranch(prHash) };
+    const place = { owner: repository.owner, repo: repository.name, number };
+    const shown = await unlessMissing(() => repositories.findPullRequest(repository, head, place));
     if (shown === null) return { kind: 'gone' };
     if (!shown.isOpen) return { kind: 'closed', at: null };
     if (shown.number !== number) return repositories.closePullRequest(repository, shown.number);

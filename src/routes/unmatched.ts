@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { Config } from '../config.ts';
 import type { AppEnv } from '../env.ts';
 import { answerRefused, type Refused, refused } from './request/refused.ts';
-import { prefersPage } from './request/repository.ts';
+import { prefersPage, unknownHost } from './request/repository.ts';
 
 function notFound({ operatorContact }: Pick<Config, 'operatorContact'>): Refused {
   const advice = 'Check the address, or start from the front page: the name at the top leads there.';
@@ -27,6 +27,8 @@ export const unmatched =
       ...(takes(app, 'POST', path) ? ['POST'] : []),
     ];
     const form = prefersPage(c) ? 'page' : 'json';
+    // Somebody clones or pushes, and has left out what stands in front of the repository.
+    if (path.endsWith('/info/refs')) return answerRefused(c, unknownHost(c), 'text');
     if (allowed.length === 0 || allowed.includes(method)) {
       const shorter = path.replace(/(?<!\/)\/+$/, '');
       const isTooLong = form === 'page' && method === 'GET' && shorter !== path && takes(app, 'GET', shorter);

@@ -99,6 +99,16 @@ export class HistoryLister {
     return null;
   }
 
+  /**
+   * Whether only `oid`'s own branch has it: none of `tips` reaches it. Also false if there is too much to tell. One request.
+   * @throws HostError if the host does not answer.
+   */
+  async isApartFrom(repository: RepositoryName, oid: Oid, tips: readonly Oid[]): Promise<boolean> {
+    const request = { wants: [oid], haves: tips };
+    const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
+    return answer.kind === 'listed' && answer.commits.size > 0;
+  }
+
   async #fetchUnlessTooLarge(
     repository: RepositoryName,
     part: HistoryPart,
@@ -138,6 +148,11 @@ export class HistoryLister {
       const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
       since = Math.max(0, last - days * DAY_SECONDS);
       answer = await fetchSince(since);
+    }
+    if (answer.kind === 'none-selected' && since !== null) {
+      // Git reads no date where an author's line is malformed, and selects nothing by it.
+      since = null;
+      answer = await fetchSince(null);
     }
     if (answer.kind === 'too-large') {
       // If the part that was read lies within the narrow window, that one is too large, too.

@@ -113,6 +113,18 @@ export class UpstreamHistory implements KnownHistory {
     );
   }
 
+  /**
+   * The one branch that a commit may belong to if it is not in the main part, and a tip of each other branch. Null: the
+   * commit is in the main part, or nobody knows.
+   */
+  ownerOf(oid: Oid): { readonly branch: Ref; readonly others: readonly Oid[] } | null {
+    const tip = this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid);
+    const [branch, twin] = this.#heads.filter((head) => head.oid === tip);
+    if (branch === undefined || twin !== undefined) return null;
+    const others = this.#heads.filter((head) => head !== branch).map((head) => head.oid);
+    return { branch, others: [...new Set([...this.#mainTips, ...others])].slice(0, MAX_OTHER_BRANCHES) };
+  }
+
   /** Other branches that contain some of these commits. */
   branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
     const tips = new Set(

@@ -15,10 +15,15 @@ const bed = useTestBed();
 const REASON = 'push one branch only';
 
 /** Nothing of the push has left, and the person is told the command that works. */
-async function expectNothingLeft(upstream: Upstream, pushed: GitRun, branch: string): Promise<void> {
+async function expectNothingLeft(upstream: Upstream, pushed: GitRun, branch: string): Promise<string[]> {
   const lines = await expectRefused(bed, upstream, pushed, REASON);
-  expect(lines).toContain(`  git push --no-follow-tags ${upstream.url} ${branch}`);
+  const [, ...words] =
+    /^ {2}git (push .+)$/.exec(lines.find((line) => line.startsWith('  git ')) ?? '') ?? [];
+  const command = words.join('').split(' ');
+  expect(command.slice(0, 3)).toEqual(['push', '--no-follow-tags', upstream.url]);
+  expect(command[3]).toMatch(new RegExp(`^[0-9a-f]{12}:refs/heads/${branch}$`));
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
+  return command.slice(1);
 }
 
 /** A clone with two branches of one commit each, both from main. */
@@ -37,11 +42,10 @@ describe('a push of two branches', () => {
     const contribution = await withTwoBranches();
     const { clone, upstream } = contribution;
     const pushed = await clone.push('origin', 'mine', 'draft');
-    await expectNothingLeft(upstream, pushed, 'mine');
+    const command = await expectNothingLeft(upstream, pushed, 'mine');
     expect(statusTable(pushed)).toHaveLength(2);
-    await expectAccepted(bed, contribution, await clone.push('--no-follow-tags', upstream.url, 'mine'), {
-      tip: 'mine',
-    });
+    await clone.git('switch', '--quiet', 'draft');
+    await expectAccepted(bed, contribution, await clone.push(...command), { tip: 'mine' });
   });
 
   it('is refused also when its pack is too large to wait', async () => {

@@ -66,7 +66,7 @@ describe('a push of one branch', () => {
     expect(steps).toEqual([
       'Preparing the fork ...',
       'Sending 1 anonymous commit ...',
-      'Opening the pull request ...',
+      'Opening the pull request for "main" ...',
     ]);
   });
 

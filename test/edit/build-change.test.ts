@@ -108,6 +108,12 @@ describe('a change', () => {
     );
   });
 
+  it('writes the modes beside it as hosts accept them', () => {
+    const root = [entry('040000', 'lib'), entry('0100644', 'old.txt')];
+    const { folders } = unpacked(build('new.txt', [root]));
+    expect(folders[0]?.map(({ mode }) => mode)).toEqual(['40000', '100644', '100644']);
+  });
+
   it('adds folders that do not exist, and is the same each time', async () => {
     const built = build('a/b/c.txt', [[entry('100644', 'a.txt')]]);
     // Another implementation reads the same objects.

@@ -49,17 +49,17 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_428;
+const MOST_LINES = 42_565;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
   config: 500,
-  durable: 5_225,
+  durable: 5_230,
   edit: 400,
   events: 350,
   forms: 150,
-  git: 7_470,
-  host: 4_300,
+  git: 7_510,
+  host: 4_020,
   isolate: 710,
   limits: 1_105,
   metrics: 500,
@@ -68,14 +68,14 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 1_230,
   pages: 2_900,
   policy: 350,
-  push: 5_690,
+  push: 5_995,
   routes: 7_300,
   secret: 300,
   spool: 500,
   stats: 500,
   streams: 400,
   text: 750,
-  upstream: 1_000,
+  upstream: 1_030,
 };
 
 /** The names may be on several lines. */

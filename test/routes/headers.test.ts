@@ -1,4 +1,4 @@
-/** What every answer carries for browsers: security headers, and CORS on the JSON endpoints. */
+/** What every answer carries for browsers: security headers, and CORS for programs in pages. */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
@@ -16,7 +16,7 @@ async function ask(method: string, path: string, headers: Record<string, string>
 
 const THREAD = '/v1/gh/octo/hello/issues/1/comments/anonymous';
 const PULL = '/v1/gh/octo/hello/pulls/1/comments/anonymous';
-const JSON_ENDPOINTS: [string, string][] = [
+const FOR_PROGRAMS: [string, string][] = [
   ['GET', '/health'],
   ['GET', '/metrics'],
   ['GET', '/api/status'],
@@ -29,6 +29,9 @@ const JSON_ENDPOINTS: [string, string][] = [
   ['POST', '/v1/gh/octo/hello/issues/anonymous'],
   ['POST', '/admin/panic'],
   ['POST', '/admin/rollback'],
+  ['GET', '/v1/gh/octo/hello/info/refs?service=none'],
+  ['POST', '/v1/gh/octo/hello/git-receive-pack'],
+  ['POST', '/v1/gh/octo/hello/git-upload-pack'],
 ];
 const OTHERS: [string, string][] = [
   ['GET', '/'],
@@ -39,9 +42,6 @@ const OTHERS: [string, string][] = [
   ['GET', '/v1/gh/octo/hello/reply?to=1'],
   ['GET', '/v1/gh/octo/hello/withdraw'],
   ['POST', '/v1/gh/octo/hello/change'],
-  ['GET', '/v1/gh/octo/hello/info/refs?service=none'],
-  ['POST', '/v1/gh/octo/hello/git-receive-pack'],
-  ['POST', '/v1/gh/octo/hello/git-upload-pack'],
   ['GET', '/badge/octo/..'],
   ['GET', '/badges/deployed.svg'],
   ['GET', '/nothing/here'],
@@ -70,7 +70,7 @@ describe('an answer that names the address of the service', () => {
 });
 
 describe('every answer', () => {
-  it.each([...JSON_ENDPOINTS, ...OTHERS])('%s %s tells browsers to be careful', async (method, path) => {
+  it.each([...FOR_PROGRAMS, ...OTHERS])('%s %s tells browsers to be careful', async (method, path) => {
     const { headers } = await ask(method, path);
     expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
     expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
@@ -100,7 +100,7 @@ describe('every answer', () => {
 });
 
 describe('CORS', () => {
-  it.each(JSON_ENDPOINTS)('%s %s may be called and read from anywhere', async (method, path) => {
+  it.each(FOR_PROGRAMS)('%s %s may be called and read from anywhere', async (method, path) => {
     const answer = await ask(method, path, { Origin: 'https://front.example' });
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
     const preflight = await ask('OPTIONS', path, {
@@ -111,7 +111,7 @@ describe('CORS', () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('Access-Control-Allow-Methods')?.split(',')).toContain(method);
     expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe(
-      'Content-Type,Idempotency-Key,X-Service-Key',
+      'Content-Type,Git-Protocol,Idempotency-Key,X-Service-Key',
     );
   });
 

@@ -41,6 +41,17 @@ const oneCommit = async (): Promise<HistoryAnswer> => ({
 const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large', oldestAt: 0 });
 
 describe('a listing', () => {
+  it('of a branch whose dates nobody can read is asked for without a date', async () => {
+    const answers: HistoryAnswer[] = [
+      { kind: 'none-selected' },
+      await oneCommit(),
+      { kind: 'none-selected' },
+      await oneCommit(),
+    ];
+    const listing = await list(async () => answers.shift() as HistoryAnswer);
+    expect([listing?.newestFirst, listing?.since, asked]).toEqual([[tip], -Infinity, 4]);
+  });
+
   it('is asked for once by six requests at once', async () => {
     const listings = await Promise.all(Array.from({ length: 6 }, () => list(oneCommit)));
     expect(listings.map((listing) => listing?.newestFirst)).toEqual(Array.from({ length: 6 }, () => [tip]));

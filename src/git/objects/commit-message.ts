@@ -16,13 +16,41 @@ export interface PullRequestText {
   readonly body: string;
 }
 
-function decode(commit: Pick<Commit, 'message' | 'encoding'>): string {
-  try {
-    return new TextDecoder(commit.encoding ?? 'utf-8').decode(commit.message);
-  } catch {
-    // An encoding that this runtime does not know: UTF-8 shows most of it.
-    return new TextDecoder().decode(commit.message);
+/** Names that iconv gives to encodings (glibc, `iconv -l`), and the labels of encoding.spec.whatwg.org for these. */
+const LABELS: Readonly<Record<string, string>> = {
+  cp932: 'shift_jis',
+  eucjp: 'euc-jp',
+  cp936: 'gbk',
+  euccn: 'gbk',
+  cp949: 'euc-kr',
+  uhc: 'euc-kr',
+  euckr: 'euc-kr',
+  koi8r: 'koi8-r',
+  koi8u: 'koi8-u',
+  cp950: 'big5',
+  big5hkscs: 'big5',
+  latin9: 'iso-8859-15',
+  cp65001: 'utf-8',
+};
+
+/** Null: this runtime cannot read it. */
+function decoderOf(encoding: string): TextDecoder | null {
+  const plain = encoding.toLowerCase();
+  const joined = plain.replaceAll(/[-_]/g, '');
+  // `latin-1`, `iso8859-1`, `cp-1252`
+  for (const label of [plain, LABELS[joined], joined]) {
+    try {
+      if (label !== undefined) return new TextDecoder(label);
+    } catch {
+      // Not a label.
+    }
   }
+  return null;
+}
+
+function decode({ encoding, message }: Pick<Commit, 'message' | 'encoding'>): string {
+  // If nobody knows the encoding, UTF-8 shows most of it.
+  return (decoderOf(encoding ?? 'utf-8') ?? new TextDecoder()).decode(message);
 }
 
 /** Cuts at a character's border, never between the halves of a surrogate pair. */

@@ -1,6 +1,7 @@
 /**
  * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). Modes and names
- * are kept as they are, byte for byte: a tree of which one entry was replaced differs in nothing else.
+ * are kept as they are, byte for byte, except in a tree that is made here: hosts refuse old forms of modes in new trees
+ * (git-fsck, `zeroPaddedFilemode`).
  */
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
@@ -67,9 +68,11 @@ export function entryNamed(entries: readonly TreeEntry[], name: Uint8Array): Tre
   return entries.find((entry) => Buffer.compare(entry.name, name) === 0);
 }
 
-/** The tree with `entry` in place of the one of its name, or where Git's order puts it. */
+/** A new tree with `entry` in place of the one of its name, or where Git's order puts it. */
 export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): TreeEntry[] {
-  const others = entries.filter(({ name }) => Buffer.compare(name, entry.name) !== 0);
+  const others = entries
+    .filter(({ name }) => Buffer.compare(name, entry.name) !== 0)
+    .map(({ mode, name, oid }) => ({ mode: mode.replace(/^0+/, ''), name, oid }));
   const key = sortKey(entry);
   const place = others.findIndex((other) => Buffer.compare(sortKey(other), key) > 0);
   return place < 0 ? [...others, entry] : others.toSpliced(place, 0, entry);

@@ -26,6 +26,7 @@ interface AnsweredEntry {
 }
 
 const PULLS = 'GET /repos/{owner}/{repo}/pulls';
+const BY_HEAD = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
 /** Of the bot's pull requests in a repository, the newest first: the wanted one was opened or updated a moment ago. */
 const MAX_PAGES = 4;
 
@@ -48,7 +49,7 @@ const DIALECT: RepositoryDialect = {
     let closed: AnsweredPull | null = null;
     for (const base of bases) {
       const at = { ...place, base, head: `${head.owner.toLowerCase()}/${head.branch}` };
-      const found = await unlessGone(() => call<AnsweredPull>(octokit, `${PULLS}/{base}/{head}`, at));
+      const found = await unlessGone(() => call<AnsweredPull>(octokit, BY_HEAD, at));
       if (found?.data.state === 'open' && isBots(found.data, head.owner)) return withBranch(found.data);
       closed ??= found?.data ?? null;
     }

@@ -54,7 +54,7 @@ async function judgedAgain(
   recorded: RecordedPullRequest | null,
 ): Promise<Publishable> {
   const { settings } = run;
-  const open = openUpstream(await lookUpUpstream(run), settings);
+  const open = openUpstream(await lookUpUpstream(run), settings, push.base.name.slice('refs/heads/'.length));
   const { repository, policy, refs, defaultBranch } = open;
   const questions = questionsOf(run, open);
   const base = refs.find(({ name }) => name === push.base.name) ?? (await baseNotListed(push));

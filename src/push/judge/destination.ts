@@ -1,24 +1,35 @@
 /** Where a push goes: whether upstream takes it, for which branch it is, and which pull request it updates. */
+import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
 import { oneLine } from '../../host-text.ts';
 import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
+import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
 import type { Questions, Upstream } from './questions.ts';
+import type { Work } from './work.ts';
+
+/** Branches in a list of those that there are. */
+const MOST_NAMED = 10;
 
 /** Upstream as it takes pull requests. */
 export type OpenUpstream = Upstream & { readonly defaultBranch: Ref };
 
-/** @throws Refusal if it takes no pull requests, or none of ours. */
+/**
+ * @param branch that the push names: it stands in for a default branch that does not exist.
+ * @throws Refusal if it takes no pull requests, or none of ours.
+ */
 export function openUpstream(
   upstream: Upstream,
   { maxRepositoryMb, issueFormUrl }: Pick<PushSettings, 'maxRepositoryMb' | 'issueFormUrl'>,
+  branch: string | null,
 ): OpenUpstream {
-  const { repository, defaultBranch, policy } = upstream;
+  const { repository, policy, refs } = upstream;
+  const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
     throw new Refusal('repository-size', 'the repository is too large', [
@@ -35,6 +46,17 @@ export function openUpstream(
     throw new Refusal('policy', 'not accepted by the repository', [
       closedSentence(repository, repository.pullRequests),
       ...(takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : []),
+    ]);
+  }
+  const branches = refs.filter(({ name }) => name.startsWith('refs/heads/'));
+  if (defaultBranch === null && branches.length > 0) {
+    const names = branches
+      .slice(0, MOST_NAMED)
+      .map(({ name }) => `"${oneLine(name.slice('refs/heads/'.length))}"`);
+    const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
+    throw new Refusal('base', 'there is no default branch', [
+      `The default branch of ${fullName(repository)} does not exist. It has ${names.join(', ')}${more}.`,
+      'Name one of them with -o base=<branch>.',
     ]);
   }
   if (defaultBranch === null) {
@@ -83,11 +105,14 @@ export interface Base {
   readonly ref: Ref;
   /** Whether the person named it. If not, an open pull request keeps its base. */
   readonly isNamed: boolean;
+  /** Nothing says which branch, so this is the default branch. */
+  readonly isGuess: boolean;
 }
 
 /**
  * The base branch, the first of these that exists: the option `base`; the branch after `refs/for/`; the present base of
- * an open pull request; the upstream branch with the pushed branch's name; the default branch.
+ * an open pull request; the upstream branch with the pushed branch's name; the default branch, unless the work says
+ * otherwise (`baseOfWork`).
  * @param current the base of the open pull request that is updated. @throws Refusal
  */
 export async function chooseBase(
@@ -102,13 +127,49 @@ export async function chooseBase(
     const present = current === null ? null : await findBranch(questions, upstream, current);
     // The host is never asked for this name, because the person may have chosen it for themselves alone.
     const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
-    return { ref: present ?? own ?? upstream.defaultBranch, isNamed: false };
+    const known = present ?? own;
+    return { ref: known ?? upstream.defaultBranch, isNamed: false, isGuess: known === null };
   }
   const ref = await findBranch(questions, upstream, named);
-  if (ref !== null) return { ref, isNamed: true };
+  if (ref !== null) return { ref, isNamed: true, isGuess: false };
+  const meant = option === null ? branchBefore(upstream, named) : null;
   throw new Refusal('base', 'there is no such base branch', [
     `${fullName(upstream.repository)} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
+    ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
   ]);
+}
+
+/** The branch of upstream that a push may be for; null: none. */
+export function branchOf(target: PushTarget, option: string | null): string | null {
+  if (option !== null) return option;
+  return target.kind === 'for' ? target.base : target.kind === 'branch' ? target.branch : null;
+}
+
+/** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */
+function branchBefore(upstream: Upstream, named: string): string | null {
+  const branches = new Set(upstream.refs.map(({ name }) => name));
+  const ends = [...named.matchAll(/[/%]/g)].map(({ index }) => index).toReversed();
+  const end = ends.find((at) => branches.has(`refs/heads/${named.slice(0, at)}`));
+  return end === undefined ? null : named.slice(0, end);
+}
+
+/**
+ * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
+ * a fix for a release, that branch. The person is told.
+ */
+export async function baseOfWork(
+  questions: Pick<Questions, 'isApartFrom' | 'note'>,
+  { ground }: Work,
+  history: Pick<UpstreamHistory, 'ownerOf'>,
+): Promise<Ref | null> {
+  const [oid, another] = ground;
+  const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
+  if (owner === null || !(await questions.isApartFrom(oid as Oid, owner.others))) return null;
+  const name = oneLine(owner.branch.name.slice('refs/heads/'.length));
+  await questions.note(
+    `Your work is based on "${name}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
+  );
+  return owner.branch;
 }
 
 function findListed({ refs }: Upstream, branch: string): Ref | null {

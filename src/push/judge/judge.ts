@@ -5,6 +5,7 @@
 import { utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan, PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
@@ -20,8 +21,16 @@ import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
-import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
-import { type Base, chooseBase, findNamed, type OpenUpstream, openUpstream } from './destination.ts';
+import { isUpdate, newestOf, type Publishable, type Verdict } from '../verdict/verdict.ts';
+import {
+  type Base,
+  baseOfWork,
+  branchOf,
+  chooseBase,
+  findNamed,
+  type OpenUpstream,
+  openUpstream,
+} from './destination.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
@@ -69,18 +78,19 @@ async function judged(
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
-  const open = openUpstream(upstream, settings);
+  const open = openUpstream(upstream, settings, branchOf(taken.target, options.base));
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
   const { named: found, claim } = await findNamed(questions, open, options.prHash, listed);
   const changesTexts = options.title !== null || options.description !== null;
   if (isUpdate({ named: found }) && changesTexts && options.prKey === null) throw missingKey('texts');
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
-  const base = await chooseBase(questions, taken.target, options.base, current, open);
-  if (!open.hasAllBranches && !base.isNamed) await questions.note(adviceToNameBase(open, base));
-  const history = questions.history([base.ref, defaultBranch]);
+  const chosen = await chooseBase(questions, taken.target, options.base, current, open);
+  if (!open.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(open, chosen));
+  const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
+  const base = (chosen.isGuess ? await baseOfWork(questions, work, history) : null) ?? chosen.ref;
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named =
@@ -88,10 +98,11 @@ async function judged(
   const identity = { name: botLogin, email: settings.anonEmail };
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
+  refuseNuls(plan);
   const known = claim?.dates ?? [];
   const { dateOf } = datesOf(undatedOf(plan.commits, identity), known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
-  const [ground = base.ref.oid] = work.ground;
+  const [ground = base.oid] = work.ground;
   const names = await searchNames({
     settings,
     options,
@@ -116,8 +127,8 @@ async function judged(
   });
   const push: Publishable = {
     repository,
-    base: base.ref,
-    isBaseNamed: base.isNamed,
+    base,
+    isBaseNamed: chosen.isNamed,
     named,
     title: textOf(plan, options.title),
     description: textOf(plan, options.description),
@@ -126,7 +137,7 @@ async function judged(
     footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
     policyLimits: open.policy?.limits ?? [],
     commits: plan.commits,
-    upstream: branchesHolding(history, work.ground, base.ref, defaultBranch),
+    upstream: branchesHolding(history, work.ground, base, defaultBranch),
     ground: [...work.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
@@ -139,6 +150,7 @@ async function judged(
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
+    ...warningOfEncoding(push),
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
@@ -154,6 +166,17 @@ async function judged(
   return { verdict: { kind: 'preview', preview }, claim };
 }
 
+/** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */
+function refuseNuls(plan: Plan): void {
+  for (const message of plan.messages()) {
+    if (!message.includes(0)) continue;
+    const title = oneLine(pullRequestText({ encoding: null, message }).title);
+    throw new Refusal('not-rewritable', 'a message holds a NUL character', [
+      `Code hosts refuse such commits. Change the message of "${title}": "git commit --amend" or "git rebase -i".`,
+    ]);
+  }
+}
+
 function unsigned(repository: RepositoryName): Refusal {
   return new Refusal('sign-off', 'a sign-off is required', [
     `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
@@ -164,6 +187,17 @@ function unsigned(repository: RepositoryName): Refusal {
 function warningOfDraft(push: Publishable): string[] {
   const isIdle = push.isDraft && isUpdate(push);
   return isIdle ? ['The option draft changes nothing: this pull request is open already.'] : [];
+}
+
+/** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
+function warningOfEncoding({ named, title, commits }: Publishable): string[] {
+  if (isUpdate({ named }) || title !== null) return [];
+  const { encoding, message } = newestOf(commits);
+  if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
+  const name = encoding === null ? 'no UTF-8' : `no readable ${oneLine(encoding)}`;
+  return [
+    `The title is not readable: the message of your commit is ${name}. Give another one with -o title=<title>`,
+  ];
 }
 
 /** Commits of branches that were not listed would count as the person's own. */

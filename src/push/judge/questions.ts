@@ -6,6 +6,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
+import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
 import { hasSubmodules } from '../../upstream/submodules.ts';
@@ -18,11 +19,11 @@ import {
 } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { Pushed } from '../push-hashes.ts';
+import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/repeat.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
-import { lookUpPullRequest } from './find-pull-request.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
 
@@ -65,7 +66,7 @@ export async function publicRepository({ host, steps, target }: PushRun): Promis
   ]);
 }
 
-/** As `lookUpPullRequest`. @throws Refusal */
+/** The pull request of a hash, as `RepositoryHost.findPullRequest`. @throws Refusal */
 export function findPullRequest(
   { host, steps }: PushRun,
   repository: RepositoryName,
@@ -73,9 +74,17 @@ export function findPullRequest(
   prHash: string,
   recorded: PullRequestPlace | null,
 ): Promise<PullRequest | null> {
-  return steps.run('lookup', () =>
-    lookUpPullRequest(host.repositories, repository, botLogin, prHash, recorded),
-  );
+  const head = { owner: botLogin, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
+}
+
+/** Null if no push to this host has recorded one; wakes no object for a hash that is made up. */
+export async function recordOf(
+  { hostKey, ...host }: Pick<PushHost, 'hostKey' | 'mayBeRecorded' | 'pullRequest'>,
+  prHash: string,
+): Promise<PullRequestPlace | null> {
+  const view = (await host.mayBeRecorded(prHash)) ? await host.pullRequest(prHash).view() : null;
+  return view?.host === hostKey ? view : null;
 }
 
 export type Questions = ReturnType<typeof questionsOf>;
@@ -115,6 +124,9 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
+    /** Whether none of these tips of upstream's reaches one of its commits. */
+    isApartFrom: (oid: Oid, tips: readonly Oid[]) =>
+      ofHistory(() => host.lister.isApartFrom(repository, oid, tips)),
     /** The upstream commit that contains all others of them; null if there is none. */
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */

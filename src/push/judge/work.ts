@@ -9,16 +9,17 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
 import { classifyObjects } from '../../git/objects/pushed-objects.ts';
-import { isDeletion } from '../../git/wire/push-request.ts';
-import type { PushTarget } from '../../git/wire/ref-name.ts';
+import { type Command, isDeletion } from '../../git/wire/push-request.ts';
 import { hiddenCommit } from '../../git/pack/pack-receiver.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received, ReceivedPack } from '../receive/receive.ts';
-import { squashedMessage } from '../verdict/verdict.ts';
+import { newestWork, squashedMessage } from '../verdict/verdict.ts';
 import type { SignOff } from './sign-off.ts';
+
+const SHOWN_ID_LENGTH = 12;
 
 export interface Work {
   /** Parents before children; at least one. */
@@ -64,7 +65,7 @@ export async function findWork(
     if (hasReached || reachesOthers) continue;
     if (hidesCommit()) throw hiddenCommit();
     if (trace.kind === 'unproven' && namedBases.has(trace.missing)) throw hiddenCommit();
-    throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.target) : unproven();
+    throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.command) : unproven();
   }
 }
 
@@ -96,8 +97,9 @@ function unproven(): Refusal {
 }
 
 /** A pack does not say which files belong to which ref, so none of them may leave. */
-function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
-  const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
+function tooMuch(remoteUrl: string, { newId, refName }: Command): Refusal {
+  // Nobody here knows what the branch is called at home, and HEAD may be another one.
+  const refspec = `${newId.slice(0, SHOWN_ID_LENGTH)}:${refName}`;
   return new Refusal('one-branch', 'push one branch only', [
     'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
     'Push that branch alone:',
@@ -130,7 +132,7 @@ export async function planWork(
   }
   const { oid, commit } = commits.at(-1) as NewCommit;
   // The tip's files.
-  const newest = newestWork(commits);
+  const newest = newestCommit(commits);
   const words = squashedMessage(options, newest.commit);
   // The options may have replaced the part of the message that was signed.
   const message = signOff?.signedMessage(newest.oid, words.message) ?? words.message;
@@ -143,17 +145,13 @@ export function warningOfSquash(
   { commits }: Work,
   { squash, title }: Pick<PushOptions, 'squash' | 'title'>,
 ): string[] {
-  const isOther = squash && title === null && newestWork(commits).oid !== commits.at(-1)?.oid;
+  const isOther = squash && title === null && newestCommit(commits).oid !== commits.at(-1)?.oid;
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-/** The newest commit that is not a merge, whose message would name branches; the tip if all are. */
-function newestWork(commits: NewCommits): NewCommit {
-  for (let back = 1; back <= commits.length; back++) {
-    const found = commits.at(-back) as NewCommit;
-    if (found.commit.parents.length < 2) return found;
-  }
-  return commits.at(-1) as NewCommit;
+function newestCommit(commits: NewCommits): NewCommit {
+  const at = (place: number) => commits.at(place) as NewCommit;
+  return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
 function* idsOf(commits: NewCommits): Generator<Oid> {

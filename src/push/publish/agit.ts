@@ -15,7 +15,7 @@ import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
 import type { Delivery, Sent } from './delivery.ts';
-import { baseOf, edit, type Proposal, refuseOthersWork } from './pull-request.ts';
+import { baseOf, edit, type Proposal, refuseOthersWork, tellOpening } from './pull-request.ts';
 import { overtaken, refusalOf, tellSending, upload, wordsOf } from './upload.ts';
 
 export class AgitDelivery implements Delivery {
@@ -39,7 +39,7 @@ export class AgitDelivery implements Delivery {
     const { named } = this.#push;
     const updated = isUpdate(this.#push) ? (named?.pullRequest ?? null) : earlier?.isOpen ? earlier : null;
     if (updated === null) {
-      await this.#run.reply.step('Opening the pull request ...');
+      await tellOpening(this.#run, this.#push);
       return this.#send(sent, { base: baseOf(this.#push), isForced: false, text: this.#text(proposal) });
     }
     const pullRequest = await this.#update(updated, sent, proposal);

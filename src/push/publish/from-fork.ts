@@ -22,7 +22,7 @@ import {
   type ReadyFork,
   syncFork,
 } from './fork.ts';
-import { baseOf, edit, leavesWork, type Proposal, refuseOthersWork } from './pull-request.ts';
+import { baseOf, edit, leavesWork, type Proposal, refuseOthersWork, tellOpening } from './pull-request.ts';
 import { overtaken, refusalOf, tellSending, upload, wordsOf } from './upload.ts';
 
 export class ForkDelivery implements Delivery {
@@ -161,7 +161,7 @@ export class ForkDelivery implements Delivery {
     if (isUpdate(this.#push) && named !== null)
       return edit(this.#run, this.#push, anonymous, named.pullRequest);
     if (earlier?.isOpen) return earlier;
-    await this.#run.reply.step('Opening the pull request ...');
+    await tellOpening(this.#run, this.#push);
     const branch = workBranch(prHash);
     const { isDraft } = this.#push;
     const text = wholeText(this.#push, anonymous);

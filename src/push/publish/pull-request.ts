@@ -89,6 +89,10 @@ export async function edit(
   return pullRequest;
 }
 
+export function tellOpening({ reply }: Pick<PushRun, 'reply'>, push: Publishable): Promise<void> {
+  return reply.step(`Opening the pull request for "${oneLine(baseOf(push))}" ...`);
+}
+
 /** The name of the branch that the push is for. */
 export function baseOf({ base }: Publishable): string {
   return base.name.slice('refs/heads/'.length);

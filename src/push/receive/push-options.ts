@@ -87,10 +87,16 @@ const FLAGS = [
 ] as const;
 /** All of them. README.md has a row for each. */
 export const KNOWN_OPTIONS: readonly string[] = [...Object.keys(VALUES).map((name) => `${name}=`), ...FLAGS];
-/** Shown once, because a push may contain any number of unknown options. */
-const WARNING =
-  'The service does not know one of the push options and ignores it. ' +
-  `Known options: ${KNOWN_OPTIONS.join(', ')}.`;
+const MOST_OF_A_NAME = 40;
+
+/** One line, because a push may contain any number of unknown options. */
+function warningOf([first, ...others]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  const name = `"${oneLine(first).slice(0, MOST_OF_A_NAME)}"`;
+  const ignored = others.length === 0 ? `option ${name} is` : `options ${name} and ${others.length} more are`;
+  return [`The push ${ignored} unknown and ignored. Known options: ${KNOWN_OPTIONS.join(', ')}.`];
+}
+
 type Flag = (typeof FLAGS)[number];
 type Name = keyof typeof VALUES | Flag;
 
@@ -122,7 +128,7 @@ function invalid(message: string, option: Name | null = null): PushOptionsResult
 
 export function parsePushOptions(pushOptions: readonly string[]): PushOptionsResult {
   const given = new Map<Name, string>();
-  let isUnknownGiven = false;
+  const unknown = new Set<string>();
   for (const option of pushOptions) {
     const [name, text] = split(option);
     if (!isKnown(name)) {
@@ -132,7 +138,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
         return invalid(
           `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`,
         );
-      isUnknownGiven = true;
+      unknown.add(name);
       continue;
     }
     const before = given.get(name);
@@ -169,7 +175,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       delayMs: delay.parse(given.get('delay') ?? '') ?? null,
       wait: given.has('wait'),
       signOff: given.has('sign-off'),
-      warnings: isUnknownGiven ? [WARNING] : [],
+      warnings: warningOf([...unknown]),
     },
   };
 }

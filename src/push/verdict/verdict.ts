@@ -14,7 +14,12 @@ import {
   pullRequestText,
 } from '../../git/objects/commit-message.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { type PlannedCommits, type PlannedText, withIds } from '../../git/objects/planned-commits.ts';
+import {
+  type PlannedCommit,
+  type PlannedCommits,
+  type PlannedText,
+  withIds,
+} from '../../git/objects/planned-commits.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
@@ -96,9 +101,21 @@ export function namedText(
 /** The text of a new pull request. */
 export function wholeText(push: Publishable, anonymous: Pick<AnonymousCommits, 'idOf'>): PullRequestText {
   const named = namedText(push, anonymous);
-  const { encoding, message } = push.commits.at(push.commits.length - 1);
+  const { encoding, message } = newestOf(push.commits);
   const newest = pullRequestText({ encoding, message: withIds(message, anonymous.idOf) });
   return { title: named.title ?? newest.title, body: named.body ?? withFooter(newest.body, push.footer) };
+}
+
+/** The commit whose message a new pull request shows. */
+export function newestOf(commits: PlannedCommits): PlannedCommit {
+  return commits.at(newestWork(commits.length, (place) => commits.at(place).parents.length > 1));
+}
+
+/** The place of the newest commit that is not a merge, whose message would name branches; of the last one if all are. */
+export function newestWork(count: number, isMerge: (place: number) => boolean): number {
+  let place = count - 1;
+  while (place > 0 && isMerge(place)) place--;
+  return isMerge(place) ? count - 1 : place;
 }
 
 function withFooter(body: string, footer: string): string {

@@ -56,7 +56,8 @@ function withTarget(handle: Handler, formsOf: (c: Context<AppEnv>) => Forms) {
 
 const NO_SUCH_REPOSITORY = explained(400, 'No such repository', sentence(INVALID_NAME));
 
-function unknownHost(c: Context<AppEnv>): Refused {
+/** The address names none of the hosts. */
+export function unknownHost(c: Context<AppEnv>): Refused {
   return { ...explained(404, 'No such code host', knownHosts(c)), error: 'not found' };
 }
 

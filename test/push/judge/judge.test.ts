@@ -88,7 +88,13 @@ function asked(answers: Partial<Questions> = {}) {
     replaceableTip: vi.fn(async () => null),
     claim: vi.fn(async () => ({ lease: 1, recorded: null, dates: [] })),
     findBranch: vi.fn(async () => null),
-    history: vi.fn(() => ({ ...UPSTREAM_HISTORY, reachBack: async () => false, branchesHolding: () => [] })),
+    history: vi.fn(() => ({
+      ...UPSTREAM_HISTORY,
+      reachBack: async () => false,
+      branchesHolding: () => [],
+      ownerOf: () => null,
+    })),
+    isApartFrom: vi.fn(async () => true),
     newestOf: vi.fn(async () => UPSTREAM),
     readBases: vi.fn(async () => []),
     readFiles: vi.fn(async () => new Map()),
@@ -231,7 +237,9 @@ describe('a hostile commit is looked through once, and a sentence says what came
     const text = await told(
       commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: message(LARGE) }),
     );
-    expect(text).toMatch(/This push would|Its description mentions|Its description refers/);
+    expect(text).toMatch(
+      /This push would|Code hosts refuse such|Its description mentions|Its description refers/,
+    );
     expect(text.length).toBeLessThan(100_000);
   });
 

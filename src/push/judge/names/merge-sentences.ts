@@ -21,6 +21,8 @@ const ADDRESS = /^(?:\.{0,2}\/|~|[a-z+]+:\/\/|[\w.-]+@[\w.-]+:|[a-z]:[\\/])/i;
 const OF_HOSTS = /^pull request .* from (\S+)$/;
 /** Of the sentences that name something. */
 const BEGINNINGS = [QUOTED, ADDRESS, /^pull request /];
+/** What `git subtree add` writes: a commit, and the folder of the push that it fills. */
+const OF_SUBTREE = /^commit '[0-9a-f]{7,40}' as '[^']+'$/;
 const INTO = / into '?([^\s']+)'?$/;
 /** What everybody calls a clone's origin. */
 const USUAL_REMOTES = /^(?:origin|upstream)\//;
@@ -63,6 +65,7 @@ function isPublic(sentence: string, names: PublicNames, refNames: ReadonlySet<st
   const isOwnAddress = (url: string): boolean => names.urls.some((own) => plain(own) === plain(url));
   const [, head] = OF_HOSTS.exec(sources) ?? [];
   if (head !== undefined) return [head, target].every(isKnown);
+  if (OF_SUBTREE.test(sources)) return isKnown(target);
   if (ADDRESS.test(sources)) return isOwnAddress(sources) && isKnown(target);
   if (!QUOTED.test(sources)) return true;
   const named = Array.from(sources.matchAll(/'([^']+)'/g), ([, name = '']) => name);

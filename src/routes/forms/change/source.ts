@@ -7,10 +7,11 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
-import { lookUpPullRequest, recordOf } from '../../../push/judge/find-pull-request.ts';
+import { recordOf } from '../../../push/judge/questions.ts';
 import { isMadeHere } from '../../../push/judge/others-work.ts';
 import { signOffLine } from '../../../push/judge/sign-off.ts';
 import type { PushHost } from '../../../push/push-host.ts';
+import { workBranch } from '../../../pr-hash.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
 import { explained, type Refused } from '../../request/refused.ts';
 
@@ -81,7 +82,8 @@ async function pullRequestSource(
   const { transport, repositories } = host;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
-  const pullRequest = await lookUpPullRequest(repositories, target, botLogin, prHash, recorded);
+  const head = { owner: botLogin, branch: workBranch(prHash) };
+  const pullRequest = await repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
   if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) {

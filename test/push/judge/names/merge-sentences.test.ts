@@ -59,6 +59,7 @@ describe('a sentence about a merge', () => {
     "Merge branch 'main' of https://gitveil.test/v1/gh/octo/hello",
     "Merge tag 'v1.0'",
     "Merge commit '0123abc'",
+    "Merge commit '0123456789012345678901234567890123456789' as 'vendor/lib'",
     "Merge commit 'origin/main'",
     "Merge commit 'refs/pull/7/head' of https://git.test/octo/hello",
     'Merge https://git.test/octo/hello',
