@@ -5,10 +5,13 @@ import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { gitIn } from '../e2e/support/objects.ts';
 import type { Clone } from '../e2e/support/person.ts';
+import { heldAs, heldWith, pageOf, pass } from '../e2e/support/held.ts';
+import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { bannerOf, remoteLines, statusTable } from '../e2e/support/push-output.ts';
+import { TEST_HEADER } from '../e2e/support/tripwire.ts';
 import type { Upstream } from '../e2e/support/upstream.ts';
 import { unique } from '../host/contract/world.ts';
-import { useGiteaBed } from './support/gitea-bed.ts';
+import { HOST_KEY, useGiteaBed } from './support/gitea-bed.ts';
 
 const MB = 1024 * 1024;
 
@@ -20,7 +23,7 @@ async function treeOf(clone: Clone, revision: string, path = clone.path): Promis
 const nameOf = (option: string) => option.split('=', 1)[0];
 
 describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
-  const bed = useGiteaBed();
+  const bed = useGiteaBed(null, OPERATOR);
 
   /** An open pull request of one commit. */
   async function opened() {
@@ -192,6 +195,54 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     const pushed = await clone.push('origin', 'HEAD:release/1.0');
     const { pull } = await expectAccepted(bed, { upstream, clone }, pushed);
     expect(pull.base).toBe('release/1.0');
+  });
+
+  it('with a delay is published by the schedule, updates later, and is given up before it is due', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const delayed = heldWith(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    expect(await bed.host.pushes(upstream)).toEqual([]);
+    await expect.poll(async () => (await pass(bed.inner), (await bed.host.pulls(upstream)).length)).toBe(1);
+    const pull = await bed.host.onlyPull(upstream);
+    expect(await pageOf(bed.inner, delayed.hash)).toContain(pull.url);
+    await clone.git('commit', '--amend', '-m', 'Better');
+    const named = ['-o', `pr-hash=${delayed.hash}`];
+    expect(heldAs(await clone.push('-f', ...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(
+      delayed.hash,
+    );
+    await expect
+      .poll(async () => (await pass(bed.inner), (await bed.host.onlyPull(upstream)).headSha))
+      .not.toBe(pull.headSha);
+    await clone.commit();
+    const other = heldWith(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:other'));
+    const given = await clone.push(...other.withdraw, 'origin', 'HEAD:other');
+    expect(remoteLines(given)).toContain('Your push was held, and is given up.');
+    await pass(bed.inner);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('that is a preview, or names a made-up hash, writes nothing more than it says', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+    expect(preview.stderr).toContain('preview: nothing was published');
+    expect(await bed.host.pushes(upstream)).toEqual([]);
+    const named = await clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
+    expect(remoteLines(named).join()).toContain('NEW pull request: no pull request of');
+    expect((await bed.host.onlyPull(upstream)).state).toBe('open');
+  });
+
+  it('opens what a form shows for its next change, and what a rollback closes', async () => {
+    const { upstream, first } = await opened();
+    const form = `/v1/${HOST_KEY}/${upstream.fullName}/change?pr_hash=${first.banner.prHash}&path=upstream%2F1.txt`;
+    const page = await (await fetch(bed.serviceUrl + form, { headers: { [TEST_HEADER]: '1' } })).text();
+    expect(page).toContain('name="text"');
+    const { body } = await new Operator(bed.inner).rollBack();
+    expect(body).toMatchObject({
+      closed_urls: expect.arrayContaining([first.pull.url]) as string[],
+      failed: 0,
+    });
+    expect((await bed.host.onlyPull(upstream)).state).toBe('closed');
   });
 
   it('to a repository that takes no push options says so, with a next step', async () => {

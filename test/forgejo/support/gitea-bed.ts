@@ -50,10 +50,14 @@ export class GiteaBed {
     this.#tripwire = new Tripwire(this.sandbox, inner.logLines);
   }
 
-  static async start(gitea: GiteaAddress, rewriting: Rewriting | null): Promise<GiteaBed> {
+  static async start(
+    gitea: GiteaAddress,
+    rewriting: Rewriting | null,
+    more: Readonly<Record<string, string>>,
+  ): Promise<GiteaBed> {
     const proxy = await startRecordingProxy(gitea.url, rewriting);
     const kind = rewriting === null ? gitea.kind : 'forgejo';
-    const env = { HOSTS: `${HOST_KEY}=${kind}:${proxy.url}`, HOSTING_TOKEN_MY: gitea.botToken };
+    const env = { HOSTS: `${HOST_KEY}=${kind}:${proxy.url}`, HOSTING_TOKEN_MY: gitea.botToken, ...more };
     return new GiteaBed(await TestBed.start({ env }), gitea, proxy);
   }
 
@@ -117,12 +121,15 @@ export class GiteaBed {
 
 /**
  * Starts a bed for this file, and puts the tripwire under each of its tests. To be called where there is a Gitea.
- * @param rewriting makes another host of it.
+ * @param rewriting makes another host of it. @param env further variables of the service.
  */
-export function useGiteaBed(rewriting: Rewriting | null = null): GiteaBed {
+export function useGiteaBed(
+  rewriting: Rewriting | null = null,
+  env: Readonly<Record<string, string>> = {},
+): GiteaBed {
   let bed: GiteaBed | null = null;
   beforeAll(async () => {
-    bed = await GiteaBed.start(inject('gitea') as GiteaAddress, rewriting);
+    bed = await GiteaBed.start(inject('gitea') as GiteaAddress, rewriting, env);
   });
   afterEach(() => bed?.verify());
   afterAll(() => bed?.stop());
