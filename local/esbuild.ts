@@ -27,6 +27,7 @@ const AS_WRANGLER = [
   '--external:node:*',
   '--loader:.css=text',
   '--loader:.html=text',
+  '--loader:.txt=text',
   '--define:process.env.NODE_ENV="production"',
   '--define:navigator.userAgent="Cloudflare-Workers"',
   '--tsconfig-raw={}',

@@ -21,6 +21,7 @@ import { badges } from './routes/service/badges.ts';
 import { documents } from './routes/pages/documents.ts';
 import { frontPage } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
+import { hostAddresses } from './routes/forms/host-addresses.ts';
 import { heldPublisher } from './routes/git/publish-held.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
@@ -85,6 +86,7 @@ app.route('/', status);
 app.route('/', admin);
 app.route('/', heldReview);
 app.route('/', forms);
+app.route('/', hostAddresses);
 
 app.notFound(unmatched(app));
 

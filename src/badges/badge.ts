@@ -13,6 +13,11 @@ export function anonymousFriendlyBadge(isVerified: boolean): string {
   return draw({ label: 'anonymous-friendly', message, color: isVerified ? GREEN : GRAY });
 }
 
+/** For a link that opens the form of an issue. */
+export function reportBadge(): string {
+  return draw({ label: 'report', message: 'without an account', color: GREEN });
+}
+
 /** An abbreviated commit id. Characters outside it are not allowed on a badge. */
 export function shortCommit(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 7);

@@ -7,20 +7,30 @@ import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';
 import { parseName } from '../host/kinds.ts';
+import COMMANDS_TXT from './fragments/commands.txt';
+import COPY_TXT from './fragments/copy.txt';
 import type { Html } from './layout.ts';
+
+/** Shows the buttons that copy, and makes them work. */
+export const COPY_SCRIPT = COPY_TXT;
 
 /** `owner/repo`, on another host than the usual one `<host>/owner/repo`. */
 const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
-/** Any page of a repository, as people paste its address, with `https://` or without. */
-const PASTED = /^\s*(?:https?:\/\/)?([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
+/** Any page of a repository, as people paste its address, with `https://` or without; or its address for SSH. */
+const PASTED = /^\s*(?:(?:https?|ssh|git):\/\/)?(?:git@)?([^/\s@]+)[/:]([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
+/** The address of a remote, or of a page below it, at this service. */
+const OWN = /^\s*(?:https?:\/\/)?([^/\s]+)\/v1\/([\w.-]+\/[\w.-]+\/[\w.-]+)(?:[/?#]\S*)?\s*$/;
 
 /**
  * The repository that someone has typed, as the service's paths name it: `gh/owner/repo`. Null if it is none, or on a
  * host that the service does not know.
+ * @param ownHost where the service is found.
  */
-export function parseRepositoryText(text: string, hosts: Config['hosts']): string | null {
+export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHost: string): string | null {
+  const [, own = '', path = ''] = OWN.exec(text) ?? [];
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
-  const [, key = usualHost(hosts).key, ...typed] = TYPED.exec(text) ?? [];
+  const [, key = usualHost(hosts).key, ...typed] =
+    TYPED.exec(own.toLowerCase() === ownHost ? path : text) ?? [];
   const pastedFrom = hosts.find((one) => hostNameOf(one) === address.toLowerCase());
   const host = pastedFrom ?? hosts.find((one) => one.key === key);
   const [owner = '', name = ''] = pastedFrom === undefined ? typed : pasted;
@@ -77,40 +87,15 @@ export function commandText(base: string, path: string): string[] {
   return Object.values(COMMANDS).map(({ before, after }) => `${before}${base}${path}${after}`);
 }
 
-/** The same as `parseRepositoryText`, while somebody types. */
+/** The same as `parseRepositoryText`, while somebody types; and the buttons that copy. */
 export function commandScript(hosts: Config['hosts']): string {
-  return `
-const hosts = ${JSON.stringify(Object.fromEntries(hosts.map((host) => [hostNameOf(host), host.key])))};
-const keys = new Set(Object.values(hosts));
-const field = document.getElementById('repo');
-field?.addEventListener('input', () => {
-  const [, address = '', ...pasted] = ${String(PASTED)}.exec(field.value) ?? [];
-  const [, typedKey = '${usualHost(hosts).key}', ...typed] = ${String(TYPED)}.exec(field.value) ?? [];
-  const pastedFrom = hosts[address.toLowerCase()];
-  const key = pastedFrom ?? typedKey;
-  const [owner, name] = keys.has(key) ? (pastedFrom === undefined ? typed : pasted) : [];
-  const path = name === undefined ? '${placeholder(hosts)}' : key + '/' + owner + '/' + name.replace(/\\.git$/, '');
-  for (const remote of document.querySelectorAll('[data-remote]')) {
-    remote.textContent = remote.dataset.remote + path;
-  }
-});
-${COPY_SCRIPT}`;
+  const values: Readonly<Record<string, string>> = {
+    hosts: JSON.stringify(Object.fromEntries(hosts.map((host) => [hostNameOf(host), host.key]))),
+    own: String(OWN),
+    pasted: String(PASTED),
+    typed: String(TYPED),
+    usual: `'${usualHost(hosts).key}'`,
+    placeholder: `'${placeholder(hosts)}'`,
+  };
+  return COMMANDS_TXT.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '') + COPY_TXT;
 }
-
-/** Shows the buttons that copy, and makes them work. */
-export const COPY_SCRIPT = `
-for (const button of document.querySelectorAll('[data-copy]')) {
-  // Browsers offer the clipboard only to pages that came by HTTPS.
-  button.hidden = navigator.clipboard === undefined;
-  const label = button.firstChild;
-  button.addEventListener('click', async () => {
-    const done = await navigator.clipboard.writeText(button.previousElementSibling.textContent).then(
-      () => 'Copied',
-      () => 'Not copied',
-    );
-    label.data = done;
-    document.getElementById('copied').textContent = done;
-    setTimeout(() => { label.data = 'Copy'; }, 2000);
-  });
-}
-`;

@@ -1,11 +1,11 @@
 /** Pages whose text is made when the code is: `npm run documents` makes it of documents, and of the API's description. */
-import { html, raw } from 'hono/html';
+import { html } from 'hono/html';
 import { limitText } from '../config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
 import API_HTML from './documents/api.html';
 import MAINTAINERS_HTML from './documents/maintainers.html';
 import PRIVACY_HTML from './documents/privacy.html';
-import { contactLink, type Frame, type Html, type Page } from './layout.ts';
+import { contactLink, filled, type Frame, type Html, type Page } from './layout.ts';
 
 export const DOCUMENTS = {
   privacy: {
@@ -54,12 +54,6 @@ export function documentPage(name: keyof typeof DOCUMENTS, service: Service, ori
             <article class="document">${content}</article>
           </main>`,
   };
-}
-
-/** Puts the service's values, escaped, where the text has `{{name}}`. */
-function filled(text: string, values: Readonly<Record<string, string>>): Html {
-  const pieces = text.split(/\{\{(\w+)\}\}/);
-  return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
 }
 
 function operatorLine({ operatorContact }: Frame): Html {

@@ -5,9 +5,9 @@ import type { Config } from '../config.ts';
 import { hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
-import { safeUrl } from './forms/parts.ts';
-import { dotted, type Html, type Page, PRIVACY_PATH, statusLine } from './layout.ts';
-import { promises } from './promises.ts';
+import { queryField, safeUrl } from './forms/parts.ts';
+import IN_BROWSER_HTML from './fragments/browser.html';
+import { dotted, filled, type Html, type Page, PRIVACY_PATH, promises, statusLine } from './layout.ts';
 
 const TITLE = 'Contribute without an account';
 const WHAT =
@@ -56,9 +56,9 @@ export function frontPage(page: FrontPage): Page {
           <h2 id="git">With Git</h2>
           ${commandList(page.remoteBase, page.path)}
         </section>
-        ${IN_BROWSER}
+        ${filled(IN_BROWSER_HTML)}
       </div>
-      ${promises(page.recent === null ? null : recentPullRequests(page.recent, page.now))}
+      ${promises(page.recent === null ? '' : recentPullRequests(page.recent, page.now))}
     </main>`,
   };
 }
@@ -68,47 +68,18 @@ const TRIAL =
 
 const TRIAL_NOTICE = statusLine('warn', TRIAL);
 
-/** For those who have no clone, or no terminal. The buttons send the name of the repository above. */
-const IN_BROWSER = html`<section class="card" aria-labelledby="browser">
-  <h2 id="browser">In the browser, without Git</h2>
-  <p>Name the repository, and choose. You see what becomes public before anything is sent.</p>
-  <div class="buttons">
-    <button form="start" name="go" value="change" class="second">Change a file</button>
-    <button form="start" name="go" value="new-issue" class="second">Write an issue</button>
-    <button form="start" name="go" value="reply" class="second">Reply</button>
-  </div>
-  <p class="soft small after-commands">Programs use the <a href="/docs">API</a>.</p>
-</section>`;
-
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
-  const described = isInvalid ? html`aria-invalid="true" aria-describedby="repo-error"` : '';
+  const label = `Which repository${names.length === 1 ? ` at ${names[0]}` : ''}?`;
+  const rule = `Write it as owner/repo, with letters, digits, “-”, “_” and “.” only, or paste its address at ${inWords(names)}.`;
   return html`<form method="get" action="/" id="start">
-    <label for="repo">Which repository${names.length === 1 ? html` at ${names[0]}` : ''}?</label>
-    <div class="field">
-      <input
-        type="text"
-        id="repo"
-        name="repo"
-        value="${text}"
-        placeholder="owner/repo"
-        maxlength="300"
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck="false"
-        ${described}
-      />
-      <button type="submit">Open</button>
-    </div>
+    ${queryField(
+      { name: 'repo', label, value: text, maxLength: 300 },
+      'owner/repo',
+      html`<button type="submit">Open</button>`,
+      isInvalid ? rule : null,
+    )}
     ${names.length === 1 ? '' : html`<p class="soft small">Or paste its address at ${inWords(names)}.</p>`}
-    ${
-      isInvalid
-        ? html`<p class="error" id="repo-error">
-            Write it as owner/repo, with letters, digits, “-”, “_” and “.” only, or paste its address at
-            ${inWords(names)}.
-          </p>`
-        : ''
-    }
   </form>`;
 }
 

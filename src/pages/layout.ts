@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Contact } from '../config/values.ts';
+import PROMISES_HTML from './fragments/promises.html';
 import STYLE_CSS from './style.css';
 
 /** The text that a sign-off affirms. */
@@ -108,6 +109,17 @@ export function unlistedPage(
     isIndexed: false,
     content: html`<main class="${width}">${content}</main>`,
   };
+}
+
+/** A text of our own in HTML, with values, escaped, where it has `{{name}}`. */
+export function filled(text: string, values: Readonly<Record<string, string>> = {}): Html {
+  const pieces = text.split(/\{\{(\w+)\}\}/);
+  return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
+}
+
+/** What the service removes, and what it cannot; and a card beside that. */
+export function promises(beside: Html | ''): Html {
+  return html`<div class="columns">${filled(PROMISES_HTML)} ${beside}</div>`;
 }
 
 /** A state, in words and in a colour of the style. */

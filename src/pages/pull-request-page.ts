@@ -12,7 +12,8 @@ import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
-import { dotted, type Html, type Page } from './layout.ts';
+import FOLLOWING_HTML from './fragments/following.html';
+import { dotted, filled, type Html, type Page } from './layout.ts';
 import { isoTime } from './times.ts';
 
 export interface PullRequestPage {
@@ -102,7 +103,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
       <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
       ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
       ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
-      ${following(pullRequest)}
+      ${filled(FOLLOWING_HTML, { page: pullRequestPath(pullRequest.prHash) })}
     </main>`,
   };
 }
@@ -221,17 +222,6 @@ function adoption(page: PullRequestPage): Html {
     <h2 id="adopt">Adopt this contribution</h2>
     <p>Maintainers can apply its commits with a sign-off of their own. The bot stays the author.</p>
     ${commandBlock('In a clone', adoptionCommand(page))}
-  </section>`;
-}
-
-function following({ prHash }: PullRequestView): Html {
-  return html`<section aria-labelledby="follow">
-    <h2 id="follow">Follow it</h2>
-    <p>
-      Reload this page, or give <a href="${pullRequestPath(prHash)}.atom">its feed</a> to a feed reader on
-      your own machine. Either way this service sees your network address, and so does the code host when you
-      follow a link to it. Use Tor if you do not want that.
-    </p>
   </section>`;
 }
 

@@ -6,8 +6,19 @@ import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import { safeUrl } from './forms/parts.ts';
-import { DCO_URL, dotted, type Html, MAINTAINERS_PATH, type Page, statusLine } from './layout.ts';
-import { promises } from './promises.ts';
+import CHANGE_HTML from './fragments/change.html';
+import ISSUE_HTML from './fragments/issue.html';
+import REPLY_HTML from './fragments/reply.html';
+import {
+  DCO_URL,
+  dotted,
+  filled,
+  type Html,
+  MAINTAINERS_PATH,
+  type Page,
+  promises,
+  statusLine,
+} from './layout.ts';
 import { stateWord } from './pull-request-page.ts';
 import { isoTime } from './times.ts';
 import { visibleText } from './visible-text.ts';
@@ -122,27 +133,17 @@ function acceptanceInWords(
   return ['warn', `It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
 }
 
+/** By what the repository must accept for them. */
+const WAYS = [
+  ['pull_requests', 'change', CHANGE_HTML],
+  ['issues', 'issue', ISSUE_HTML],
+  ['comments', 'reply', REPLY_HTML],
+] as const;
+
 function ways(page: RemotePage): Html {
-  const { forms } = page;
-  const change = html`<section class="card" aria-labelledby="change">
-    <h2 id="change">Change a file</h2>
-    <p>Correct a typo or add a file, here in the browser. A bot opens the pull request.</p>
-    <p><a href="${forms.change}">Choose the file</a></p>
-  </section>`;
-  const issue = html`<section class="card" aria-labelledby="issue">
-    <h2 id="issue">Open an issue</h2>
-    <p>Report what is wrong, or ask for something. You get a token with which you can reply later.</p>
-    <p><a href="${forms.issue}">Write an issue</a></p>
-  </section>`;
-  const reply = html`<section class="card" aria-labelledby="reply">
-    <h2 id="reply">Reply to an issue or pull request</h2>
-    <p>Take part in what people discuss. Your replies get a pseudonym, and no name.</p>
-    <p><a href="${forms.reply}">Write a reply</a></p>
-  </section>`;
-  return html`<div class="columns">
-    ${isAccepted(page, 'pull_requests') ? change : ''} ${isAccepted(page, 'issues') ? issue : ''}
-    ${isAccepted(page, 'comments') ? reply : ''}
-  </div>`;
+  const open = WAYS.filter(([kind]) => isAccepted(page, kind));
+  const cards = open.map(([, form, card]) => filled(card, { form: page.forms[form] }));
+  return html`<div class="columns">${cards}</div>`;
 }
 
 function pullRequestList({ pullRequests }: RemotePage): Html {

@@ -9,13 +9,23 @@ import {
   type Standing,
 } from '../durable/identity/moderation.ts';
 import { safeUrl } from './forms/parts.ts';
-import { dotted, type Html, type Page, unlistedPage } from './layout.ts';
+import REPORTS_HTML from './fragments/reports.html';
+import { dotted, filled, type Html, type Page, unlistedPage } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
 
 const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
 const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
+
+const POLICY = filled(REPORTS_HTML, {
+  unflagged: String(FLAG_THRESHOLD - 1),
+  flag: String(FLAG_THRESHOLD),
+  block: String(BLOCK_THRESHOLD),
+  hours: String(COOLDOWN_HOURS),
+  days: String(REPORT_LIFE_DAYS),
+  appeal: APPEAL_PATH,
+});
 
 const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly meaning: string }>> = {
   registered: { tone: 'good', meaning: 'It may post. The service counts reports.' },
@@ -53,7 +63,7 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         <input type="hidden" name="hash" value="${hash}" />
         <button type="submit">Report anon-${hash}</button>
       </form>
-      ${policy()}`,
+      ${POLICY}`,
   );
 }
 
@@ -68,7 +78,7 @@ export function receivedPage(hash: string, standing: Standing): Page {
     'The result of a report.',
     html`<h1>Report received</h1>
       <div class="notice" role="status"><p>${notice}</p></div>
-      ${facts(hash, standing)} ${policy()}`,
+      ${facts(hash, standing)} ${POLICY}`,
   );
 }
 
@@ -109,27 +119,6 @@ function commentList(comments: readonly ReportedComment[]): Html | '' {
     <h2 id="comments">What it wrote</h2>
     <ul>
       ${items}
-    </ul>
-  </section>`;
-}
-
-function policy(): Html {
-  return html`<section aria-labelledby="policy">
-    <h2 id="policy">What reports lead to</h2>
-    <ul>
-      <li>
-        Up to ${FLAG_THRESHOLD - 1} reports: registered. The service counts them, and nothing else happens.
-      </li>
-      <li>
-        From ${FLAG_THRESHOLD} reports: flagged. Its karma becomes 0, also below its earlier comments, and it
-        may not comment for ${COOLDOWN_HOURS} hours.
-      </li>
-      <li>From ${BLOCK_THRESHOLD} reports: blocked permanently. All its comments are deleted.</li>
-      <li>Once a day, the author may <a href="${APPEAL_PATH}">appeal to the operator</a>.</li>
-      <li>
-        A report counts for ${REPORT_LIFE_DAYS} days. In that time, an address can report a pseudonym only
-        once.
-      </li>
     </ul>
   </section>`;
 }

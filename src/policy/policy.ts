@@ -104,7 +104,7 @@ function unusable(problem: string): Policy {
 }
 
 /** @throws Error */
-function readYaml(text: string): unknown {
+export function readYaml(text: string): unknown {
   const document = parseDocument(text, { schema: 'core', stringKeys: true, logLevel: 'error' });
   const [mistake] = [...document.errors, ...document.warnings];
   if (mistake !== undefined) throw mistake;

@@ -57,7 +57,7 @@ describe('when little is left of what the account may create', () => {
     // Reading goes on for everybody, and other repositories are written to.
     await person.clone(upstream.url);
     const another = await bed.createUpstream();
-    const other = await bed.person().clone(another.url);
+    const other = await bed.person().copy(another);
     await other.commit();
     await expectAccepted(bed, { upstream: another, clone: other }, await other.push());
     // A pull request, and the fork for it.

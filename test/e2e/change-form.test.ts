@@ -240,7 +240,7 @@ describe('a change', () => {
   it('of a pull request with several commits is left to Git', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'a.txt': 'one\n' } });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit({ files: { 'a.txt': 'two\n' } });
     await clone.commit({ files: { 'b.txt': 'three\n' } });
     expect((await clone.push()).code).toBe(0);

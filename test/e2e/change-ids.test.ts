@@ -2,8 +2,8 @@
  * A Change-Id, as Gerrit's hook writes it into messages, is a hash over the committer's name, address, second and zone.
  * So it is treated like an original commit id.
  */
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
@@ -21,6 +21,7 @@ const CHANGE_ID = `Change-Id: I${'0123456789'.repeat(4)}`;
 /** A hook that does what Gerrit's does. */
 function addHook({ path }: Clone): void {
   const hook = join(path, '.git/hooks/commit-msg');
+  mkdirSync(dirname(hook), { recursive: true });
   const lines = [
     '#!/bin/sh',
     '[ "$(git config --bool gerrit.createChangeId)" = false ] && exit',

@@ -47,7 +47,7 @@ describe.each([
     'are published within them, each once, and live pushes pass them',
     async () => {
       const upstream = await bed.createUpstream();
-      const clone = await bed.person().clone(upstream.url);
+      const clone = await bed.person().copy(upstream);
       const newId = await clone.commit();
       const pack = await packOf(clone, ['HEAD', '^origin/main']);
       let live = 0;

@@ -17,7 +17,7 @@ it('lets the first push to a repository wait, and no other once that is publishe
   await operator.open();
   await operator.decide('publish', hash);
   await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
-  const other = await bed.person().clone(upstream.url);
+  const other = await bed.person().copy(upstream);
   await other.commit({ message: 'Second\n' });
   // The ledger hears of the first one a moment later.
   await expect

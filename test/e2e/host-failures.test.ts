@@ -120,7 +120,7 @@ describe('the history', () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1' });
     const person = bed.person();
-    const clone = await person.clone(upstream.url, '--branch=next');
+    const clone = await person.copy(upstream, 'next');
     await clone.commit();
     // Discovery lists the refs and the history of the default branch; the push itself that of its base.
     const path = new RegExp(`/${upstream.fullName}\\.git/git-upload-pack$`);
@@ -139,7 +139,7 @@ describe('the sync of the fork', () => {
   ])('that fails with %s is named in the refusal, and pushing again works', async (_, status) => {
     const { clone, upstream } = await withFork(bed);
     await upstream.grow();
-    const fresh = await clone.person.clone(upstream.url);
+    const fresh = await clone.person.copy(upstream);
     await fresh.commit();
     const path = syncPath(upstream);
     bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status, body: { message: 'No.' } } });
@@ -155,7 +155,7 @@ describe('the sync of the fork', () => {
   it('that meets a conflict sets the branch instead', async () => {
     const { clone, upstream } = await withFork(bed);
     const tip = await upstream.grow({ from: 'main~2', count: 2 });
-    const fresh = await clone.person.clone(upstream.url);
+    const fresh = await clone.person.copy(upstream);
     await fresh.commit();
     const { commits } = await expectAccepted(bed, { clone: fresh, upstream }, await fresh.push());
     expect(commits[0]?.parents).toEqual([tip]);
@@ -164,7 +164,7 @@ describe('the sync of the fork', () => {
   it('that stumbles once is tried again', async () => {
     const { clone, upstream } = await withFork(bed);
     await upstream.grow();
-    const fresh = await clone.person.clone(upstream.url);
+    const fresh = await clone.person.copy(upstream);
     await fresh.commit();
     const path = syncPath(upstream);
     bed.sandbox.faults.inject({ path, answer: { status: 500 } });

@@ -103,9 +103,7 @@ describe('pushes at the same time', () => {
     await expectAccepted(bed, { upstream, clone }, await clone.push());
     await upstream.grow({ branch: 'next', from: 'main', count: 2 });
     const clones = await Promise.all(
-      [person, ...Array.from({ length: 4 }, () => bed.person())].map((one) =>
-        one.clone(upstream.url, '--branch=next'),
-      ),
+      [person, ...Array.from({ length: 4 }, () => bed.person())].map((one) => one.copy(upstream, 'next')),
     );
     for (const one of clones) await one.commit();
     // None of them is quicker than the others.

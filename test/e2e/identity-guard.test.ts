@@ -51,7 +51,7 @@ describe('a name or an address in a message', () => {
     const person = bed.person();
     const lines = (last: string) => `Our people:\n${person.authorName}\n${last}\n`;
     await upstream.grow({ files: { 'docs/AUTHORS': lines('and others') } });
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     await clone.commit({ files: { 'docs/AUTHORS': lines('and many others') } });
     bed.tripwire.tolerate('upstream names the person', ({ secret }) =>
       ['name', 'word'].includes(secret.kind),
@@ -111,7 +111,7 @@ async function listed() {
   const list = [...lines.slice(0, 20), `${entry.slice(0, -2)}~~`, ...lines.slice(20)];
   const others = Array.from({ length: 8 }, (_, at) => [`docs/${at}.txt`, `${at}\n${noise(900)}\n`] as const);
   await upstream.grow({ files: { 'docs/AUTHORS': `${list.join('\n')}\n`, ...Object.fromEntries(others) } });
-  const clone = await person.clone(upstream.url);
+  const clone = await person.copy(upstream);
   const longer = [...list.slice(0, 20), entry, ...list.slice(20)];
   const changed = others.map(([name, text]) => [name, `${text}changed\n`] as const);
   await clone.commit({ files: { 'docs/AUTHORS': `${longer.join('\n')}\n`, ...Object.fromEntries(changed) } });
@@ -138,7 +138,7 @@ describe('a name or an address in files', () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'long.txt': content.join('') } });
     const person = bed.person();
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     const changed = [...content.slice(0, 200), `added by ${person.authorEmail}\n`, ...content.slice(200)];
     await clone.commit({ files: { 'long.txt': changed.join('') } });
     const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
@@ -152,7 +152,7 @@ describe('a name or an address in files', () => {
     const list = people.map((name) => `${name}.${name}@home.example\n`);
     await upstream.grow({ files: { AUTHORS: list.join('') } });
     const person = bed.person();
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     const longer = [...list.slice(0, 3), `${person.authorEmail}\n`, ...list.slice(3)];
     await clone.commit({ files: { AUTHORS: longer.join('') } });
     const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
@@ -214,7 +214,7 @@ describe('a name or an address in files', () => {
     const upstream = await bed.createUpstream();
     const lines = Array.from({ length: 300 }, () => randomBytes(9).toString('hex'));
     await upstream.grow({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\n` } });
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     await clone.commit({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\nSomeone Else\n` } });
     bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
     await expectAccepted(bed, { upstream, clone }, await clone.push());
@@ -226,7 +226,7 @@ describe('a name or an address in files', () => {
     const [before, after] = [noise(900), noise(900)];
     const text = (end: string) => `${before}\n(c) 2025 ${person.authorName}${end}\n${after}\n`;
     await upstream.grow({ files: { LICENSE: text('') } });
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     await clone.commit({ files: { LICENSE: text(', and others') } });
     bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
     await expectAccepted(bed, { upstream, clone }, await clone.push());
@@ -246,7 +246,7 @@ describe('what nobody is refused for', () => {
   it('is a name of one word: it is told before it is published, and in a preview', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'README.md': `Be kind.\n${noise(400)}\n` } });
-    const contribution = { upstream, clone: await bed.person().clone(upstream.url) };
+    const contribution = { upstream, clone: await bed.person().copy(upstream) };
     const { clone } = contribution;
     const readme = join(clone.path, 'README.md');
     appendFileSync(readme, 'Every contributor is welcome.\n');
@@ -273,7 +273,7 @@ describe('what nobody is refused for', () => {
   it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'img/old.png': 'old', 'a.txt': `${noise(400)}\n` } });
-    const contribution = { upstream, clone: await bed.person().clone(upstream.url) };
+    const contribution = { upstream, clone: await bed.person().copy(upstream) };
     const { clone } = contribution;
     const files = { 'img/new.png': 'new', '.DS_Store': '\0', '.idea/workspace.xml': '<x/>\n' };
     await clone.commit({

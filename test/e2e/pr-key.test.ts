@@ -28,7 +28,7 @@ async function opened(on = bed) {
   await clone.commit({ message: 'One\n\nText.\n' });
   const first = await expectAccepted(on, contribution, await clone.push());
   const { prHash, prKey = 'none' } = first.banner;
-  const stranger = await on.person().clone(upstream.url);
+  const stranger = await on.person().copy(upstream);
   await stranger.commit({ message: 'Strange\n' });
   const push = (from: typeof clone, ...options: string[]) =>
     from.push(

@@ -103,7 +103,7 @@ async function messages(prHash: string): Promise<string[]> {
 }
 
 async function newClone(upstream: Upstream): Promise<Clone> {
-  return bed.person().clone(`${service.url}/v1/gh/${upstream.fullName}`);
+  return bed.person().copy({ path: upstream.path, url: `${service.url}/v1/gh/${upstream.fullName}` });
 }
 
 it(

@@ -154,7 +154,7 @@ describe('squash', () => {
   it('refuses a history that stands on two branches of upstream which do not hold each other', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1', count: 2 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     await clone.git('merge', '--quiet', '-m', 'Merge next', 'origin/next');
     const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');

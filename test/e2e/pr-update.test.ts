@@ -25,7 +25,7 @@ describe('an update', () => {
 describe('two updates at once', () => {
   it('end with one that wins, and one that is told to push again', async () => {
     const { upstream, first, update } = await opened(bed);
-    const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
+    const clones = await Promise.all([1, 2].map(() => bed.person().copy(upstream)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
     bed.sandbox.faults.inject({ method: 'POST', path: receivePath, delayMs: 1_500 });

@@ -61,7 +61,7 @@ describe('the fork', () => {
     const upstream = await bed.createUpstream();
     await bed.host.call('POST', `/repos/${upstream.fullName}/forks`, {});
     await upstream.grow({ count: 2 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
@@ -69,7 +69,7 @@ describe('the fork', () => {
   it('is synced when upstream has moved on', async () => {
     const { upstream } = await contributeAgain();
     const tip = await upstream.grow({ count: 4, files: { 'new.txt': 'new\n' } });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(commits[0]?.parents).toEqual([tip]);
@@ -79,7 +79,7 @@ describe('the fork', () => {
   it('is asked for nothing when upstream has not moved', async () => {
     const { upstream } = await contributeAgain();
     const before = syncRequests(upstream).length;
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(syncRequests(upstream)).toHaveLength(before);
@@ -147,7 +147,7 @@ describe('the fork', () => {
   it('is set to upstream’s branch when upstream has rewritten it', async () => {
     const { upstream } = await contributeAgain();
     const tip = await upstream.grow({ from: 'main~2', count: 3 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(commits[0]?.parents).toEqual([tip]);
@@ -157,7 +157,7 @@ describe('the fork', () => {
   it('gets a branch that upstream has made since', async () => {
     const { upstream } = await contributeAgain();
     const tip = await upstream.grow({ branch: 'next', from: 'main', count: 3 });
-    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    const clone = await bed.person().copy(upstream, 'next');
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:next');
     const { commits, pull } = await expectAccepted(bed, { upstream, clone }, pushed);
@@ -168,7 +168,7 @@ describe('the fork', () => {
   it('gets a branch of upstream’s that lies beside its own', async () => {
     const { upstream } = await contributeAgain();
     const tip = await upstream.grow({ branch: 'beside', from: 'main~2', count: 3 });
-    const clone = await bed.person().clone(upstream.url, '--branch=beside');
+    const clone = await bed.person().copy(upstream, 'beside');
     await clone.commit();
     const { commits } = await expectAccepted(
       bed,
@@ -181,7 +181,7 @@ describe('the fork', () => {
   it('gets a new branch that the work stands on though the pull request is for another', async () => {
     const { upstream } = await contributeAgain();
     await upstream.grow({ branch: 'next', from: 'main', count: 3 });
-    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    const clone = await bed.person().copy(upstream, 'next');
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:topic');
     expect((await expectAccepted(bed, { upstream, clone }, pushed)).pull.base).toBe('main');
@@ -192,7 +192,7 @@ describe('the fork', () => {
     await upstream.git('branch', '-m', 'main', 'trunk');
     await upstream.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
     await upstream.grow({ branch: 'trunk', count: 2 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(pull.base).toBe('trunk');
@@ -225,7 +225,7 @@ describe('the fork', () => {
     const { upstream } = contribution;
     await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
     await upstream.grow();
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:again'));
     expect(forkRequests(upstream)).toHaveLength(2);
@@ -329,7 +329,7 @@ describe('the fork', () => {
 
   it('takes pushes of several persons at once, each with a pull request of its own', async () => {
     const upstream = await bed.createUpstream();
-    const clones = await Promise.all([1, 2, 3].map(() => bed.person().clone(upstream.url)));
+    const clones = await Promise.all([1, 2, 3].map(() => bed.person().copy(upstream)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const pushes = await Promise.all(clones.map((clone) => clone.push()));
     for (const [index, pushed] of pushes.entries()) {

@@ -56,7 +56,7 @@ describe('a stale clone', () => {
     // Older than what is asked about, then up to last week.
     await upstream.grow({ count: 40, ageDays, stepDays: 3 });
     const person = bed.person();
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     await upstream.grow({ count: 100, ageDays: 7, stepDays: Math.floor((ageDays - 20) / 100) });
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:refs/heads/old-clone');
@@ -67,7 +67,7 @@ describe('a stale clone', () => {
   it('of an upstream that rests since years is taken', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 30, ageDays: 3 * 365, stepDays: 10 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     await clone.commit();
     const { commits } = await expectAccepted(bed, { upstream, clone }, await clone.push());
@@ -77,7 +77,7 @@ describe('a stale clone', () => {
   it('of an upstream that woke up after years is taken', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 20, ageDays: 3 * 365, stepDays: 10 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await upstream.grow({ count: 2, ageDays: 3, stepDays: 1 });
     await clone.commit();
     const { commits } = await expectAccepted(bed, { upstream, clone }, await clone.push());
@@ -92,7 +92,7 @@ describe('a push whose discovery this isolate has not seen', () => {
     await send(`${upstream.url}/info/refs?service=git-receive-pack`);
     await upstream.grow({ count: 2 });
     const person = bed.person();
-    const clone = await person.clone(upstream.url);
+    const clone = await person.copy(upstream);
     await clone.commit();
     const newId = await clone.idOf('HEAD');
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
@@ -106,7 +106,7 @@ describe('an upstream whose dates make no sense', () => {
   it('because they lie in the future, is pushed to all the same', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 4, ageDays: -400, stepDays: 1 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
@@ -117,7 +117,7 @@ describe('an upstream whose dates make no sense', () => {
     await upstream.grow({ count: 3, ageDays: 2_000, stepDays: 1 });
     const middle = await upstream.tip('main~1');
     await upstream.grow({ count: 2, ageDays: 2 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.git('switch', '--quiet', '-c', 'topic', middle);
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
@@ -154,14 +154,14 @@ describe('work that stands on another branch', () => {
     await clone.git('switch', '--quiet', '-c', 'topic', 'origin/next~1');
     await clone.commit();
     const { pull, commits } = await expectAccepted(bed, contribution, await clone.push());
-    expect(pull.base).toBe('main');
+    expect(pull.base).toBe('next');
     expect(commits).toHaveLength(1);
   });
 
   it('keeps the commits of that branch when it has moved on since', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
-    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    const clone = await bed.person().copy(upstream, 'next');
     await upstream.grow({ branch: 'next', count: 2 });
     await clone.commit();
     const { commits } = await expectAccepted(
@@ -175,7 +175,7 @@ describe('work that stands on another branch', () => {
   it('keeps the commits of that branch when it rests since years', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1', count: 3, ageDays: 800 });
-    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    const clone = await bed.person().copy(upstream, 'next');
     await upstream.grow({ branch: 'next', count: 2, ageDays: 790 });
     await clone.commit();
     const { commits } = await expectAccepted(
@@ -189,7 +189,7 @@ describe('work that stands on another branch', () => {
   it('keeps the commits of that branch when it has moved on since, pushed for it', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
-    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    const clone = await bed.person().copy(upstream, 'next');
     await upstream.grow({ branch: 'next', count: 2 });
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:refs/for/next');
@@ -257,7 +257,7 @@ describe('dates of the person’s own commits', () => {
   it('of 1970 are taken on an old clone', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 10, ageDays: 500, stepDays: 3 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await upstream.grow({ count: 30, ageDays: 2, stepDays: 10 });
     await clone.commit({ date: 1_007 });
     const { commits } = await expectAccepted(bed, { upstream, clone }, await clone.push());

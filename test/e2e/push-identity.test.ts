@@ -144,7 +144,7 @@ describe('the address of the bot’s commits', () => {
     const first = await contribute(bed);
     await first.clone.commit();
     const one = await expectAccepted(bed, first, await first.clone.push());
-    const clone = await bed.person().clone(first.upstream.url);
+    const clone = await bed.person().copy(first.upstream);
     await clone.commit();
     const two = await expectAccepted(bed, { upstream: first.upstream, clone }, await clone.push());
     expect(withoutDate(two.commits[0]?.author)).toBe(withoutDate(one.commits[0]?.author));

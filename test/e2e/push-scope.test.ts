@@ -166,7 +166,7 @@ describe('a push with tags', () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 40, ageDays: 3 * 365, stepDays: 10 });
     await upstream.grow({ count: 2, ageDays: 3 });
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.git('tag', '-a', '-m', 'Long ago', 'long-ago', 'HEAD~30');
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:mine', 'long-ago');

@@ -25,7 +25,7 @@ describe('histories', () => {
     await clone.git('merge', '--quiet', '--no-edit', '-m', 'Merge one into two', 'one');
     const { commits, pull } = await expectAccepted(bed, contribution, await clone.push());
     expect(commits.map(({ parents }) => parents.length)).toEqual([1, 1, 2]);
-    expect(pull.title).toBe('Merge one into two');
+    expect(pull.title).toBe('Change something');
   });
 
   it('keep criss-cross merges', async () => {

@@ -74,7 +74,7 @@ describe('a push with a pr-hash', () => {
 
   it('works from another clone, by another person', async () => {
     const { first, upstream } = await openedOne(bed);
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     await clone.commit();
     const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
     const { pull, commits } = await expectAccepted(bed, { upstream, clone }, pushed);
@@ -112,7 +112,7 @@ describe('a push with a pr-hash', () => {
 
   it('by two clones at once is answered to both, and leaves one pull request', async () => {
     const { first, upstream } = await openedOne(bed);
-    const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
+    const clones = await Promise.all([1, 2].map(() => bed.person().copy(upstream)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const option = `pr-hash=${first.banner.prHash}`;
     const pushes = await Promise.all(clones.map((clone) => clone.push('-o', option, 'origin', 'HEAD:topic')));

@@ -193,7 +193,7 @@ describe('a repository whose policy requires a sign-off', () => {
   it('says so on its page, whose command has the option', async () => {
     const { upstream } = await required();
     const page = await (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
-    expect(page).toMatch(/<code tabindex="0">git push -o sign-off <span/);
+    expect(page).toMatch(/<code>git push -o sign-off <span/);
     expect(page).toMatch(/takes only commits under the\s+<a href="https:\/\/developercertificate\.org\/"/);
     const closed = await bed.createUpstream();
     await closed.grow({ files: { '.gitveil.yml': 'sign_off: required\naccept: [issues]\n' } });

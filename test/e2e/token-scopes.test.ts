@@ -35,7 +35,7 @@ describe('a token without the scope workflow', () => {
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
     await upstream.grow({ files: { '.github/workflows/ci.yml': 'on: push\n' } });
-    const fresh = await person.clone(upstream.url);
+    const fresh = await person.copy(upstream);
     await fresh.commit();
     const pushed = await fresh.push();
     expect(pushed.code).toBe(1);

@@ -27,7 +27,7 @@ async function filesAfter(net: string, pushesEach: number): Promise<string[]> {
   try {
     const upstream = await bed.createUpstream();
     await visit(bed, `${upstream.url}/info/refs?service=git-upload-pack`, net);
-    const clone = await bed.person().clone(upstream.url);
+    const clone = await bed.person().copy(upstream);
     const newId = await clone.commit();
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const persons = Array.from({ length: PERSONS }, () => bed.person());

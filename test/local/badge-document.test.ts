@@ -16,6 +16,7 @@ it('there is a block to copy for each badge', () => {
     'Anonymous PRs',
     'anonymous-friendly',
     'deployed',
+    'Report without an account',
   ]);
 });
 

@@ -38,31 +38,38 @@ it('bundles the same bytes as wrangler', async () => {
   const [wranglers = ''] = readFileSync(join(folder, 'worker.js'), 'utf8').split('//# sourceMappingURL=');
   const ours = await bundleWorker({ ...(await readConfig()), minify: false });
   // wrangler leaves texts in files beside the bundle; `npm run deploy` uploads ours, which holds them.
-  const imported = takeOut(wranglers, /^import (\w+) from "\.\/([0-9a-f]{40}-\w+\.(?:css|html))";\n/gm);
+  const imported = takeOut(
+    wranglers,
+    ({ name }) => readFileSync(join(folder, name), 'utf8'),
+    /^import (\w+) from "\.\/([0-9a-f]{40}-\w+\.(?:css|html|txt))";\n/gm,
+  );
   const held = takeOut(
     ours,
-    /^\/\/ src\/[^\n]+\.(?:css|html)\nvar ((\w+)_default) = (["'][^\n]*["']|`(?:[^`\\]|\\.)*`);\n\n/gms,
+    ({ value }) => runInNewContext(value) as string,
+    /^\/\/ src\/[^\n]+\.(?:css|html|txt)\nvar ((\w+)_default) = (["'][^\n]*["']|`(?:[^`\\]|\\.)*`);\n\n/gms,
   );
-  expect(held.texts.map(({ value }) => runInNewContext(value) as string)).toEqual(
-    imported.texts.map(({ name }) => readFileSync(join(folder, name), 'utf8')),
-  );
-  expect(held.texts).toHaveLength(4);
+  expect(held.texts).toEqual(imported.texts);
+  expect(held.texts).toHaveLength(13);
   // Not `toBe`, which would print two megabytes.
   expect(held.code === imported.code, 'the bundles are the same').toBe(true);
 });
 
+interface Imported {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** The bundle without its texts, with numbers in place of their names; and without what names the modules around them. */
-function takeOut(bundle: string, declaration: RegExp) {
-  const texts = Array.from(bundle.matchAll(declaration), ([, identifier = '', name = '', value = '']) => ({
+function takeOut(bundle: string, contentOf: (imported: Imported) => string, declaration: RegExp) {
+  const found = Array.from(bundle.matchAll(declaration), ([, identifier = '', name = '', value = '']) => ({
     identifier,
-    name,
-    value,
-  }));
-  const code = texts.reduce(
+    content: contentOf({ name, value }),
+  })).toSorted((a, b) => (a.content < b.content ? -1 : 1));
+  const code = found.reduce(
     (rest, { identifier }, index) => rest.replaceAll(new RegExp(`\\b${identifier}\\b`, 'g'), String(index)),
     bundle.replaceAll(declaration, '').replaceAll(/^(?:\/\/ src\/.*)?\n/gm, ''),
   );
-  return { texts, code };
+  return { texts: found.map(({ content }) => content), code };
 }
 
 it('has the same hash in another folder, when it is deployed, and as a running service reports it', async () => {

@@ -52,11 +52,14 @@ export function shownBy({ output }: Program): string {
   return output.stdout.replaceAll('\r\n', '\n').replace(/[|/\\-]?(\x1b\[[\d;]*[A-Za-z])+/g, '');
 }
 
-/** As in a person's shell: the npm that runs these tests adds programs of the project, among them its own Node.js. */
-export function ownEnvironment(): { PATH: string; HOME: string } {
-  const { PATH = '', HOME = '' } = process.env;
+/**
+ * As in a person's shell: the npm that runs these tests adds programs of the project, among them its own Node.js. What
+ * Node.js has compiled once is kept for the tests.
+ */
+export function ownEnvironment(): { PATH: string; HOME: string; NODE_COMPILE_CACHE: string } {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const folders = PATH.split(':').filter((folder) => !folder.includes('node_modules'));
-  return { PATH: folders.join(':'), HOME };
+  return { PATH: folders.join(':'), HOME, NODE_COMPILE_CACHE };
 }
 
 function observed(child: ChildProcess): Program {

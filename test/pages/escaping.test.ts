@@ -9,6 +9,7 @@ import { changeDonePage, withdrawPage } from '../../src/pages/forms/pull-request
 import { changeFormPage, changePreviewPage } from '../../src/pages/forms/change-pages.ts';
 import {
   donePage,
+  issueFormPage,
   issuePreviewPage,
   replyFormPage,
   replyPreviewPage,
@@ -141,7 +142,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       lines: [`-${text}-`],
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
-  (text) => issuePreviewPage({ ...frame(text), title: text, body: text }, text),
+  (text) => issuePreviewPage({ ...frame(text), title: text, body: text, labels: `x${text}` }, text),
   (text) => reviewDoorPage(text, true, text),
   (text) =>
     reviewListPage({
@@ -156,6 +157,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
   (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text),
+  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text }, [text]),
   (text) => replyToPage(frame(text), text),
   (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
   (text) =>

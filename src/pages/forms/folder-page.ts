@@ -4,7 +4,7 @@ import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { type FormFrame, formPage } from './form-page.ts';
-import { hidden, problemNotice } from './parts.ts';
+import { hidden, problemNotice, queryField } from './parts.ts';
 
 export interface ListedEntry {
   readonly kind: EntryKind;
@@ -56,22 +56,12 @@ export function folderPage(page: FolderPage): Page {
     html`${problemNotice(problem)}
       <form method="get" action="${action}" class="card">
         ${hidden({ pr_hash: prHash })}
-        <label for="path">Path of the file, or a part of it</label>
-        <div class="field">
-          <input
-            type="text"
-            id="path"
-            name="path"
-            value="${path}"
-            placeholder="docs/guide.md"
-            maxlength="4096"
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck="false"
-          />
-          <button type="submit" name="find" value="1">Find</button>
-          <button type="submit" name="new" value="1" class="second">Add a file</button>
-        </div>
+        ${queryField(
+          { name: 'path', label: 'Path of the file, or a part of it', value: path, maxLength: 4096 },
+          'docs/guide.md',
+          html`<button type="submit" name="find" value="1">Find</button>
+            <button type="submit" name="new" value="1" class="second">Add a file</button>`,
+        )}
       </form>
       <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
       <nav class="card" aria-label="Files">

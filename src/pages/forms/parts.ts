@@ -1,5 +1,5 @@
 /** Parts of the forms. They work without a script; every label belongs to its field, and every mistake is announced. */
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import type { Html } from '../layout.ts';
 
 /** Of an issue or a pull request, as the hosts take it. */
@@ -27,29 +27,39 @@ function labelOf({ name, label, hint }: Field): Html {
     }`;
 }
 
-function describedBy({ name, hint }: Field): Html | '' {
-  return hint === undefined ? '' : html`aria-describedby="${name}-hint"`;
+/** Of an element; those without a value are left out. @param values by names, which are of this code. */
+export function attributes(values: Readonly<Record<string, string | number | boolean | undefined>>): Html[] {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([name, value]) => html` ${raw(name)}="${value === true ? '' : value}"`);
 }
 
-function limits({ maxLength, isOptional = false }: Field): Html {
-  return html`${isOptional ? '' : html`required`}
-  ${maxLength === undefined ? '' : html`maxlength="${maxLength}"`}`;
+/** What a field of any kind has. */
+function common({ name, hint, maxLength, isOptional = false }: Field) {
+  const described = hint === undefined ? undefined : `${name}-hint`;
+  return { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
 }
 
 function inputRow(field: Field, type: 'text' | 'password', use: string): Html {
   const { name, value } = field;
-  return html`<div class="row">
-    ${labelOf(field)}
-    <input
-      type="${type}"
-      id="${name}"
-      name="${name}"
-      value="${value}"
-      autocomplete="${use}"
-      ${describedBy(field)}
-      ${limits(field)}
-    />
-  </div>`;
+  const own = { type, id: name, name, value, autocomplete: use, ...common(field) };
+  return html`<div class="row">${labelOf(field)} <input${attributes(own)} /></div>`;
+}
+
+/** For what someone types or pastes to get on, with its buttons beside it. @param problem below it; null: none. */
+export function queryField(
+  field: Field,
+  placeholder: string,
+  buttons: Html | Html[],
+  problem: string | null = null,
+): Html {
+  const { name, label, value, maxLength } = field;
+  const own = { type: 'text', id: name, name, value, placeholder, maxlength: maxLength };
+  const plain = { autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' };
+  const invalid = problem === null ? {} : { 'aria-invalid': 'true', 'aria-describedby': `${name}-error` };
+  return html`<label for="${name}">${label}</label>
+    <div class="field"><input${attributes({ ...own, ...plain, ...invalid })} />${buttons}</div>
+    ${problem === null ? '' : html`<p class="error" id="${name}-error">${problem}</p>`}`;
 }
 
 /** For a value to copy, or that a password manager files a secret under. */
@@ -66,20 +76,11 @@ export function textField(field: Field): Html {
 
 /** @param rows that are seen at once. */
 export function textArea(field: Field, rows: number, isCode = false): Html {
+  const { name, value } = field;
+  const code = isCode ? { class: 'mono', spellcheck: 'false', autocapitalize: 'none', wrap: 'off' } : {};
+  const own = { id: name, name, rows, autocomplete: 'off', ...code, ...common(field) };
   // A browser drops the first line feed behind the tag.
-  return html`<div class="row">
-    ${labelOf(field)}
-    <textarea
-      id="${field.name}"
-      name="${field.name}"
-      rows="${rows}"
-      autocomplete="off"
-      ${isCode ? html`class="mono" spellcheck="false" autocapitalize="none" wrap="off"` : ''}
-      ${describedBy(field)}
-      ${limits(field)}
-    >
-${field.value}</textarea>
-  </div>`;
+  return html`<div class="row">${labelOf(field)} <textarea${attributes(own)}>${'\n'}${value}</textarea></div>`;
 }
 
 /** @param holder what the password manager files the secret under; null: the field before it says that. */
@@ -99,16 +100,9 @@ export function checkBox(
   isChecked: boolean,
   more: Html,
 ): Html {
+  const own = { type: 'checkbox', id: name, name, value: 'yes', checked: isChecked, required: !isOptional };
   return html`<div class="row check">
-    <input
-      type="checkbox"
-      id="${name}"
-      name="${name}"
-      value="yes"
-      aria-describedby="${name}-hint"
-      ${isChecked ? html`checked` : ''}
-      ${isOptional ? '' : html`required`}
-    />
+    <input${attributes({ ...own, 'aria-describedby': `${name}-hint` })} />
     <label for="${name}">${label}</label>
     <p class="soft small" id="${name}-hint">${more}</p>
   </div>`;
@@ -167,17 +161,10 @@ export interface Step {
 
 /** The first one is what Enter does. */
 export function stepButtons(...steps: readonly Step[]): Html {
-  const buttons = steps.map(
-    ({ step, label }, index) =>
-      html`<button
-        type="submit"
-        name="step"
-        value="${step}"
-        ${index === 0 ? '' : html`class="second" formnovalidate`}
-      >
-        ${label}
-      </button>`,
-  );
+  const buttons = steps.map(({ step, label }, index) => {
+    const other = index === 0 ? {} : { class: 'second', formnovalidate: true };
+    return html`<button${attributes({ type: 'submit', name: 'step', value: step, ...other })}>${label}</button>`;
+  });
   return html`<div class="buttons">${buttons}</div>`;
 }
 

@@ -10,6 +10,7 @@ import {
   hidden,
   MAX_TITLE,
   problemNotice,
+  queryField,
   safeUrl,
   secretField,
   shownValue,
@@ -31,6 +32,8 @@ export interface Posted {
 export interface IssueForm extends FormFrame {
   readonly title: string;
   readonly body: string;
+  /** Names, with commas between them. */
+  readonly labels: string;
 }
 
 export interface ReplyForm extends FormFrame {
@@ -47,20 +50,38 @@ const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who 
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 
-export function issueFormPage(form: IssueForm): Page {
-  const { action, token, problem, title, body } = form;
+/** @param templates the names of files, to begin with one of them. */
+export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
+  const { action, token, problem, title, body, labels } = form;
   return formPage(
     'Open an issue',
     form,
     html`A bot opens it for you. It shows neither your name nor your address.`,
-    html`${problemNotice(problem)}
+    html`${problemNotice(problem)} ${templateLinks(action, templates)}
       <form method="post" action="${action}" class="card">
         ${hidden({ token })}
         ${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
         ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
+        ${textField({
+          name: 'labels',
+          label: 'Labels (optional)',
+          value: labels,
+          hint: 'Names of labels that the repository has, with commas between them.',
+          maxLength: MAX_TITLE,
+          isOptional: true,
+        })}
         ${stepButtons({ step: 'preview', label: 'Preview' })}
       </form>`,
   );
+}
+
+function templateLinks(action: string, templates: readonly string[]): Html | '' {
+  if (templates.length === 0) return '';
+  const links = templates.map((name) => {
+    const words = visibleText(name.replace(/\.md$/i, '').replaceAll(/[_-]+/g, ' '));
+    return html`<a href="${action}?${new URLSearchParams({ template: name }).toString()}">${words}</a>`;
+  });
+  return html`<nav class="choices" aria-label="Templates">Begin with a template: ${links}</nav>`;
 }
 
 /** As the host shows it, and as it is sent. A browser drops the first line feed behind `pre`. */
@@ -76,7 +97,7 @@ function asItStands(text: string): Html {
 
 /** @param text as it will stand, with its footer. */
 export function issuePreviewPage(form: IssueForm, text: string): Page {
-  const { action, token, title, body } = form;
+  const { action, token, title, body, labels } = form;
   return formPage(
     'Preview of the issue',
     form,
@@ -84,9 +105,10 @@ export function issuePreviewPage(form: IssueForm, text: string): Page {
     html`<section class="card" aria-labelledby="shown">
         <h2 id="shown">${visibleText(title)}</h2>
         ${asItStands(text)}
+        ${labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`}
       </section>
       <form method="post" action="${action}">
-        ${hidden({ token, title, body })}
+        ${hidden({ token, title, body, labels })}
         ${stepButtons({ step: 'post', label: 'Open the issue' }, { step: 'edit', label: 'Change it' })}
       </form>`,
   );
@@ -196,36 +218,25 @@ function keepToken(
   </section>`;
 }
 
-/** To name the thread of a reply. */
-function threadField(action: string, value: string, problem: string | null): Html {
-  const described = problem === null ? '' : html`aria-invalid="true" aria-describedby="to-error"`;
-  return html`<form method="get" action="${action}">
-    <label for="to">Number or address of the issue or pull request</label>
-    <div class="field">
-      <input
-        type="text"
-        id="to"
-        name="to"
-        value="${value}"
-        placeholder="12"
-        maxlength="300"
-        autocomplete="off"
-        required
-        ${described}
-      />
-      <button type="submit">Reply</button>
-    </div>
-    ${problem === null ? '' : html`<p class="error" id="to-error">${problem}</p>`}
-  </form>`;
-}
-
 export function replyToPage(frame: Omit<FormFrame, 'token'>, typed: string): Page {
   return formPage(
     'Reply to an issue',
     frame,
     html`To an issue or a pull request, without an account.`,
     html`<section class="card" aria-label="Which one?">
-      ${threadField(frame.action, typed, frame.problem)}
+      <form method="get" action="${frame.action}">
+        ${queryField(
+          {
+            name: 'to',
+            label: 'Number or address of the issue or pull request',
+            value: typed,
+            maxLength: 300,
+          },
+          '12',
+          html`<button type="submit">Reply</button>`,
+          frame.problem,
+        )}
+      </form>
     </section>`,
   );
 }

@@ -10,14 +10,25 @@ import { pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
+import { issueTemplate, issueTemplates } from './issue-templates.ts';
 import { postForm } from './post-form.ts';
 import { userTokenOf } from '../../forms/form-secrets.ts';
 
 /** The longest text that the host takes, with every character in four bytes, each of them escaped. */
 export const MAX_TEXT_FORM_BYTES = 1024 * 1024;
 
+const NO_TEMPLATE =
+  'This template cannot be used here: only files of Markdown up to 64 KB are. Write the issue without it.';
+
 export async function showIssueForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return answerForm(c, issueFormPage({ ...(await frameOf(c, target, ISSUE_FORM)), title: '', body: '' }));
+  const name = c.req.query('template') ?? '';
+  const template = name === '' ? null : await issueTemplate(c, target, name);
+  const form = {
+    ...(await frameOf(c, target, ISSUE_FORM)),
+    ...fieldsOf((field) => c.req.query(field) ?? template?.[field] ?? ''),
+    problem: name === '' || template !== null ? null : NO_TEMPLATE,
+  };
+  return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(c, target) : []));
 }
 
 export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -25,15 +36,17 @@ export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName):
   return receiveForm(c, path, { maxBytes: MAX_TEXT_FORM_BYTES }, (sent) => answerIssue(c, target, sent));
 }
 
+/** As a link of a project may fill them in, and as a browser sends them. */
+function fieldsOf(value: (field: 'title' | 'body' | 'labels') => string) {
+  return { title: value('title'), body: withPlainLineEnds(value('body')), labels: value('labels') };
+}
+
 async function answerIssue(
   c: Context<AppEnv>,
   target: RepositoryName,
   { fields, token, problem }: SentForm,
 ): Promise<Response> {
-  const issue = {
-    title: fields.get('title') ?? '',
-    body: withPlainLineEnds(fields.get('body') ?? ''),
-  };
+  const issue = fieldsOf((field) => fields.get(field) ?? '');
   const formOf = async (own: string | null) => ({ ...(await frameOf(c, target, ISSUE_FORM, own)), ...issue });
   if (token === null) return answerForm(c, issueFormPage({ ...(await formOf(null)), problem }), 403);
   const form = await formOf(token.text);
@@ -45,10 +58,11 @@ async function answerIssue(
     const next = code === 'may-exist' ? await formOf(null) : form;
     return answerForm(c, issueFormPage({ ...next, problem: sentence(error) }), status, headers);
   };
-  const checked = await checkIssue(c, target, issue);
+  const labels = issue.labels.split(',').map((label) => label.trim());
+  const checked = await checkIssue(c, target, { ...issue, labels: labels.filter((label) => label !== '') });
   if (checked.kind === 'refused') return again(checked);
   if (step !== 'post') return answerForm(c, issuePreviewPage(form, checked.issue.body));
-  const secrets = await secretsOf(c, token, [issue.title, issue.body]);
+  const secrets = await secretsOf(c, token, [issue.title, issue.body, issue.labels]);
   const userToken = userTokenOf(secrets);
   const post = () => createIssue(c, target, checked.issue, userToken);
   const outcome = await postForm(c, target, 'issues', secrets, post);

@@ -53,8 +53,8 @@ frontPage.get(
 async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
-  const path = parseRepositoryText(text, config.hosts);
   const origin = shownOrigin(c.req.raw, config);
+  const path = parseRepositoryText(text, config.hosts, new URL(origin).host);
   const page = {
     text,
     hosts: config.hosts,

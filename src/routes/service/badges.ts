@@ -13,6 +13,7 @@ import {
   anonymousFriendlyBadge,
   deployedBadge,
   pullRequestCountBadge,
+  reportBadge,
   shortCommit,
 } from '../../badges/badge.ts';
 import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
@@ -144,8 +145,23 @@ async function showDeployed(c: Context<AppEnv>): Promise<Response> {
   return image(c, deployedBadge(shown, panicMode), AN_HOUR);
 }
 
+badges.get(
+  '/badges/report.svg',
+  described((c: Context<AppEnv>) => image(c, reportBadge(), AN_HOUR), {
+    operationId: 'reportBadge',
+    summary: 'Report without an account',
+    description:
+      'For a link to `/v1/gh/<owner>/<repo>/issues/new`, which may fill in `title`, `body` and `labels`.',
+    tag: 'Badges',
+    responses: { 200: BADGE },
+  }),
+);
+
 badges.get('/badges/:badge', (c) =>
-  answerRefused(c, refused(404, 'unknown badge: there are anonymous-friendly.svg and deployed.svg')),
+  answerRefused(
+    c,
+    refused(404, 'unknown badge: there are anonymous-friendly.svg, deployed.svg and report.svg'),
+  ),
 );
 
 async function countBadge(c: Context<AppEnv>): Promise<Response> {

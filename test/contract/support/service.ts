@@ -105,9 +105,9 @@ function run(variables: Variables): Program {
 
 /** What a shell of a person has: without the programs that npm adds for this run. */
 function ownEnvironment(): Variables {
-  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  const { PATH = '', HOME = '', TMPDIR = tmpdir(), NODE_COMPILE_CACHE = '' } = process.env;
   const folders = PATH.split(':').filter((folder) => !folder.includes('node_modules'));
-  return { PATH: folders.join(':'), HOME, TMPDIR };
+  return { PATH: folders.join(':'), HOME, TMPDIR, NODE_COMPILE_CACHE };
 }
 
 async function answers(url: string, program: Program): Promise<void> {

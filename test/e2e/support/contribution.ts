@@ -22,11 +22,11 @@ export interface Contribution {
   readonly clone: Clone;
 }
 
-/** A new repository, and a new person with a clone of it, made through the service. */
+/** A new repository, and a new person with a clone of it. How cloning through the service works: fetch.test.ts. */
 export async function contribute(bed: Bed, wanted: UpstreamOptions = {}): Promise<Contribution> {
   const upstream = await bed.createUpstream(wanted);
   const person = bed.person();
-  const clone = await person.clone(upstream.url);
+  const clone = await person.copy(upstream);
   return { upstream, person, clone };
 }
 

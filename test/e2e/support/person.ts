@@ -10,6 +10,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readRef } from '../../../sandbox/bare-repository.ts';
+import { type Cloned, copyAsClone } from './copied-clone.ts';
 import { type RunOptions, mustRun, neutralEnvironment, run } from './run.ts';
 
 /** A quarter-hour offset that one small place on earth uses. */
@@ -100,6 +101,14 @@ export class Person {
     return clone;
   }
 
+  /** What `clone` leaves, by one program in place of ten, and without a request: for tests of what comes after it. */
+  async copy(upstream: Cloned, branch?: string): Promise<Clone> {
+    const clone = this.#newClone();
+    const isThere = copyAsClone(upstream, join(clone.path, '.git'), branch);
+    if (isThere) await clone.git('reset', '--quiet', '--hard');
+    return clone;
+  }
+
   /** A new repository that has nothing to do with any other. */
   async init(remoteUrl: string): Promise<Clone> {
     const clone = this.#newClone();
@@ -170,6 +179,8 @@ export class Person {
       `email = ${this.committerEmail}`,
       '[init]',
       'defaultBranch = main',
+      // Sample hooks take as long to copy as all else in a new repository.
+      'templateDir =',
       '[gc]',
       'auto = 0',
       '[maintenance]',

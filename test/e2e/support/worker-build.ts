@@ -24,6 +24,9 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => void> {
   const newState = mkdtempSync(join(tmpdir(), 'gitveil-new-state-'));
   project.provide('newState', newState);
+  // Tests start programs of the project more than a hundred times; compiling one takes it two thirds of its start.
+  const compiled = mkdtempSync(join(tmpdir(), 'gitveil-compiled-'));
+  process.env['NODE_COMPILE_CACHE'] = compiled;
   try {
     const build: WorkerBuild = await buildWorker();
     const { folder } = await prepareService({ build, variables: [], stateDir: newState });
@@ -34,5 +37,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
     project.provide('workerBuild', null);
     project.provide('workerBuildProblem', String(error));
   }
-  return () => rmSync(newState, { recursive: true });
+  return () => {
+    for (const folder of [newState, compiled]) rmSync(folder, { recursive: true });
+  };
 }

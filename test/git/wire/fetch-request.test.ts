@@ -334,18 +334,19 @@ const read = (body: Buffer, version: 0 | 2, memory: Memory) =>
   readFetchRequest(readerOf(piecesOf(body, 64 * 1024)), version, known(), memory);
 
 describe('a long request', () => {
-  const shallows = (count: number) => {
+  const shallows = (count: number, more: readonly string[] = []) => {
     const lines = Array.from({ length: count }, (_, index) => `shallow ${oidNumber(100 + index)}`);
-    return v2(['command=fetch'], [...lines, ...lines, `want ${WANT}`, 'done']);
+    return v2(['command=fetch'], [...lines, ...more, `want ${WANT}`, 'done']);
   };
 
   it('may name as many ends of a shallow clone as are looked up, and no more, because none can be dropped', async () => {
-    expect(await relayed(shallows(MAX_SHALLOWS), 2)).toContain(`shallow ${oidNumber(100)}`);
+    const first = `shallow ${oidNumber(100)}`;
+    expect(await relayed(shallows(MAX_SHALLOWS, [first]), 2)).toContain(first);
     await expect(relayed(shallows(MAX_SHALLOWS + 1), 2)).rejects.toMatchObject({ code: 'unsupported' });
   });
 
   it('is passed on whole, and what is kept of it is counted before it is allocated', async () => {
-    const wants = wantLines(200_000);
+    const wants = wantLines(20_000);
     const memory = new CountedMemory();
     const { body } = await read(v2(['command=fetch'], [...wants, 'done']), 2, memory);
     expect(linesOf(Buffer.from(body)).slice(4, -2)).toEqual(wants);

@@ -122,7 +122,7 @@ describe('ZlibWalker and zlib', () => {
           }
         },
       ),
-      runs(80),
+      runs(30),
     );
   });
 
@@ -135,7 +135,7 @@ describe('ZlibWalker and zlib', () => {
         expect([outcome.consumed, outcome.produced]).toEqual([sound.length, content.length]);
         expect(Buffer.compare(outcome.kept, content)).toBe(0);
       }),
-      runs(80),
+      runs(30),
     );
   });
 
@@ -147,7 +147,7 @@ describe('ZlibWalker and zlib', () => {
         const outcome = walkContent(walker, sound, { inflatedBytes: long.length, chunkBytes: [size] });
         expect(outcome.ends && Buffer.compare(outcome.kept, long)).toBe(0);
       }),
-      runs(30),
+      runs(12),
     );
   });
 
@@ -167,7 +167,7 @@ describe('ZlibWalker and zlib', () => {
           else if (outcome.ends) expect(told.reason).toMatch(/incorrect data check/);
         },
       ),
-      runs(150),
+      runs(50),
     );
   });
 
@@ -181,7 +181,7 @@ describe('ZlibWalker and zlib', () => {
           agree(walker, mutated(sound, mutations), content.length, sizes);
         },
       ),
-      runs(150),
+      runs(50),
     );
   });
 
@@ -198,7 +198,7 @@ describe('ZlibWalker and zlib', () => {
           agree(walker, Uint8Array.from([...begin, ...rest]), content.length, sizes);
         },
       ),
-      runs(100),
+      runs(40),
     );
   });
 
@@ -210,7 +210,7 @@ describe('ZlibWalker and zlib', () => {
         const content = rawContent(raw);
         agree(walker, Uint8Array.from([...body.zlib(content), ...rest]), content.length, sizes);
       }),
-      runs(120),
+      runs(40),
     );
   });
 
@@ -220,7 +220,7 @@ describe('ZlibWalker and zlib', () => {
         bytes[0] = ((bytes[0] ?? 0) & 0xf8) | type;
         agree(walker, Uint8Array.from([0x78, 0x9c, ...bytes]), 100, sizes);
       }),
-      runs(400),
+      runs(200),
     );
   });
 });

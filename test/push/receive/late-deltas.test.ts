@@ -100,7 +100,7 @@ describe('commits that are deltas of later ones', () => {
         expect(objects.size).toBe(expected.contents.size + push.treesAndBlobs.length);
         expect(count).toBe(objects.size);
       }),
-      runs(200),
+      runs(60),
     );
   });
 

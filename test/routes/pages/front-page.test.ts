@@ -164,7 +164,11 @@ describe('a repository as people write it', () => {
     ['https://GitHub.com/octo/hello/', 'gh/octo/hello'],
     ['https://github.com/octo/hello/tree/main?tab=x#top', 'gh/octo/hello'],
     ['http://host.test:3000/octo/hello.git', 'cb/octo/hello'],
-  ])('%j is %s', (text, expected) => expect(parseRepositoryText(text, HOSTS)).toBe(expected));
+    ['git@github.com:octo/hello.git', 'gh/octo/hello'],
+    ['ssh://git@github.com/octo/hello.git', 'gh/octo/hello'],
+    ['https://Veil.test/v1/gh/octo/hello', 'gh/octo/hello'],
+    ['https://veil.test/v1/cb/octo/hello/issues/7', 'cb/octo/hello'],
+  ])('%j is %s', (text, expected) => expect(parseRepositoryText(text, HOSTS, 'veil.test')).toBe(expected));
 
   it.each([
     '',
@@ -178,6 +182,9 @@ describe('a repository as people write it', () => {
     'octo/.',
     'xy/octo/hello',
     'https://gitlab.com/octo/hello',
+    'git@gitlab.com:octo/hello.git',
+    'https://elsewhere.test/v1/gh/octo/hello',
+    'https://veil.test/v1/xy/octo/hello',
     'http://host.test/octo/hello',
-  ])('%j is none', (text) => expect(parseRepositoryText(text, HOSTS)).toBeNull());
+  ])('%j is none', (text) => expect(parseRepositoryText(text, HOSTS, 'veil.test')).toBeNull());
 });

@@ -226,7 +226,7 @@ describe('an unknown badge', () => {
     const response = await get('/badges/other.svg');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
-      error: 'unknown badge: there are anonymous-friendly.svg and deployed.svg',
+      error: 'unknown badge: there are anonymous-friendly.svg, deployed.svg and report.svg',
     });
   });
 });

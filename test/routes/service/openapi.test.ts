@@ -46,6 +46,11 @@ describe('the description', () => {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
     }
+    // Paths of the code host, which lead people to the forms.
+    for (const path of served) {
+      if (/^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|src\/|\{page\})/.test(path))
+        served.delete(path);
+    }
     // Documents, as pages.
     for (const page of ['GET /privacy', 'GET /maintainers']) expect(served.delete(page)).toBe(true);
     // A page of the operator's.

@@ -1,0 +1,102 @@
+/**
+ * A repository's templates for issues, in Markdown. They are read and remembered as its `.gitveil.yml` is, with Git: none
+ * of the bot account's calls. A template is text: nothing that it names is read.
+ */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import { recordName } from '../../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
+import { decodeUtf8 } from '../../git/bytes.ts';
+import { kindOf } from '../../git/objects/tree.ts';
+import { LastKnown } from '../../isolate/last-known.ts';
+import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { readYaml } from '../../policy/policy.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { findPath, readBlob } from '../../upstream/tree-reader.ts';
+import { pushHost } from '../git/push-host.ts';
+import { refuseTooMany } from '../request/limits.ts';
+import { openSource, type Source } from './change/source.ts';
+
+const FOLDER = ['.github', 'ISSUE_TEMPLATE'];
+const FRESH_MS = 5 * 60_000;
+/** More are not offered. */
+const MOST = 20;
+const MOST_BYTES = 64 * 1024;
+const MOST_HEADER_CHARACTERS = 4_000;
+
+/** What stands between two lines of dashes at the beginning. */
+const header = z.object({
+  title: z.string().catch(''),
+  labels: z.union([z.string(), z.array(z.string()).transform((labels) => labels.join(', '))]).catch(''),
+});
+
+export interface IssueTemplate extends z.infer<typeof header> {
+  readonly body: string;
+}
+
+/** The names of their files; none if nobody knows. Never rejects. */
+export async function issueTemplates(c: Context<AppEnv>, target: RepositoryName): Promise<readonly string[]> {
+  const names = await read<readonly string[]>(c, target, 'issue-templates', [], async (source) => {
+    const found = await findPath(source.read, source.root, FOLDER);
+    const files = found.kind === 'folder' ? (found.folders.at(-1) ?? []) : [];
+    return files
+      .filter((entry) => kindOf(entry) === 'file')
+      .map(({ name }) => decodeUtf8(name) ?? '')
+      .filter((name) => /\.md$/i.test(name))
+      .slice(0, MOST);
+  });
+  return names ?? [];
+}
+
+/** Null if there is none of this name, or if it is too large or cannot be read now. Never rejects. */
+export async function issueTemplate(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  name: string,
+): Promise<IssueTemplate | null> {
+  if (!(await issueTemplates(c, target)).includes(name)) return null;
+  const text = await read<string | null>(c, target, `issue-template/${name}`, null, async (source) => {
+    const found = await findPath(source.read, source.root, [...FOLDER, name]);
+    const content = found.kind === 'file' ? await readBlob(source.read, found.blob, MOST_BYTES) : null;
+    return content === null ? null : decodeUtf8(content);
+  });
+  return text ? parsed(text.replaceAll('\r\n', '\n')) : null;
+}
+
+function read<T>(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  what: string,
+  nothing: T,
+  ask: (source: Source) => Promise<T>,
+): Promise<T | undefined> {
+  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+    c.var.logger.warn('the templates of a repository cannot be read', { error }),
+  );
+  return new LastKnown(places).read<T>({
+    name: `${what}/${recordName(c.var.host, target).toLowerCase()}`,
+    freshMs: FRESH_MS,
+    nothing,
+    async ask() {
+      if ((await refuseTooMany(c, 'discoveries')) !== null) throw new Error('the client has asked too often');
+      const host = pushHost(c);
+      try {
+        const source = await openSource(c, host, target, null);
+        return source.kind === 'refused' ? nothing : await ask(source);
+      } finally {
+        host.memory.end();
+      }
+    },
+  });
+}
+
+function parsed(text: string): IssueTemplate {
+  const end = text.startsWith('---\n') ? text.slice(0, MOST_HEADER_CHARACTERS).indexOf('\n---\n', 3) : -1;
+  if (end < 0) return { title: '', labels: '', body: text };
+  const body = text.slice(end + '\n---\n'.length).trimStart();
+  try {
+    return { ...header.parse(readYaml(text.slice('---\n'.length, end + 1))), body };
+  } catch {
+    return { title: '', labels: '', body };
+  }
+}
