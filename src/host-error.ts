@@ -20,24 +20,66 @@ export type HostErrorCode =
   /** The host refused. */
   | 'refused';
 
+/** What follows from a failure, for whoever has to go on. Plain data: it crosses from a Durable Object to a route. */
+export interface Failure {
+  /** `unknown`: the host may have done it all the same. */
+  readonly effect: 'none' | 'unknown';
+  /** `until`: the host, or the service, asks to wait. */
+  readonly lasts: 'moment' | 'until' | 'final';
+  /** Null: nobody says how long. */
+  readonly retryAfterMs: number | null;
+  /** Who can change it: the operator, the code host, or the person. */
+  readonly whose: 'ours' | 'theirs' | 'person';
+  /** Of the host's answer; null: there was none, or it was no failure by itself. */
+  readonly status: number | null;
+  /** The host's words, without addresses; may be empty. */
+  readonly says: string;
+}
+
+const NOTHING_DONE = { effect: 'none', retryAfterMs: null, status: null, says: '' } as const;
+
+/** By its code alone. The tables of host/failure.ts say more. */
+const FAILURES: Readonly<Record<HostErrorCode, Failure>> = {
+  unreachable: { ...NOTHING_DONE, effect: 'unknown', lasts: 'moment', whose: 'theirs' },
+  'rate-limited': { ...NOTHING_DONE, lasts: 'until', whose: 'ours' },
+  busy: { ...NOTHING_DONE, lasts: 'until', whose: 'ours' },
+  missing: { ...NOTHING_DONE, lasts: 'final', whose: 'person' },
+  moved: { ...NOTHING_DONE, lasts: 'final', whose: 'person' },
+  refused: { ...NOTHING_DONE, lasts: 'final', whose: 'person' },
+};
+
 export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: HostErrorCode;
   readonly publicMessage: string;
-  /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
-  readonly said: string | null;
+  readonly failure: Failure;
 
-  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, said: string | null = null) {
+  /** @param failure what differs from the usual meaning of the code; one that has caused this keeps its status and words. */
+  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, failure: Partial<Failure> = {}) {
     super(publicMessage, { cause });
     this.code = code;
     this.publicMessage = publicMessage;
-    this.said = said;
+    const before = cause instanceof HostError ? cause.failure : null;
+    const told = before && { status: before.status, says: before.says, retryAfterMs: before.retryAfterMs };
+    this.failure = { ...FAILURES[code], ...told, ...failure };
   }
+
+  /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
+  get said(): string | null {
+    const { whose, status, says } = this.failure;
+    if (status === null) return says || null;
+    return whose === 'ours' || status === 403 ? `${says || 'no reason'} (${status})` : null;
+  }
+}
+
+/** What is known of any failure. One that is no answer of the host is its fault. */
+export function hostFailureOf(error: unknown): Failure {
+  return error instanceof HostError ? error.failure : FAILURES.unreachable;
 }
 
 /** Whether the host understood, did nothing, and would do nothing again. */
 export function isRefusedByHost(error: unknown): error is HostError {
-  return error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
+  return error instanceof HostError && error.code !== 'moved' && error.failure.lasts === 'final';
 }
 
 /** The repository was renamed or given to someone else; the host says where it is. */

@@ -107,8 +107,9 @@ describe('createLogger', () => {
   });
 
   it('holds what the host said to the bot account, without addresses', () => {
-    const said = 'Suspended.\u0007 Ask me@host.test, 192.0.2.7 or 2001:db8::1 (403)';
-    const error = new HostError('refused', 'for the person', undefined, said);
+    const says = 'Suspended.\u0007 Ask me@host.test, 192.0.2.7 or 2001:db8::1';
+    const told = { whose: 'ours', status: 403, says } as const;
+    const error = new HostError('refused', 'for the person', undefined, told);
     const hostSays = 'Suspended. Ask redacted redacted or redacted (403)';
     expect(JSON.parse(logged('json', { error }))).toMatchObject({ error: 'HostError', hostSays });
     expect(logged('text', { error })).toContain(`hostSays="${hostSays}"`);

@@ -10,8 +10,7 @@
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
-import { askedPauseMs } from '../host/failure.ts';
-import { failureStatus, isRequestFailure } from '../host/rest/request-failure.ts';
+import { HostError, hostFailureOf } from '../host-error.ts';
 import {
   type FeedCursor,
   OVERLAP_MS,
@@ -94,7 +93,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
     }
     if (failures.length > 0) throw failures[0];
   } catch (error) {
-    const pauseMs = askedPauseMs(error);
+    const pauseMs = hostFailureOf(error).retryAfterMs;
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }
@@ -102,9 +101,8 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
 
 /** The account may ask for nothing more now, or the host does not answer. */
 function concernsAll(error: unknown): boolean {
-  if (error instanceof CallsUsedUp || askedPauseMs(error) !== null) return true;
-  const status = failureStatus(error);
-  return status === undefined ? isRequestFailure(error) : status === 401;
+  if (error instanceof CallsUsedUp || hostFailureOf(error).retryAfterMs !== null) return true;
+  return error instanceof HostError && [null, 401].includes(error.failure.status);
 }
 
 /** False if the host wants no requests now. */

@@ -1,62 +1,162 @@
 /**
- * What it means when a code host refuses or fails, for both of its interfaces and every kind of host: one table, so
- * that pauses, retries and sentences follow from one value. Pure.
+ * What it means when a code host refuses or fails, for both of its interfaces and every kind of host: one table, by
+ * operation, status and body. Retries, pauses, alerts and sentences all follow from the `Failure` that a row names. Pure.
  *
- * The table has the limits of the bot account. All of them are for the account: going on elsewhere can cost it.
+ * "Rate limits" is docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
-import { HostError } from '../host-error.ts';
-import { hostText } from '../host-text.ts';
+import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
+import { hostText, oneLine } from '../host-text.ts';
 
-/** What was asked for, in either interface. */
-export type Operation = 'read' | 'write';
+/** What was asked for, in either interface. `post`: a comment or an issue. `write`: any other change. */
+export type Operation = 'read' | 'write' | 'post' | 'fork' | 'open' | 'push';
 
 export interface HostAnswer {
   readonly status: number;
   readonly header: (name: string) => string | null;
   /** The sentences of the body; their beginning is enough. */
   readonly text: string;
+  /** Of Git; none: the REST interface. */
+  readonly service?: string;
 }
 
 export interface RefusedCall extends HostAnswer {
   readonly operation: Operation;
   /** Those of the `errors` of a 422. */
   readonly codes: readonly string[];
+  /** The branch that a pull request is to be merged into. */
+  readonly base?: unknown;
 }
 
-/** The host refuses because of a limit of the account, and has done nothing of what was asked for. */
-interface Limit {
-  /** Null: the host does not say how long. */
-  readonly retryAfterMs: number | null;
-  /** The host's words, without addresses; may be empty. */
-  readonly says: string;
-}
+/** What its body or headers must show. */
+type When = RegExp | ((answer: RefusedCall) => boolean);
 
 interface Row {
-  readonly operation: Operation | 'any';
-  readonly status: number;
-  readonly when: (answer: RefusedCall) => boolean;
+  readonly to?: readonly Operation[];
+  readonly status: readonly number[];
+  readonly when?: When;
 }
 
-/**
- * Refusals because of a limit, by operation, status and body. "Rate limits" is
- * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
- */
-const ROWS: readonly Row[] = [
+interface MeaningRow extends Row {
+  readonly code: HostErrorCode;
+  readonly means?: Partial<Failure>;
+  /** In place of the host's own words. */
+  readonly sentence?: string;
+}
+
+const WRITES = ['write', 'post', 'fork', 'open', 'push'] as const;
+
+/** The account has asked for too much: going on elsewhere can cost it. Nothing of what was asked for has been done. */
+const LIMITS: readonly Row[] = [
   // RFC 6585, section 4; "Rate limits". Proxies in front of Forgejo and Gitea say so, too.
-  { operation: 'any', status: 429, when: () => true },
+  { status: [429] },
   // "Rate limits": a secondary limit may come with the time to wait, and a primary one with nothing left.
-  { operation: 'any', status: 403, when: hasHeader('retry-after', /\S/) },
-  { operation: 'any', status: 403, when: hasHeader('x-ratelimit-remaining', /^0$/) },
+  { status: [403], when: hasHeader('retry-after', /\S/) },
+  { status: [403], when: hasHeader('x-ratelimit-remaining', /^0$/) },
   // A text alone, old and new, or the address of its explanation: apache/devlake#1322, nf-core/tools#970.
-  {
-    operation: 'any',
-    status: 403,
-    when: hasText(/rate.limit|abuse detection|blocked from content/i),
-  },
+  { status: [403], when: /rate.limit|abuse detection|blocked from content/i },
   // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801, whatwg/spec-factory#55.
-  { operation: 'write', status: 422, when: ({ codes }) => codes.includes('abuse') },
-  { operation: 'write', status: 422, when: hasText(/submitted too quickly/i) },
-  { operation: 'write', status: 403, when: hasText(/submitted too quickly/i) },
+  { to: WRITES, status: [422], when: ({ codes }) => codes.includes('abuse') },
+  { to: WRITES, status: [403, 422], when: /submitted too quickly/i },
+];
+
+/** The host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. What creates something may have done so. */
+const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
+const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push']);
+
+const AGAIN = { lasts: 'moment' } as const;
+const OURS = { whose: 'ours' } as const;
+const NOT_KNOWN_YET = { code: 'refused', means: { ...AGAIN, whose: 'theirs' } } as const;
+
+/** The first that fits; what none fits is a refusal, or a fault of the host from 500 on. */
+const ROWS: readonly MeaningRow[] = [
+  // By both interfaces; GitHub's sentence about the owner of a repository begins with "This": github/site-policy#1258.
+  // Gitea and Forgejo: services/context/{user,api}.go, "prohibited from signing in".
+  {
+    status: [403],
+    when: /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i,
+    code: 'refused',
+    means: OURS,
+  },
+  // A scope is missing: routers/api/v1/api.go of Gitea, tokenRequiresScopes. GitHub: cli/cli#7574; "Resource not
+  // accessible", docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
+  {
+    status: [403, 422],
+    when: /required scope|public-only tokens|without `workflow` scope|resource not accessible by/i,
+    code: 'refused',
+    means: OURS,
+  },
+  // A token for public repositories, on one that is private but shown to the bot (checkTokenPublicOnly in
+  // routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
+  { status: [403], when: /token scope is limited to public/, code: 'missing', means: { status: 404 } },
+  // One among good answers is a fault: renovatebot/renovate#17822. The callers ask a second time.
+  { status: [401], code: 'refused', means: { ...AGAIN, ...OURS } },
+  // To the bot's own fork, so no repository is to blame.
+  { to: ['push'], status: [403], code: 'refused', means: { ...AGAIN, ...OURS } },
+  // A proxy's limit: docs.gitea.com/administration/reverse-proxies, "client_max_body_size"; gogs/gogs#4970.
+  {
+    to: ['push'],
+    status: [413],
+    code: 'refused',
+    sentence:
+      'The code host does not take so large a push (413). Push fewer commits at once, or smaller files.',
+  },
+  // Quota of Gitea and Forgejo: forgejo.org/docs/latest/admin/advanced/quota.
+  { status: [413], code: 'refused', means: OURS },
+  // "Can't read pulls or can't read UnitTypeCode": parseCompareInfo in routers/api/v1/repo/pull.go, Gitea.
+  {
+    to: ['open'],
+    status: [404],
+    when: /can't read/i,
+    code: 'refused',
+    sentence: 'The repository takes no pull requests from the bot account of this service.',
+  },
+  // A branch that was pushed a moment ago: GitHub's REST interface gets to know it later than Git. milvus-io/pymilvus#2956
+  // has all of these sentences; octokit/octokit.rb#622 and octokit/octokit.net#879 have the older ones.
+  { to: ['open'], status: [422], when: /head invalid|head sha can't be blank|head_sha/i, ...NOT_KNOWN_YET },
+  { to: ['open'], status: [422], when: /no commits between|not all refs are readable/i, ...NOT_KNOWN_YET },
+  // Opened by an attempt whose answer was lost: docs.github.com/rest/pulls/pulls#create-a-pull-request. Gitea: 409.
+  {
+    to: ['open'],
+    status: [409, 422],
+    when: /already exists/i,
+    code: 'unreachable',
+    means: { lasts: 'until' },
+  },
+  // docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed". Gitea: parseCompareInfo.
+  {
+    to: ['open'],
+    status: [404, 422],
+    when: /base invalid|BaseNotExist/,
+    code: 'refused',
+    sentence: 'The base branch{base} is not there any more. Fetch, and push to another branch.',
+  },
+  // SWE-agent/SWE-agent#179, mislav/hub#2099.
+  {
+    to: ['open'],
+    status: [422],
+    when: /draft pull requests are not supported/i,
+    code: 'refused',
+    sentence: 'The repository takes no drafts. Push again without -o draft.',
+  },
+  // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
+  // repository allows: citrineos/citrineos-core#1103. Whether the repository is there, a read tells.
+  {
+    to: ['open'],
+    status: [404],
+    code: 'refused',
+    sentence:
+      'The code host does not let this service open a pull request there, and does not say why. ' +
+      'The repository may limit how many pull requests an account has open.',
+  },
+  {
+    to: ['fork'],
+    status: [404],
+    code: 'refused',
+    sentence: 'The code host does not let this service fork the repository, and does not say why.',
+  },
+  { status: [404], code: 'missing', sentence: 'The repository does not exist, or is not public.' },
+  // No longer, or not to be shown: RFC 9110, 15.5.11; RFC 7725.
+  { status: [410, 451], code: 'missing' },
 ];
 
 const SECOND_MS = 1_000;
@@ -64,30 +164,49 @@ const MINUTE_MS = 60_000;
 /** No host asks for more. What a header says beyond that would take the service down. */
 export const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
 
-/** Null: the table does not have it. @param now milliseconds since 1970. */
+/** The pause that a host asks for. */
+export type Limit = Pick<Failure, 'effect' | 'retryAfterMs' | 'says'>;
+
+/** Null: it asks for none. @param now milliseconds since 1970. */
 export function limitOf(answer: RefusedCall, now: number): Limit | null {
-  const isLimit = ROWS.some(
-    ({ operation, status, when }) =>
-      (operation === 'any' || operation === answer.operation) && status === answer.status && when(answer),
-  );
-  return isLimit ? { retryAfterMs: retryAfterMs(answer, now), says: hostText(answer.text) } : null;
+  const isDown = fits(DOWN, answer);
+  if (!isDown && !LIMITS.some((row) => fits(row, answer))) return null;
+  const effect = isDown && CREATES.has(answer.operation) ? 'unknown' : 'none';
+  return { effect, retryAfterMs: retryAfterMs(answer, now), says: hostText(answer.text) };
+}
+
+/** What an answer means that asks for no pause. @param says the host's words, cleaned. */
+export function refusalOf(answer: RefusedCall, hostName: string, says: string, cause?: unknown): HostError {
+  const { status, base } = answer;
+  const row = ROWS.find((one) => fits(one, answer));
+  const failure = { status, says, ...row?.means };
+  const refused = (code: HostErrorCode, message: string) => new HostError(code, message, cause, failure);
+  if (row?.sentence !== undefined)
+    return refused(
+      row.code,
+      row.sentence.replace('{base}', typeof base === 'string' ? ` "${oneLine(base)}"` : ''),
+    );
+  if (row === undefined && status >= 500) {
+    return refused('unreachable', `${hostName} did not answer as expected. Try again later.`);
+  }
+  if (status < 400) return refused('moved', `${hostName} redirects to another address. Try again later.`);
+  const words = says || 'no reason';
+  const isOurs = failure.whose === 'ours';
+  const message = isOurs ? `refuses the bot account: ${words} (${status})` : `says: ${words}`;
+  return refused(row?.code ?? 'refused', `${hostName} ${message}`);
 }
 
 /** The host asks for a pause, just now or some time ago. */
 export class HostPause extends HostError {
-  readonly pauseMs: number;
-
-  /** @param says the host's words, without addresses; empty: it was not asked again. */
-  constructor(hostName: string, pauseMs: number, says = '', cause?: unknown) {
-    super('rate-limited', `${hostName} asks to wait ${minutes(pauseMs)}.`, cause, says || null);
-    this.pauseMs = pauseMs;
+  constructor(hostName: string, pauseMs: number, limit: Partial<Limit> = {}, status: number | null = null) {
+    const code = limit.effect === 'unknown' ? 'unreachable' : 'rate-limited';
+    super(code, `${hostName} asks to wait ${minutes(pauseMs)}.`, undefined, {
+      ...limit,
+      lasts: 'until',
+      retryAfterMs: pauseMs,
+      status,
+    });
   }
-}
-
-/** How long a pause the host asks for, if that is why a call has failed; else null. */
-export function askedPauseMs(error: unknown): number | null {
-  if (error instanceof HostPause) return error.pauseMs;
-  return error instanceof HostError ? askedPauseMs(error.cause) : null;
 }
 
 /** By the host's clock, in milliseconds since 1970; by ours if the host does not say. */
@@ -96,11 +215,12 @@ export function hostTime(header: HostAnswer['header'], now: number): number {
   return Number.isNaN(date) ? now : date;
 }
 
-function hasText(text: RegExp): Row['when'] {
-  return (answer) => text.test(answer.text);
+function fits({ to, status, when = () => true }: Row, answer: RefusedCall): boolean {
+  if (!status.includes(answer.status) || to?.includes(answer.operation) === false) return false;
+  return when instanceof RegExp ? when.test(answer.text) : when(answer);
 }
 
-function hasHeader(name: string, value: RegExp): Row['when'] {
+function hasHeader(name: string, value: RegExp): When {
   return ({ header }) => value.test(header(name) ?? '');
 }
 

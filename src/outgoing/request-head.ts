@@ -13,6 +13,7 @@ const ALLOWED_FIELDS = [
   // The hosted database's public key.
   'apikey',
   'Git-Protocol',
+  'X-GitHub-Api-Version',
   'If-Modified-Since',
   'Content-Encoding',
   'Content-Type',

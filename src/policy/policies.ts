@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
-import { unlessMissing } from '../host/rest/unless-gone.ts';
+import { unlessMissing } from '../host/rest/unless-missing.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/git/visibility.ts';
@@ -91,7 +91,7 @@ export class Policies {
       if (read !== null) return policyOf(read);
     } catch (error) {
       // How GitHub answers the public about what it does not see.
-      if (error instanceof HostError && error.code === 'missing' && error.cause === 401) return null;
+      if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
     }
     return this.#askByRest(repository);
   }

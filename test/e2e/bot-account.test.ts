@@ -1,6 +1,7 @@
 /** The bot account: what the host still lets it do is shared fairly, and everybody sees what is wrong with it. */
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_REST } from '../../sandbox/known-answers.ts';
+import { ALWAYS } from './support/failing-host.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
@@ -78,8 +79,9 @@ describe('an account that the host refuses', () => {
     const path = new RegExp(`/gitveil-bot/${upstream.name}\\.git/git-receive-pack$`);
     const answer = { status: 401, body: 'Invalid username or token.\n' };
     // Later than what the push asks of the REST interface meanwhile.
-    bed.sandbox.faults.inject({ method: 'POST', path, answer, delayMs: 500 });
+    bed.sandbox.faults.inject({ method: 'POST', path, answer, times: ALWAYS, delayMs: 500 });
     expect((await clone.push()).code).toBe(1);
+    bed.sandbox.faults.clear();
     await expect.poll(alertTitles).toEqual(['Something is wrong with the token']);
     const words = 'refuses the bot’s token';
     await expect.poll(frontPage).toContain(words);

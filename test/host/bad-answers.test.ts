@@ -216,7 +216,7 @@ const ANSWERS: Readonly<Record<string, { answer: () => Response; isUnknown?: boo
 
 /** Answers that some calls know what to make of. */
 const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
-  file: ['404', 'a list of something else'],
+  file: ['404', '410', '451', 'a list of something else'],
   editComment: ['404', '410', '451'],
   deleteComment: ['404', '410', '451'],
   'a followed pull request': ['404', '410', '451'],

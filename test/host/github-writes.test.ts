@@ -221,8 +221,20 @@ describe('a pull request', () => {
     expect(JSON.parse(http.writes[0]?.body ?? '')).toEqual(sent);
   });
 
+  it.each([
+    ['a fork', 'fork'],
+    ['a pull request', 'open'],
+  ])('is looked for where the host does not find it for %s', async (_, what) => {
+    const { http, github } = opened(() => json(404, { message: 'Not Found' }));
+    const made = what === 'fork' ? github.fork(REPOSITORY) : github.openPullRequest(OLD, request);
+    await expect(made).rejects.toMatchObject({ code: 'missing' });
+    expect(http.asked.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
   it('that the bot may not open is no missing repository', async () => {
-    const { github } = opened(() => json(404, { message: 'Not Found' }));
+    const { github } = opened(({ method }) =>
+      method === 'GET' ? json(200, repositoryAnswer('hello')) : json(404, { message: 'Not Found' }),
+    );
     await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({
       code: 'refused',
       publicMessage: expect.stringContaining('open a pull request there, and does not say why'),

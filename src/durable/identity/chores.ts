@@ -4,9 +4,7 @@
  */
 import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
-import { isGone } from '../../host/rest/unless-gone.ts';
-import { writeFailure } from '../../host/write-failure.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import type { Attempt, Chore } from './comments.ts';
 import type { Pseudonym } from './pseudonym.ts';
@@ -67,13 +65,14 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     else await onFound(attempt, found);
     return true;
   } catch (error) {
-    const failure = failureOf(error);
+    const { effect, lasts, retryAfterMs } = hostFailureOf(error);
     const now = clock.now();
     // If the thread is gone, its comments are gone, too.
-    if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
+    const isGone = error instanceof HostError && error.code === 'missing';
+    if (isGone || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
     else comments.lookAgain(attempt, now);
-    if (failure.kind === 'rate-limited') comments.postponeAll(now + (failure.pauseMs ?? 0));
-    return failure.kind === 'refused' || !(error instanceof HostError);
+    if (lasts === 'until') comments.postponeAll(now + (retryAfterMs ?? 0));
+    return (effect === 'none' && lasts !== 'until') || !(error instanceof HostError);
   }
 }
 
@@ -94,20 +93,15 @@ async function doChore({ pseudonym, host, clock }: ChoreSupplies, chore: Chore):
     comments.done(chore, karmaBefore);
     return true;
   } catch (error) {
-    const failure = failureOf(error);
+    const { effect, lasts, retryAfterMs } = hostFailureOf(error);
     const now = clock.now();
     const dueAt = comments.postpone(chore, now);
-    if (failure.kind === 'refused') {
+    if (effect === 'none' && lasts !== 'until') {
       // A problem of this comment only: its thread may be locked, or its repository archived.
       if (now - orderedAt > CHORE_LIFE_MS) comments.done(chore);
       return true;
     }
-    const askedMs = failure.kind === 'rate-limited' ? (failure.pauseMs ?? 0) : 0;
-    comments.postponeAll(Math.max(dueAt, now + askedMs));
+    comments.postponeAll(Math.max(dueAt, now + (retryAfterMs ?? 0)));
     return false;
   }
-}
-
-function failureOf(error: unknown) {
-  return error instanceof HostError ? writeFailure(error) : ({ kind: 'unreachable' } as const);
 }

@@ -1,7 +1,6 @@
 /** Posts one comment: whether it may be posted, with which karma, and with what result. */
 import type { PostedComment } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
-import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
+import { type Failure, HostError } from '../../host-error.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../text/footer.ts';
@@ -37,7 +36,7 @@ export type CommentOutcome =
   | { readonly kind: 'wait'; readonly wait: Refused }
   /** Too many comments of this pseudonym are waiting. */
   | { readonly kind: 'busy' }
-  | { readonly kind: 'failed'; readonly failure: WriteFailure };
+  | { readonly kind: 'failed'; readonly failure: Failure };
 
 export interface Surroundings extends ChoreSupplies {
   /**
@@ -85,9 +84,9 @@ export async function postComment(
   await surroundings.wakeBy(Math.min(attempt.dueAt, karma.dueAfter(clock.now())));
   try {
     const posted = await makeComment(surroundings, attempt, text);
-    if ('kind' in posted) {
+    if ('effect' in posted) {
       // Without an answer of the host it may be there.
-      if (posted.kind !== 'unreachable') await grant.release();
+      if (posted.effect === 'none') await grant.release();
       return { kind: 'failed', failure: posted };
     }
     // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
@@ -120,13 +119,13 @@ async function makeComment(
   { pseudonym, host }: Surroundings,
   attempt: Attempt,
   text: string,
-): Promise<PostedComment | WriteFailure> {
+): Promise<PostedComment | Failure> {
   try {
     return await host.createComment(attempt.repository, attempt.number, text);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    const failure = writeFailure(error);
-    if (failure.kind !== 'unreachable') {
+    const { failure } = error;
+    if (failure.effect === 'none') {
       pseudonym.comments.forget(attempt);
       return failure;
     }

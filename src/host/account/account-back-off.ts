@@ -99,13 +99,13 @@ export class AccountBackOff {
     const now = clock.now();
     const limit = limitOf(answer, now);
     if (limit === null) return null;
-    const { retryAfterMs, says } = limit;
+    const { retryAfterMs } = limit;
     const unnamed = retryAfterMs === null ? this.#unnamedPause(now) : this.#known.unnamed;
     const pauseMs = retryAfterMs ?? unnamed.until - now;
     this.#know({ pausedUntil: now + pauseMs, unnamed });
     count('gitveil_host_pauses_total', { status: String(answer.status) });
     later(board.pauseHost(pauseMs).catch(() => {}));
-    return new HostPause(hostName, pauseMs, says, answer.status);
+    return new HostPause(hostName, pauseMs, limit, answer.status);
   }
 
   /**

@@ -29,6 +29,12 @@ interface Told {
 /** What this isolate has told last, by account. */
 const told = new Recent<Told>({ most: 100 });
 
+/**
+ * Answers of 401 that no other answer of the same service has confirmed, or refuted. One among many good ones is a
+ * fault of the host (renovatebot/renovate#17822), and nobody is woken for it.
+ */
+const doubts = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 200 });
+
 /** Tells what is wrong, or that nothing is, once a day and whenever it changes. */
 export class TokenWatch {
   readonly #settings: TokenWatchSettings;
@@ -41,6 +47,9 @@ export class TokenWatch {
   observe(answer: HostAnswer): void {
     const { account, token, clock, rules, tell } = this.#settings;
     const now = clock.now();
+    const doubt = `${account} ${answer.service ?? ''}`;
+    if (answer.status < 400) doubts.delete(doubt);
+    if (answer.status === 401 && doubts.get(doubt, now) === null) return doubts.set(doubt, true, now);
     const last = told.get(account);
     const shown = rules.tokenProblems(token, answer, now);
     const isPart = shown !== null && !rules.showsAllProblems;

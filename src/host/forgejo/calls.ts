@@ -2,7 +2,6 @@
 import type { Octokit } from '@octokit/rest';
 import { expectList } from '../rest/answer.ts';
 import type { Answer } from '../rest/reads.ts';
-import { isRequestFailure, refusalText } from '../rest/request-failure.ts';
 
 export const ISSUE = '/repos/{owner}/{repo}/issues/{index}';
 export const PULL = '/repos/{owner}/{repo}/pulls/{index}';
@@ -19,12 +18,6 @@ interface AnswerWithHeaders<T> extends Answer<T> {
 }
 
 /**
- * What a token for public repositories gets to hear of one that is private, but shown to the bot
- * (`checkTokenPublicOnly` in routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
- */
-const HIDDEN_TEXT = /token scope is limited to public/;
-
-/**
  * One call. `T` is what the interface promises; the reader of a field checks it.
  * @param route such as `GET /repos/{owner}/{repo}`; parameters that it does not name become the query, or the body.
  */
@@ -33,12 +26,7 @@ export async function call<T>(
   route: string,
   parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<AnswerWithHeaders<T>> {
-  try {
-    return (await octokit.request(route, { ...parameters })) as AnswerWithHeaders<T>;
-  } catch (error) {
-    const isHidden = isRequestFailure(error) && error.status === 403 && HIDDEN_TEXT.test(refusalText(error));
-    throw isHidden ? Object.assign(error, { status: 404 }) : error;
-  }
+  return (await octokit.request(route, { ...parameters })) as AnswerWithHeaders<T>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { expectList, expectNumber, expectText } from '../rest/answer.ts';
 import type { RestAccess, RestCalls } from '../rest/octokit.ts';
 import type { ThreadPlace } from '../rest/reads.ts';
 import { type RepositoryDialect, RestRepositories } from '../rest/repositories.ts';
-import { unlessGone } from '../rest/unless-gone.ts';
+import { unlessMissing } from '../rest/unless-missing.ts';
 import { agitPush, hasText, isOvertaken, shownText } from './agit.ts';
 import { type AnsweredPull, isBots, withBranch } from './answers.ts';
 import { call, PAGE_SIZE, pagesOf, PULL } from './calls.ts';
@@ -49,7 +49,7 @@ const DIALECT: RepositoryDialect = {
     let closed: AnsweredPull | null = null;
     for (const base of bases) {
       const at = { ...place, base, head: `${head.owner.toLowerCase()}/${head.branch}` };
-      const found = await unlessGone(() => call<AnsweredPull>(octokit, BY_HEAD, at));
+      const found = await unlessMissing(() => call<AnsweredPull>(octokit, BY_HEAD, at));
       if (found?.data.state === 'open' && isBots(found.data, head.owner)) return withBranch(found.data);
       closed ??= found?.data ?? null;
     }

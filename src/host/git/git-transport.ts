@@ -134,7 +134,7 @@ export class GitTransport {
    * @throws HostError
    */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
-    return this.#retried(() => this.#http.pushCapabilities(repository));
+    return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
   /**
@@ -154,7 +154,7 @@ export class GitTransport {
    * first asked whether the repository is public.
    */
   async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
-    const readAs = (caller: Caller) => this.#retried(() => read(caller));
+    const readAs = (caller: Caller) => withRetries(this.#clock, () => read(caller));
     const visibility = this.#visibility;
     if (owner === 'bot') return readAs('bot');
     if (visibility?.isKnownPublic(repository) === true) {
@@ -173,11 +173,6 @@ export class GitTransport {
       if (!(await visibility.isPublic(repository).catch(() => false))) throw error;
       return readAs('bot');
     }
-  }
-
-  /** Reading twice does no harm. A limit by address does not pass within a second. */
-  #retried<T>(read: () => Promise<T>): Promise<T> {
-    return withRetries(this.#clock, read, (error) => isHostError(error, 'unreachable'));
   }
 }
 

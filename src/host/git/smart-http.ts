@@ -14,7 +14,7 @@ import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
-import { limitOf, type Operation } from '../failure.ts';
+import { limitOf, refusalOf } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
@@ -100,8 +100,11 @@ export class SmartHttp {
     // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
     const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
     const response = await this.fetch(repository, service, { method: 'POST', headers, body }, timeoutMs);
-    if (response.ok) return response;
-    throw await this.#refusal(response, account, service === 'git-receive-pack' ? 'write' : 'read');
+    if (response.ok) {
+      account?.tokenWatch.observe({ status: response.status, header: () => null, text: '', service });
+      return response;
+    }
+    throw await this.#refusal(response, account, service);
   }
 
   /**
@@ -114,7 +117,7 @@ export class SmartHttp {
     const headers: Record<string, string> = account === null ? {} : { Authorization: basicAuth(account) };
     const request = { method: 'GET', headers, body: null };
     const response = await this.fetch(repository, 'info/refs?service=git-receive-pack', request);
-    if (!response.ok) throw await this.#refusal(response, account, 'read');
+    if (!response.ok) throw await this.#refusal(response, account, 'git-receive-pack');
     return this.read(response, { maxBytes: MAX_FIRST_LINES_BYTES }, async (reader) => {
       for (;;) {
         const packet = await readPacket(reader);
@@ -175,7 +178,7 @@ export class SmartHttp {
   unreachable(cause: unknown): HostError {
     if (cause instanceof ErrorPacket) {
       const said = hostText(cause.text);
-      return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, said);
+      return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, { says: said });
     }
     return new HostError(
       'unreachable',
@@ -185,26 +188,27 @@ export class SmartHttp {
   }
 
   /** @param account in whose name the request was made; null: in nobody's. */
-  async #refusal(response: Response, account: BotAccount | null, operation: Operation): Promise<HostError> {
+  async #refusal(response: Response, account: BotAccount | null, service: GitService): Promise<HostError> {
     const { status, headers } = response;
     const text = await beginningOf(response, this.timeoutMs);
-    const answer = { operation, status, header: (name: string) => headers.get(name), text, codes: [] };
-    if (account !== null) {
-      account.tokenWatch.observe(answer);
-      const pause = account.backOff.observe(answer);
-      if (pause !== null) return pause;
-      if (status === 401 || status === 403) {
-        const said = `${hostText(text) || 'no reason'} (${status})`;
-        return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
-      }
-    } else if (limitOf(answer, Date.now()) !== null) {
-      const message = `${this.hostName} limits what this service may read. Try again later.`;
-      return new HostError('rate-limited', message, status);
-    }
-    if (status >= 500) return this.unreachable(status);
+    const header = (name: string) => headers.get(name);
+    const operation = service === 'git-receive-pack' ? 'push' : 'read';
+    const answer = { operation, status, header, text, codes: [], service } as const;
+    account?.tokenWatch.observe(answer);
+    const pause = account?.backOff.observe(answer) ?? null;
+    if (pause !== null) return pause;
     const movedTo = movedRepository(response);
     if (movedTo !== null) return new MovedError(movedTo);
-    return new HostError('missing', 'The repository does not exist, or is not public.', status);
+    // Not JSON, as it is meant for programs.
+    if (account !== null)
+      return refusalOf(answer, this.hostName, /^\s*[[{]/.test(text) ? '' : hostText(text));
+    if (limitOf(answer, Date.now()) !== null) {
+      const message = `${this.hostName} limits what this service may read. Try again later.`;
+      return new HostError('rate-limited', message, undefined, { status });
+    }
+    // Without a token, hosts answer so to whoever asks for what the public may not see.
+    const isHidden = [401, 403].includes(status);
+    return refusalOf({ ...answer, status: isHidden ? 404 : status }, this.hostName, '');
   }
 }
 

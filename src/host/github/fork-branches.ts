@@ -4,7 +4,7 @@ import type { UpstreamBranch } from '../code-host.ts';
 import { expectText } from '../rest/answer.ts';
 import { HostError, isRefusedByHost } from '../../host-error.ts';
 import type { RestCalls } from '../rest/octokit.ts';
-import { unlessMissing } from '../rest/unless-gone.ts';
+import { unlessMissing } from '../rest/unless-missing.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
 /**

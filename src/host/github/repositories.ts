@@ -18,14 +18,6 @@ import { type RepositoryDialect, RestRepositories } from '../rest/repositories.t
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { GITHUB_READS, PAGE_SIZE, withBranch } from './reads.ts';
 
-/**
- * "Not Found" is all that GitHub says to an account that may not open a pull request: one that has as many open as the
- * repository allows, for example (https://github.com/citrineos/citrineos-core/pull/1103).
- */
-const REASON_NOT_OPENED =
-  'The code host does not let this service open a pull request there, and does not say why. ' +
-  'The repository may limit how many pull requests an account has open.';
-
 const DIALECT: RepositoryDialect = {
   ...GITHUB_READS,
 
@@ -77,7 +69,7 @@ export class GitHubRepositories extends RestRepositories implements ForkHost {
 
   async fork(repository: Repository): Promise<RepositoryName> {
     const { id, networkId } = repository;
-    return this.renamed(repository, ({ owner, name: repo }) =>
+    return this.created(repository, ({ owner, name: repo }) =>
       this.retried(async ({ rest }) => {
         const answer = await rest.repos.createFork({ owner, repo });
         // Not declared, but a host of another make may answer a fork that exists with 200.
@@ -108,16 +100,14 @@ export class GitHubRepositories extends RestRepositories implements ForkHost {
   }
 
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
-    return this.renamed(repository, async (name) => {
+    return this.created(repository, async (name) => {
       const opening = new Opening({
         clock: this.calls.clock,
         find: () => this.findPullRequest(name, request.head, null),
         create: () => this.#create(name, request),
       });
       return this.retried(() => opening.attempt()).catch((error: unknown) => {
-        const failure = opening.failure(error);
-        if (!(failure instanceof HostError) || failure.code !== 'missing') throw failure;
-        throw new HostError('refused', REASON_NOT_OPENED, failure);
+        throw opening.failure(error);
       });
     });
   }

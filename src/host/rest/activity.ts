@@ -21,7 +21,7 @@ import { expectAddress, expectNumber } from './answer.ts';
 import { ifPublic } from './conversation.ts';
 import { openOctokit, type RestAccess, type RestCalls } from './octokit.ts';
 import { type AnsweredRemark, readAccount, type ReadDialect, type ThreadPlace } from './reads.ts';
-import { unlessGone } from './unless-gone.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -63,7 +63,7 @@ export class RestActivity implements ActivityHost {
   }
 
   async pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null> {
-    return unlessGone(async () => {
+    return unlessMissing(async () => {
       const pull = await this.#dialect.pull(this.#octokit, placeOf(repository, number));
       return {
         number: expectNumber(pull.number),
@@ -84,7 +84,7 @@ export class RestActivity implements ActivityHost {
   ): Promise<readonly Remark[] | null> {
     const place = placeOf(repository, number);
     const from = moment(since);
-    return unlessGone(async () => {
+    return unlessMissing(async () => {
       const [comments, reviews] = await Promise.all([
         this.#dialect.comments(this.#octokit, place, from),
         this.#dialect.reviews(this.#octokit, place),
@@ -96,7 +96,7 @@ export class RestActivity implements ActivityHost {
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | null> {
     const octokit = this.#octokit;
     const lookUp = (calls: RestCalls, name: RepositoryName) => this.#dialect.lookUp(calls, name);
-    return unlessGone(() =>
+    return unlessMissing(() =>
       ifPublic({ octokit, apiUrl: this.#apiUrl }, repository, lookUp, () =>
         this.#dialect.conversation(octokit, placeOf(repository, number)),
       ),

@@ -68,8 +68,12 @@ export async function ifPublic(
   read: () => Promise<Conversation | null>,
 ): Promise<Conversation | null> {
   if (!isKnownPublic(apiUrl, repository, systemClock.now())) {
-    const calls = { octokit, apiUrl, clock: systemClock, retried: <T>(call: () => Promise<T>) => call() };
+    const calls = { octokit, apiUrl, clock: systemClock, retried: made, once: made };
     if ((await lookUp(calls, repository)).isPrivate) return null;
   }
   return read();
+}
+
+function made<T>(call: () => Promise<T>): Promise<T> {
+  return call();
 }

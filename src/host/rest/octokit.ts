@@ -11,11 +11,21 @@ import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/call-meter.ts';
 import { HostError } from '../../host-error.ts';
-import { answerOf, isRequestFailure, refusalText } from './request-failure.ts';
+import { type Operation, refusalOf } from '../failure.ts';
+import { answerOf, failureStatus, isRequestFailure, refusalText } from './request-failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { withRetries } from './retry.ts';
 
 const TIMEOUT_MS = 30_000;
+/** docs.github.com/rest/about-the-rest-api/api-versions. Other hosts do not know it. */
+const API_VERSION = '2022-11-28';
+/** Of a POST, by the last word of its path. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  forks: 'fork',
+  pulls: 'open',
+  issues: 'post',
+  comments: 'post',
+};
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** Longer answers, such as pages of comments, are counted in the isolate's memory. */
@@ -30,6 +40,8 @@ export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 export interface RestCalls {
   readonly octokit: Octokit;
   readonly retried: RetriedCalls;
+  /** Of what must not be done twice: repeats it only where the host has said that it did nothing. Rejects with HostError. */
+  readonly once: RetriedCalls;
   readonly clock: Clock;
   readonly apiUrl: string;
 }
@@ -48,7 +60,7 @@ export interface RestAccess {
 export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
   const { apiUrl, token, http, backOff, tokenWatch, callMeter } = access;
   const restFetch = countedFetch('rest', http);
-  const { origin } = new URL(apiUrl);
+  const { origin, host: hostName } = new URL(apiUrl);
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
@@ -70,90 +82,82 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   };
   octokit.hook.wrap('request', async (request, options) => {
     const memory = isolateMemory.open(systemClock);
+    // Octokit's own names its version and the runtime.
+    options.headers['user-agent'] = 'gitveil';
+    options.headers['x-github-api-version'] = API_VERSION;
     try {
+      await backOff.throwIfPaused();
       // Not in a copy: Octokit's own hooks have these options already.
       const isStreamed = options.request.parseSuccessResponseBody === false;
       options.request = { ...options.request, fetch: fetchWith(memory, isStreamed) };
-      return await request(options);
+      const { status, headers, data } = await request(options);
+      const answer = { status, header: (name: string) => headers[name]?.toString() ?? null, text: '' };
+      for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
+      // A redirect that was not followed, as of a write: nothing has been done.
+      if (status >= 300) throw refusalOf({ ...answer, operation: 'read', codes: [] }, hostName, '');
+      // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
+      // without any answer.
+      if (typeof data === 'string' && [200, 201, 202].includes(status)) throw noAnswer(hostName, null);
+      return { status, headers, data, url: options.url };
     } catch (error) {
+      if (error instanceof HostError) throw error;
       // Octokit takes what `fetch` throws for a failure of the host.
-      throw error instanceof Error && error.cause instanceof HostError ? error.cause : error;
+      if (error instanceof Error && error.cause instanceof HostError) throw error.cause;
+      if (!isRequestFailure(error) || error.response === undefined) throw noAnswer(hostName, error);
+      if (error.status === 304) throw error;
+      const answer = { ...answerOf(error, operationOf(options)), base: options['base'] };
+      for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
+      throw backOff.observe(answer) ?? refusalOf(answer, hostName, refusalText(error), error);
     } finally {
       memory.end();
     }
   });
-  octokit.hook.before('request', async ({ headers }) => {
-    // Octokit's own names its version and the runtime.
-    headers['user-agent'] = 'gitveil';
-    await backOff.throwIfPaused();
-  });
-  octokit.hook.error('request', (error, { method }) => {
-    if (!isRequestFailure(error)) throw error;
-    const answer = answerOf(error, method === 'GET' ? 'read' : 'write');
-    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
-    throw backOff.observe(answer) ?? error;
-  });
-  octokit.hook.after('request', ({ status, headers: answered, data }) => {
-    const answer = { status, header: (name: string) => answered[name]?.toString() ?? null, text: '' };
-    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
-    // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
-    // without any answer.
-    const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
-    if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
-    // A redirect that was not followed, as of a write: nothing has been done.
-    const response = { headers: answered, data };
-    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status, response });
-  });
   return octokit;
+}
+
+/** @param url a template, or the address of a further page. */
+function operationOf({ method, url }: { readonly method: string; readonly url: string }): Operation {
+  if (method === 'GET') return 'read';
+  const [, last = ''] = /\/(forks|pulls|issues|comments)$/.exec(url) ?? [];
+  return method === 'POST' ? (OPERATIONS[last] ?? 'write') : 'write';
 }
 
 export function openCalls(access: RestAccess & { readonly clock: Clock }): RestCalls {
   const { apiUrl, clock } = access;
-  let octokit: Octokit | null = null;
+  let opened: Octokit | null = null;
+  // Making one is dear, and many requests make no call.
+  const octokit = (): Octokit => (opened ??= openOctokit(access));
+  const making =
+    (isRepeatable: boolean): RetriedCalls =>
+    async (call) => {
+      try {
+        return await withRetries(clock, () => afterLook(octokit, call), isRepeatable);
+      } catch (error) {
+        throw error instanceof HostError ? error : noAnswer(new URL(apiUrl).host, error);
+      }
+    };
   return {
-    // Making one is dear, and many requests make no call.
     get octokit() {
-      return (octokit ??= openOctokit(access));
+      return octokit();
     },
-    retried: retriedCalls({ apiUrl, clock }),
+    retried: making(true),
+    once: making(false),
     apiUrl,
     clock,
   };
 }
 
-function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {
-  const hostName = new URL(apiUrl).host;
-  return async (call) => {
-    try {
-      return await withRetries(clock, call, (error) => isRequestFailure(error) && error.status >= 500);
-    } catch (error) {
-      throw toHostError(error, hostName);
-    }
-  };
+/** One 401 among good answers is a fault. So the host is asked who the bot is, and the call is made once more. */
+async function afterLook<T>(octokit: () => Octokit, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (failureStatus(error) !== 401) throw error;
+    await octokit().request('GET /user');
+    return call();
+  }
 }
 
-function toHostError(error: unknown, hostName: string): HostError {
-  if (error instanceof HostError) return error;
-  if (!isRequestFailure(error) || error.status >= 500) {
-    return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, error);
-  }
-  if (error.status < 400) {
-    return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
-  }
-  if (error.status === 404) {
-    return new HostError('missing', 'The repository does not exist, or is not public.', error);
-  }
-  const text = refusalText(error) || 'no reason';
-  if (error.status === 401) {
-    return new HostError(
-      'refused',
-      `${hostName} refuses the bot account: ${text} (401)`,
-      error,
-      `${text} (401)`,
-    );
-  }
-  // 413: the account has used up its quota.
-  const concernsOperator = error.status === 403 || error.status === 413;
-  const said = concernsOperator ? `${text} (${error.status})` : null;
-  return new HostError('refused', `${hostName} says: ${text}`, error, said);
+function noAnswer(hostName: string, cause: unknown): HostError {
+  return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, cause);
 }

@@ -4,9 +4,7 @@
  */
 import type { Clock } from '../../isolate/clock.ts';
 import type { PullRequest } from '../code-host.ts';
-import { HostError } from '../../host-error.ts';
-import { HostPause } from '../failure.ts';
-import { isRequestFailure, refusalDetails, refusalText } from './request-failure.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000] as const;
 
@@ -33,15 +31,17 @@ export class Opening {
     try {
       return await this.#steps.create();
     } catch (error) {
-      if (isHeadUnknown(error) && this.#headWaits < HEAD_WAITS_MS.length) {
+      const { effect, lasts, status } = hostFailureOf(error);
+      // The host does not know the branch yet.
+      const isEarly = effect === 'none' && lasts === 'moment' && status === 422;
+      if (isEarly && this.#headWaits < HEAD_WAITS_MS.length) {
         await this.#steps.clock.sleep(HEAD_WAITS_MS[this.#headWaits++] as number);
         return this.attempt();
       }
-      if (!isDefinite(error)) this.#isUnknown = true;
-      if (!isDuplicate(error)) throw error;
-      // Opened by an attempt whose answer was lost, or by another push of the same.
+      if (effect === 'none') throw error;
       this.#isUnknown = true;
-      const found = await this.#steps.find();
+      // Opened by an attempt whose answer was lost, or by another push of the same.
+      const found = status === 409 || status === 422 ? await this.#steps.find() : null;
       if (found?.isOpen) return found;
       throw error;
     }
@@ -56,22 +56,4 @@ export class Opening {
       error,
     );
   }
-}
-
-/** The host has said no, and done nothing. */
-function isDefinite(error: unknown): boolean {
-  if (error instanceof HostPause) return true;
-  return isRequestFailure(error) && error.response !== undefined && error.status < 500;
-}
-
-/** GitHub's REST interface may not know yet a branch that was pushed a moment ago: 422, `head` `invalid`. */
-function isHeadUnknown(error: unknown): boolean {
-  if (!isRequestFailure(error) || error.status !== 422) return false;
-  return refusalDetails(error).some(({ field, code }) => field === 'head' && code === 'invalid');
-}
-
-function isDuplicate(error: unknown): boolean {
-  return (
-    isRequestFailure(error) && [409, 422].includes(error.status) && /already exists/i.test(refusalText(error))
-  );
 }

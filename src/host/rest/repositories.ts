@@ -5,7 +5,7 @@
  * Reads, and writes with the same result when repeated, are retried.
  */
 import type { Octokit } from '@octokit/rest';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import type {
@@ -32,7 +32,7 @@ import {
 } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
 import { failureStatus } from './request-failure.ts';
-import { unlessGone, unlessMissing } from './unless-gone.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -172,7 +172,7 @@ export abstract class RestRepositories implements RepositoryHost {
     { owner, name: repo }: RepositoryName,
     index: number,
   ): Promise<AnsweredPull | null> {
-    return unlessGone(async () => {
+    return unlessMissing(async () => {
       const pull = await this.#dialect.pull(octokit, { owner, repo, index });
       if (pull.number !== index) throw new TypeError('the host answers with another pull request');
       return pull;
@@ -196,6 +196,17 @@ export abstract class RestRepositories implements RepositoryHost {
   /** A call that may be repeated. @throws HostError */
   protected retried<T>(call: (octokit: Octokit) => Promise<T>): Promise<T> {
     return this.calls.retried(() => call(this.calls.octokit));
+  }
+
+  /** Where the host finds nothing, only a read tells whether the repository is there. */
+  protected async created<T>(
+    repository: RepositoryName,
+    create: (name: RepositoryName) => Promise<T>,
+  ): Promise<T> {
+    return this.renamed(repository, create).catch(async (error: unknown) => {
+      if (hostFailureOf(error).status === 404) await this.repository(repository);
+      throw error;
+    });
   }
 
   protected renamed<T>(

@@ -19,55 +19,44 @@ export function isRequestFailure(error: unknown): error is RequestFailure {
 
 /** The status that the host failed with, by REST or by Git; undefined if it did not answer. */
 export function failureStatus(error: unknown): number | undefined {
-  if (error instanceof HostError) return failureStatus(error.cause);
-  if (typeof error === 'number') return error;
+  if (error instanceof HostError) return error.failure.status ?? undefined;
   return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
 }
 
-/** One of the `errors` of a 422. */
-export interface RefusalDetail {
-  readonly message: string | null;
-  readonly field: string | null;
-  readonly code: string | null;
-}
-
-/** GitHub sends texts, objects with a message, and objects with `field` and `code` alone. */
-export function refusalDetails({ response }: RequestFailure): readonly RefusalDetail[] {
+/** Of each of the `errors` of a 422: GitHub sends texts, objects with a message, and objects with `field` and `code` alone. */
+function detailsOf({
+  response,
+}: RequestFailure): readonly { readonly words: string; readonly code: unknown }[] {
   const errors = (response?.data as { errors?: unknown } | null | undefined)?.errors;
   if (!Array.isArray(errors)) return [];
   return errors.map((error: unknown) => {
-    const { message, field, code } = (error ?? {}) as Record<string, unknown>;
-    return { message: textOf(error) ?? textOf(message), field: textOf(field), code: textOf(code) };
+    const { message = error, field, code } = (error ?? {}) as Record<string, unknown>;
+    return { words: isText(message) ? message : [field, code].filter(isText).join(' '), code };
   });
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** What Octokit has read of an answer that is no success. */
 export function answerOf(failure: RequestFailure, operation: Operation): RefusedCall {
   const { status, response } = failure;
-  const details = refusalDetails(failure);
+  const details = detailsOf(failure);
+  const { message, documentation_url: explanation } = (response?.data ?? {}) as Record<string, unknown>;
+  const sentences = [message, ...details.map(({ words }) => words), explanation].filter(isText).join(' ');
   return {
     operation,
     status,
     header: (name) => response?.headers[name]?.toString() ?? null,
-    text: textOf(response?.data) ?? sentencesOf(response?.data, details),
-    codes: details.flatMap(({ code }) => code ?? []),
+    text: isText(response?.data) ? response.data : sentences,
+    codes: details.map(({ code }) => code).filter(isText),
   };
-}
-
-function sentencesOf(data: unknown, details: readonly RefusalDetail[]): string {
-  const { message, documentation_url: explanation } = (data ?? {}) as Record<string, unknown>;
-  return [message, ...details.map((detail) => detail.message), explanation].filter(textOf).join(' ');
 }
 
 /** The sentence in which the host explains itself: its message and the first of its details. May be empty. */
 export function refusalText(failure: RequestFailure): string {
   const message = (failure.response?.data as { message?: unknown } | null | undefined)?.message;
-  const detail = refusalDetails(failure)
-    .map((one) => one.message ?? [one.field, one.code].filter((word) => word !== null).join(' '))
-    .find((text) => text !== '');
-  return hostText([message, detail].filter((text) => typeof text === 'string').join(': '));
+  const detail = detailsOf(failure).find(({ words }) => words !== '');
+  return hostText([message, detail?.words].filter(isText).join(': '));
 }

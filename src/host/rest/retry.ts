@@ -6,7 +6,7 @@
  * a limit for people who wait at a terminal.
  */
 import type { Clock } from '../../isolate/clock.ts';
-import { askedPauseMs } from '../failure.ts';
+import { HostError } from '../../host-error.ts';
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
@@ -15,24 +15,24 @@ export const LONGEST_WAIT_MS = 10_000;
 
 /**
  * Calls until it succeeds, the failure is final, or three attempts have failed; then rejects with the last error. A host
- * that has taken its time to fail, or to say nothing at all, is not asked again.
- * @param mayPass whether a call that failed so may succeed when it is repeated. A host that asks for a pause is asked
- * again after it in any case, because it has done nothing.
+ * that has taken its time to fail, or to say nothing at all, is not asked again. One that has refused is asked again only
+ * after the pause that it asks for.
+ * @param isRepeatable false: not where the host may have done it already.
  */
-export async function withRetries<T>(
-  clock: Clock,
-  call: () => Promise<T>,
-  mayPass: (error: unknown) => boolean,
-): Promise<T> {
+export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
   const startedAt = clock.now();
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();
     } catch (error) {
-      const growingMs = mayPass(error) ? FIRST_DELAY_MS * 4 ** (attempt - 1) : null;
-      const waitMs = askedPauseMs(error) ?? growingMs;
+      if (!(error instanceof HostError)) throw error;
+      const { effect, lasts, retryAfterMs } = error.failure;
+      const growingMs =
+        lasts === 'moment' && effect === 'unknown' ? FIRST_DELAY_MS * 4 ** (attempt - 1) : null;
+      const waitMs = retryAfterMs ?? growingMs;
       const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
-      if (waitMs === null || waitMs > LONGEST_WAIT_MS || isLate || attempt === ATTEMPTS) throw error;
+      const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;
+      if (waitMs === null || waitMs > LONGEST_WAIT_MS || !mayRepeat) throw error;
       await clock.sleep(waitMs);
     }
   }

@@ -13,8 +13,6 @@ import { expectAddress, expectNumber, expectStatus } from './answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
 import type { Answer, AnsweredRemark, ReadDialect, RepositoryPlace, ThreadPlace } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
-import { failureStatus } from './request-failure.ts';
-import { isGone } from './unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -75,7 +73,7 @@ export class RestThreads implements ThreadHost {
       return await this.#createIssue(repository, issue);
     } catch (error) {
       const isForLabels =
-        error instanceof HostError && error.code === 'refused' && /label/i.test(error.said ?? '');
+        error instanceof HostError && error.code === 'refused' && /label/i.test(error.failure.says);
       if (!isForLabels || issue.labels.length === 0) throw error;
       return this.#createIssue(repository, { ...issue, labels: [] });
     }
@@ -148,7 +146,7 @@ export class RestThreads implements ThreadHost {
 
   /** Something new. @throws HostError */
   #once<T>(repository: RepositoryName, create: (place: RepositoryPlace) => Promise<T>): Promise<T> {
-    return this.#renamed(repository, (name) => onceUnlessRefused(this.#calls, () => create(placeOf(name))));
+    return this.#renamed(repository, (name) => this.#calls.once(() => create(placeOf(name))));
   }
 
   /**
@@ -179,25 +177,8 @@ function placeOf({ owner, name }: RepositoryName): RepositoryPlace {
 
 /** @throws any other error */
 function ifGone(error: unknown): unknown {
-  if (isGone(error)) return error;
+  if (error instanceof HostError && error.code === 'missing') return error;
   throw error;
-}
-
-/**
- * A write whose repetition would be worse than an error: tried again only when the host said that it did nothing.
- * @throws HostError
- */
-function onceUnlessRefused<T>({ retried }: RestCalls, create: () => Promise<T>): Promise<T> {
-  return retried(async () => {
-    try {
-      return await create();
-    } catch (error) {
-      if (error instanceof HostError) throw error;
-      const status = failureStatus(error);
-      if (status !== undefined && status < 500) throw error;
-      throw new HostError('unreachable', 'The code host did not answer as expected.', error);
-    }
-  });
 }
 
 /** The time limit of one call. */

@@ -5,8 +5,7 @@
 import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
 import type { RecordedPullRequest } from '../../durable/pull-request/record.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { HostError } from '../../host-error.ts';
-import { askedPauseMs } from '../../host/failure.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { openUpstream } from '../judge/destination.ts';
@@ -122,9 +121,12 @@ export function failureOf(error: unknown): HeldEnd {
   // Leave out the lines that tell a person to push again: the service itself tries again.
   const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
-  const isLater = isFull || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
+  // What concerns the account, such as its suspension, ends no push.
+  const { whose, retryAfterMs } = hostFailureOf(refusal.cause);
+  const isLater =
+    isFull || whose === 'ours' || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
-  const hostAskedMs = askedPauseMs(refusal.cause) ?? 0;
+  const hostAskedMs = retryAfterMs ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isFull ? FULL_MS : 0);
   // A failure that this push did not cause does not make its pauses longer.
   return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || hostAskedMs > 0 };
@@ -138,5 +140,5 @@ function adviceOn({ code }: Refusal): string[] {
 /** Whether the host does not accept a push now, but may accept it later. */
 export function isMomentary({ code, cause }: Refusal): boolean {
   if (code === 'account') return true;
-  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
+  return cause instanceof HostError && cause.failure.lasts !== 'final';
 }

@@ -7,11 +7,10 @@
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import type { ForkHost, Repository, Source } from '../../host/code-host.ts';
 import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
-import { failureStatus } from '../../host/rest/request-failure.ts';
 import type { PushHost } from '../push-host.ts';
 import { Refusal } from '../reply/refusal.ts';
 
@@ -64,10 +63,9 @@ export async function isForkGone(
   error: unknown,
 ): Promise<boolean> {
   const cause = error instanceof Refusal ? error.cause : error;
-  if (isElsewhere(cause)) return true;
-  const status = failureStatus(cause) ?? 0;
-  if (cause instanceof HostError && cause.code === 'rate-limited') return false;
-  if (status !== 403 && status < 500) return false;
+  const { status, lasts } = hostFailureOf(cause);
+  const mayBeGone = status !== null && (status >= 500 || [401, 403, 404].includes(status));
+  if (!isElsewhere(cause) && (!mayBeGone || lasts === 'until')) return false;
   return repositories.repository(fork).then((found) => fullName(found) !== fullName(fork), isElsewhere);
 }
 

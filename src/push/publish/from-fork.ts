@@ -5,7 +5,7 @@
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { ForkHost, PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPullRequest } from '../judge/questions.ts';
@@ -143,7 +143,11 @@ export class ForkDelivery implements Delivery {
       if (!lacksObjects(report) || syncing === null) return report;
       await this.#run.steps.run('sync', () => syncing);
     } catch (error) {
-      await this.#makeAnew(error);
+      const { effect, lasts } = hostFailureOf(error instanceof Refusal ? error.cause : error);
+      await this.#makeAnew(error).catch((failure: unknown) => {
+        // The fork is there, and the host has only refused for a moment.
+        if (effect === 'unknown' || lasts !== 'moment') throw failure;
+      });
       return this.#upload(sent, await this.#lookUp(workBranch(sent.prHash)));
     }
     return this.#upload(sent, before);
@@ -195,7 +199,9 @@ export class ForkDelivery implements Delivery {
   /** After a broken connection, asks whether the host has accepted the push anyway. */
   async #hasArrived({ prHash, tip }: Sent, error: unknown): Promise<boolean> {
     const isOpen =
-      error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
+      error instanceof Refusal &&
+      error.cause instanceof HostError &&
+      error.cause.failure.effect === 'unknown';
     return isOpen && (await this.#tipOf(workBranch(prHash)).catch(() => null)) === tip;
   }
 

@@ -32,7 +32,7 @@ export interface Proposal {
  */
 export function leavesWork(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
-  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
+  return cause instanceof HostError && cause.failure.lasts !== 'final';
 }
 
 /** The steps that open one. */
@@ -41,7 +41,7 @@ const OPENING: ReadonlySet<RefusalCode> = new Set(['pull-request', 'offer']);
 /** Whether a pull request may be open after all. */
 export function mayBeOpen(error: unknown): boolean {
   const cause = error instanceof Refusal && OPENING.has(error.code) ? error.cause : null;
-  return cause instanceof HostError && cause.code === 'unreachable';
+  return cause instanceof HostError && cause.failure.effect === 'unknown';
 }
 
 /**

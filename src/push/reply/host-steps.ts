@@ -5,7 +5,7 @@
  * While a step takes long, the person is told what the service is waiting for.
  */
 import type { Clock } from '../../isolate/clock.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, isRefusedByHost } from '../../host-error.ts';
 import { type HostStep, Refusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 
@@ -135,7 +135,7 @@ function failureOf(step: HostStep, error: unknown): unknown {
   // If the service is busy, no step is to blame.
   if (!(error instanceof HostError) || error.code === 'busy') return error;
   const { failure, next } = STEPS[step];
-  const isFinal = error.code === 'refused' || error.code === 'missing';
+  const isFinal: boolean = isRefusedByHost(error);
   const lines = isFinal ? [error.publicMessage] : [error.publicMessage, next];
   return new Refusal(step, failure, lines, { cause: error });
 }

@@ -6,7 +6,7 @@
  */
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
-import { HostError, type HostErrorCode } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { count, observe } from '../../metrics/tally.ts';
 import { BodyError } from '../../streams/body.ts';
 
@@ -186,16 +186,13 @@ function ofProtocol({ code, publicMessage }: ProtocolError, client: GitClient): 
 /** In one word, for the metrics. `refused`: by a rule of the service or the host, so retrying will not help. `failed`: because of a fault. */
 export type PushOutcome = SpecialOutcome | 'accepted' | 'refused' | 'failed';
 
-const FAULTS: ReadonlySet<HostErrorCode> = new Set(['unreachable', 'rate-limited', 'busy']);
-
 /** @param refusal null: the push was accepted. */
 export function pushOutcome(refusal: Refusal | null): PushOutcome {
   if (refusal === null) return 'accepted';
   const { outcome, cause } = refusal;
   if (outcome !== null) return outcome;
   if (cause === undefined) return 'refused';
-  const isFault = !(cause instanceof HostError) || FAULTS.has(cause.code);
-  return isFault ? 'failed' : 'refused';
+  return hostFailureOf(cause).whose === 'person' ? 'refused' : 'failed';
 }
 
 /** Counts a push that has ended. @param durationMs null: there was no pack to read. */

@@ -2,32 +2,47 @@
 import type { Context } from 'hono';
 import { hostNameOf, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import type { WriteFailure } from '../../host/write-failure.ts';
+import type { Failure } from '../../host-error.ts';
 import { type Refused, refused } from './refused.ts';
 
 /** The wait if the host does not say how long to wait. */
 const USUAL_PAUSE_MS = 60_000;
 
-export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: WriteFailure): Refused {
+/** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
+const PHRASES: Readonly<Record<number, string>> = {
+  301: 'Moved Permanently',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'Content Too Large',
+  422: 'Unprocessable Entity',
+  451: 'Unavailable For Legal Reasons',
+};
+
+export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: Failure): Refused {
   const hostName = hostNameOf(c.var.host);
-  switch (failure.kind) {
-    case 'refused':
-      if (failure.said !== null) {
-        c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: failure.said });
-      }
-      return refused(400, `failed to create ${what}: ${failure.status}`, {}, 'not-created');
-    case 'rate-limited':
-      return refused(503, `${hostName} asks to slow down; the ${what} was not created: try again later`, {
-        'Retry-After': retryAfter(failure.pauseMs ?? USUAL_PAUSE_MS),
-      });
-    case 'unreachable':
-      return refused(
-        502,
-        `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
-        {},
-        'may-exist',
-      );
+  const { effect, lasts, retryAfterMs, status, says } = failure;
+  if (effect === 'unknown' || (status === null && lasts !== 'until')) {
+    return refused(
+      502,
+      `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
+      {},
+      'may-exist',
+    );
   }
+  if (lasts === 'until') {
+    return refused(503, `${hostName} asks to slow down; the ${what} was not created: try again later`, {
+      'Retry-After': retryAfter(retryAfterMs ?? USUAL_PAUSE_MS),
+    });
+  }
+  const phrase = `${status} ${PHRASES[status ?? 0] ?? ''}`.trim();
+  c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: says || phrase });
+  // The contract has "404 Not Found" alone.
+  const words = says === '' || status === 404 ? '' : ` (${says})`;
+  return refused(400, `failed to create ${what}: ${phrase}${words}`, {}, 'not-created');
 }
 
 /** Of a host without a bot account; null if it has one. */

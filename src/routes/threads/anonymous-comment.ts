@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
 import type { CommentOutcome, CommentRequest } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { characters, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
 import { footerProblem } from '../../text/footer-room.ts';
@@ -132,7 +133,7 @@ async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): 
     return await identityOf(c.env, hash).comment(request);
   } catch (error) {
     c.var.logger.error('an identity did not answer', { error });
-    return { kind: 'failed', failure: { kind: 'unreachable' } };
+    return { kind: 'failed', failure: hostFailureOf(error) };
   }
 }
 

@@ -8,10 +8,9 @@ import { recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
+import { type Failure, HostError } from '../../host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
 import { footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
@@ -98,9 +97,9 @@ export async function createIssue(
   if (posting.kind === 'refused') return posting;
 
   const created = await create(c, target, issue);
-  if ('kind' in created) {
+  if ('effect' in created) {
     // Without an answer of the host it may be there.
-    if (created.kind !== 'unreachable') posting.cancel();
+    if (created.effect === 'none') posting.cancel();
     return writeRefusal(c, 'issue', created);
   }
   const { url, number } = created;
@@ -126,13 +125,13 @@ async function create(
   c: Context<AppEnv>,
   target: RepositoryName,
   issue: NewIssue,
-): Promise<{ url: string; number: number } | WriteFailure> {
+): Promise<{ url: string; number: number } | Failure> {
   const { config, host, http } = c.var;
   const threads = openThreads(openHostAccess(c.env, config, host, http));
   try {
     return await threads.createIssue(target, issue);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    return writeFailure(error);
+    return error.failure;
   }
 }

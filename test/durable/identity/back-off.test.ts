@@ -43,11 +43,12 @@ afterAll(() => {
 describe('a host that asks to slow down', () => {
   it('refuses a comment for so long, is asked for nothing by anyone meanwhile, and takes it then', async () => {
     host.disturb = refuse({ 'retry-after': '90' });
-    const failure = { kind: 'rate-limited', pauseMs: 90_000 };
-    expect(await someone.say()).toEqual({ kind: 'failed', failure });
+    const failure = { effect: 'none', lasts: 'until', retryAfterMs: 90_000 };
+    expect(await someone.say()).toMatchObject({ kind: 'failed', failure });
     host.disturb = () => undefined;
     await passWhenTold(30_000);
-    expect(await new Pseudonym().say()).toEqual({ kind: 'failed', failure: { ...failure, pauseMs: 60_000 } });
+    const later = { ...failure, retryAfterMs: 60_000 };
+    expect(await new Pseudonym().say()).toMatchObject({ kind: 'failed', failure: later });
     expect(host.requests).toHaveLength(1);
     pass(60_000);
     expect(await someone.say()).toMatchObject({ karma: 1 });

@@ -120,7 +120,7 @@ describe('blocking', () => {
 describe('when the host', () => {
   it('does not answer, it is asked ever more rarely, and in the end does it', async () => {
     await sayTimes(1);
-    host.disturb = refuse(503, { 'retry-after': '0' });
+    host.disturb = refuse(503);
     await someone.reportedBy(6);
     const delays: number[] = [];
     for (let attempt = 0; attempt < 2; attempt++) {

@@ -276,7 +276,7 @@ describe('when the host fails', () => {
     expect(messagesOf(prHash)).toHaveLength(1);
     expect(logged).toHaveLength(2);
     expect(logged[0]).toMatch(
-      / warn could not read what happened to the pull requests host=gh error=HttpError status=500$/,
+      / warn could not read what happened to the pull requests host=gh error=HostError status=500$/,
     );
   });
 

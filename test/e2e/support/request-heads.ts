@@ -27,6 +27,7 @@ const REST = [
   'User-Agent: gitveil',
   'Accept: application/vnd\\.github\\.v3\\+json',
   'Authorization: token [\\x21-\\x7e]+',
+  'X-GitHub-Api-Version: 2022-11-28',
 ];
 
 const KINDS: readonly Kind[] = [

@@ -89,7 +89,9 @@ describe('an account that is to slow down', () => {
     await shared.backOff.throwIfPaused();
     expect(shared.asked).toBe(1);
     shared.clock.at += 10 * SECOND_MS;
-    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
+    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject({
+      failure: { retryAfterMs: 5 * MINUTE_MS },
+    });
     expect(shared.asked).toBe(2);
   });
 
@@ -103,7 +105,9 @@ describe('an account that is to slow down', () => {
     await shared.backOff.throwIfPaused();
     shared.onBoard = 5 * MINUTE_MS;
     shared.clock.at -= 24 * 60 * MINUTE_MS;
-    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
+    await expect(shared.backOff.throwIfPaused()).rejects.toMatchObject({
+      failure: { retryAfterMs: 5 * MINUTE_MS },
+    });
     shared.clock.at -= 24 * 60 * MINUTE_MS;
     shared.backOff.learn(MINUTE_MS);
     expect(shared.backOff.leftMs()).toBe(MINUTE_MS);

@@ -111,8 +111,9 @@ describe('the operator', () => {
     watch.observe(lacking);
     expect(told).toEqual([[], ['no-workflow']]);
     watch.observe(answer({}, 401));
-    clock.at += DAY_MS;
     watch.observe(answer({}, 401));
+    clock.at += DAY_MS;
+    for (let time = 0; time < 2; time++) watch.observe(answer({}, 401));
     expect(told.slice(2)).toEqual([['rejected'], ['rejected']]);
     watch.observe(answer({ 'X-OAuth-Scopes': ALL }));
     expect(told.slice(4)).toEqual([[]]);
@@ -121,11 +122,24 @@ describe('the operator', () => {
   it('hears that a host that says nothing of tokens has taken the account back', () => {
     const { told, watch } = watching();
     watch.observe(answer({}));
-    watch.observe(answer({}, 401));
+    for (let time = 0; time < 2; time++) watch.observe(answer({}, 401));
     watch.observe(answer({}, 404));
     watch.observe(answer({}));
     watch.observe(answer({}));
     expect(told).toEqual([['rejected'], []]);
+  });
+
+  it('hears of no 401 that the next answer of the same service refutes', () => {
+    const { told, watch } = watching();
+    for (let time = 0; time < 3; time++) {
+      watch.observe(answer({}, 401));
+      watch.observe(answer({}));
+    }
+    expect(told).toEqual([]);
+    watch.observe({ ...answer({}, 401), service: 'git-receive-pack' });
+    watch.observe(answer({}));
+    watch.observe({ ...answer({}, 401), service: 'git-receive-pack' });
+    expect(told).toEqual([['rejected']]);
   });
 
   it('hears of scopes that Forgejo and Gitea name one by one', () => {

@@ -1,6 +1,5 @@
 /** What every host promises of comments and issues (`ThreadHost`). */
 import { describe, expect, it } from 'vitest';
-import { writeFailure } from '../../../src/host/write-failure.ts';
 import { HostError } from '../../../src/host-error.ts';
 import { unique, type World } from './world.ts';
 
@@ -36,7 +35,7 @@ export function threadsContract(world: () => World): void {
         .threads.createComment(missing, 4711, TEXT)
         .catch((caught: unknown) => caught as HostError);
       expect(error).toBeInstanceOf(HostError);
-      expect(writeFailure(error as HostError)).toMatchObject({ kind: 'refused', status: '404 Not Found' });
+      expect((error as HostError).failure).toMatchObject({ effect: 'none', status: 404 });
     });
 
     it('is edited and deleted; one that is gone is no error', async () => {
@@ -80,7 +79,7 @@ export function threadsContract(world: () => World): void {
       const issue = { title: 'T', body: 'B', labels: ['bug'] };
       const create = world().threads.createIssue({ ...name, name: 'nothing' }, issue);
       const error = await create.catch((caught: unknown) => caught as HostError);
-      expect(writeFailure(error as HostError)).toMatchObject({ status: '404 Not Found' });
+      expect((error as HostError).failure).toMatchObject({ effect: 'none', status: 404 });
     });
   });
 }

@@ -67,7 +67,8 @@ describe('SmartHttp', () => {
     [401, 'missing'],
     [403, 'missing'],
     [404, 'missing'],
-    [304, 'missing'],
+    [304, 'moved'],
+    [413, 'refused'],
   ] as const)('takes status %i for %s', async (status, code) => {
     hostAnswers(() => new Response(null, { status }));
     const answer = http.post(REPOSITORY, 'git-upload-pack', 'public', new Uint8Array(0));

@@ -7,7 +7,7 @@ export const NO_BACK_OFF: BackOff = {
   observe: (answer) => {
     const limit = limitOf(answer, Date.now());
     if (limit === null) return null;
-    return new HostPause('host.test', limit.retryAfterMs ?? 60_000, limit.says, answer.status);
+    return new HostPause('host.test', limit.retryAfterMs ?? 60_000, limit, answer.status);
   },
 };
 
