@@ -204,7 +204,7 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(await bed.host.pushes(upstream)).toEqual([]);
     await expect.poll(async () => (await pass(bed.inner), (await bed.host.pulls(upstream)).length)).toBe(1);
     const pull = await bed.host.onlyPull(upstream);
-    expect(await pageOf(bed.inner, delayed.hash)).toContain(pull.url);
+    await expect.poll(() => pageOf(bed.inner, delayed.hash)).toContain(pull.url);
     await clone.git('commit', '--amend', '-m', 'Better');
     const named = ['-o', `pr-hash=${delayed.hash}`];
     expect(heldAs(await clone.push('-f', ...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(
