@@ -78,7 +78,7 @@ export const SUSPENDED_GIT: Answer = { status: 403, body: `${SUSPENDED_TEXT}\n` 
 const WORKFLOW_REFUSAL =
   'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';
 
-const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+const pkt = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
 
 /** receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj in categraf#34. */
 export function workflowRefused(branch: string): Answer {
@@ -92,3 +92,72 @@ export function pushRefused(branch: string, reason: string, messages = ''): Answ
   const told = messages === '' ? '' : pkt(`\u0002${messages}`);
   return { status: 200, headers, body: `${told}${pkt(`\u0001${report}`)}0000` };
 }
+
+/** Push protection. Source: palxiao/poster-design#140, Commando-X/vuln-bank#53. */
+export const SECRETS_FOUND = `error: GH013: Repository rule violations found for refs/heads/main.
+
+- GITHUB PUSH PROTECTION
+  —————————————————————————————————————————
+    Resolve the following violations before pushing again
+
+    - Push cannot contain secrets
+
+     (?) Learn how to resolve a blocked push
+     https://docs.github.com/code-security/secret-scanning/pushing-a-branch-blocked-by-push-protection
+
+      —— GitHub Personal Access Token ——————————————————————
+       locations:
+         - commit: 5477a7dd26384ed3c8b3814ee677f755ad27a597
+           path: src/api/github.ts:34
+
+       (?) To push, remove secret from commit(s) or follow this URL to allow the secret.
+       https://github.com/gitveil-bot/hello/security/secret-scanning/unblock-secret/2gakJrAududURpxlhIZdNlX14ZZ
+`;
+
+/** A file of more than 100 MB. Source: sanskrit-lexicon/COLOGNE#365. */
+export const LARGE_FILE = `error: Trace: 83e8ea79de23baec9c518a4d315dd573d674408018cc5f3819c790d19f05bdb0
+error: See http://git.io/iEPt8g for more information.
+error: File boesp-1.pdf is 122.92 MB; this exceeds GitHub's file size limit of 100.00 MB
+error: GH001: Large files detected. You may want to try Git Large File Storage - https://git-lfs.github.com.
+`;
+
+/** Files of Git LFS that were not uploaded. Source: sinbad/lfs-folderstore#13. */
+export const LFS_UNKNOWN = `error: GH008: Your push referenced at least 1 unknown Git LFS objects:
+    d2d36233d085db6ebd5aa073a3fff219f1c67e0e7a2243da1b2f761cdc404290
+Try to push them with 'git lfs push --all'.
+`;
+
+/** Source: milvus-io/pymilvus#2956, microsoft/vscode-pull-request-github#2391, octokit/octokit.rb#622. */
+export const REFS_UNREADABLE = validationFailed(
+  { resource: 'PullRequest', code: 'custom', message: "Head sha can't be blank" },
+  { resource: 'PullRequest', code: 'custom', message: 'No commits between main and anon-1' },
+  { resource: 'PullRequest', code: 'custom', message: 'not all refs are readable' },
+);
+
+/** Source: SWE-agent/SWE-agent#179, mislav/hub#2099. */
+export const NO_DRAFTS: Answer = {
+  status: 422,
+  body: { message: 'Draft pull requests are not supported in this repository.', documentation_url: DOCS },
+};
+
+/** The base was deleted. Source: the documentation of 422, as above. */
+export const BASE_INVALID = validationFailed({ resource: 'PullRequest', field: 'base', code: 'invalid' });
+
+/** Source: odoo/runbot#127. */
+export const USER_BLOCKED = validationFailed({
+  resource: 'IssueComment',
+  code: 'unprocessable',
+  field: 'data',
+  message: 'User is blocked',
+});
+
+/** Source: docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api. */
+export const BAD_CREDENTIALS: Answer = {
+  status: 401,
+  body: { message: 'Bad credentials', documentation_url: DOCS, status: '401' },
+};
+
+export const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', documentation_url: DOCS } };
+
+/** A host that is being maintained, or a proxy in front of it. Source: RFC 9110, 15.6.4. */
+export const DOWN_FOR_TWO_MINUTES: Answer = { status: 503, headers: { 'retry-after': '120' } };

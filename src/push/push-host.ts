@@ -46,6 +46,8 @@ export interface PushHost extends UpstreamHost {
     repository: RepositoryName,
     work: string,
   ): Promise<{ readonly prHash: string; readonly url: string } | null>;
+  /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
+  openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
   /** The object of the pushes that are published later. */
   heldPushes(): ObjectOf<HeldPushes, 'find' | 'take' | 'published' | 'giveBack' | 'cancel'>;
   /** What this client has held, by `NewHold.push`; null: nothing. */

@@ -4,6 +4,7 @@
  * migrations/.
  */
 import type { Logger } from '../log.ts';
+import { nearName } from '../near-name.ts';
 import { within } from '../isolate/within.ts';
 
 /** Pushes and pages wait for the list: a slow answer counts as none. */
@@ -88,4 +89,10 @@ export async function prHashWith(db: D1Database, repository: string, work: strin
     .prepare(`SELECT pr_hash FROM (${newest}) WHERE work = ? LIMIT 1`)
     .bind(repository, SEARCHED, work);
   return within(PATIENCE_MS, question.first<string>('pr_hash'));
+}
+
+/** One among a repository's newest ones that differs in a letter or two; null if there is none. Rejects if the answer is slow. */
+export async function prHashNear(db: D1Database, repository: string, prHash: string): Promise<string | null> {
+  const newest = await within(PATIENCE_MS, recordedHashesOf(db, repository, SEARCHED));
+  return nearName(prHash, newest) ?? null;
 }

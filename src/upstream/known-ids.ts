@@ -47,7 +47,8 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
         for (const oid of left) if (known.history.isKnown(oid)) left.delete(oid);
         if (left.size === 0) return true;
       } while (await known.history.reachBack());
-      await host.transport.deleteAdvertised(known.list.repository, left);
+      const advertised = await host.transport.advertised(known.list.repository, left);
+      for (const oid of advertised.keys()) left.delete(oid);
       if (left.size > 0) for (const oid of await reachedByTags(host, known)) left.delete(oid);
       return left.size === 0;
     },

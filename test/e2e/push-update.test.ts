@@ -98,6 +98,15 @@ describe('a push with a pr-hash', () => {
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
   });
 
+  it('that is a letter off is asked about, already in a preview', async () => {
+    const { clone, first } = await openedOne(bed);
+    const { prHash } = first.banner;
+    const near = prHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    await clone.commit();
+    const previewed = await clone.push('-o', 'preview', '-o', `pr-hash=${near}`, 'origin', 'HEAD:topic');
+    expect(remoteLines(previewed)[0]).toMatch(new RegExp(`has that pr-hash\\. Did you mean ${prHash}\\?$`));
+  });
+
   it('of another repository opens a new pull request here, says so, and leaves the other alone', async () => {
     const other = await openedOne(bed);
     const contribution = await contribute(bed);

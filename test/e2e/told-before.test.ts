@@ -163,6 +163,42 @@ it('a message with NUL, which hosts refuse, is refused before anything is made t
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
 });
 
+/** A clone in which pull request 77, of two commits, is checked out. */
+async function on77() {
+  const contribution = await contribute(bed);
+  const { upstream, clone } = contribution;
+  const tip = await upstream.grow({ branch: 'theirs', from: 'main', count: 2, ageDays: 1 });
+  await upstream.git('update-ref', 'refs/pull/77/head', tip);
+  await upstream.git('update-ref', '-d', 'refs/heads/theirs');
+  await clone.git('fetch', '--quiet', 'origin', 'refs/pull/77/head');
+  return { ...contribution, tip };
+}
+
+describe('the pull request of somebody else', () => {
+  it('that the work stands on is named, with how many of its commits go out again', async () => {
+    const { clone, upstream } = await on77();
+    await clone.git('reset', '--quiet', '--hard', 'FETCH_HEAD');
+    await clone.commit();
+    const line = `2 of the 3 commits are of ${upstream.fullName}#77, and would be published again in the name of the bot.`;
+    const preview = await clone.push(
+      '-o',
+      'preview',
+      '-o',
+      'publish-names',
+      'origin',
+      'HEAD:refs/heads/more',
+    );
+    expect(remoteLines(preview)[0]).toBe(line);
+  });
+
+  it('may be named by a commit that was picked from it', async () => {
+    const { clone, tip, ...contribution } = await on77();
+    await clone.commit({ message: `Pick it\n\n(cherry picked from commit ${tip})\n` });
+    const pushed = await clone.push('origin', 'HEAD:refs/heads/picked');
+    await expectAccepted(bed, { ...contribution, clone }, pushed);
+  });
+});
+
 it('a preview ends without an error of the connection', async () => {
   const { clone } = await contribute(bed);
   await clone.commit();

@@ -143,23 +143,28 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(await bed.host.pulls(contribution.upstream)).toHaveLength(1);
   });
 
-  it('of which nobody knows what became of it is resumed when it is repeated', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    bed.faults.inject({
-      method: 'POST',
-      path: /\/git-receive-pack$/,
-      cut: { during: 'answer', afterBytes: 0 },
-    });
-    bed.faults.inject({ method: 'GET', path: /\/pulls$/, answer: { status: 503 }, times: 3 });
-    const lost = await clone.push();
-    expect(lost.code, lost.stderr).toBe(1);
-    expect(lost.stderr).toContain('Push the same commits again later.');
-    await expectAccepted(bed, contribution, await clone.push());
-    expect(await bed.host.pulls(upstream)).toHaveLength(1);
-    expect(await bed.host.pushes(upstream)).toHaveLength(1);
-  });
+  it.each([
+    [
+      'the answer is lost',
+      { method: 'POST', path: /\/git-receive-pack$/, cut: { during: 'answer', afterBytes: 0 } },
+    ],
+    ['the host does not show it', { method: 'GET', path: /\/pulls\/\d+$/, answer: { status: 404 } }],
+  ] as const)(
+    'of which nobody knows what became of it is resumed when it is repeated: %s',
+    async (_, fault) => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      bed.faults.inject(fault);
+      bed.faults.inject({ method: 'GET', path: /\/pulls$/, answer: { status: 503 }, times: 3 });
+      const lost = await clone.push();
+      expect(lost.code, lost.stderr).toBe(1);
+      expect(lost.stderr).toContain('Push the same commits again later.');
+      await expectAccepted(bed, contribution, await clone.push());
+      expect(await bed.host.pulls(upstream)).toHaveLength(1);
+      expect(await bed.host.pushes(upstream)).toHaveLength(1);
+    },
+  );
 
   it('that updates, and whose answer is lost, has updated', async () => {
     const { upstream, clone, first, update } = await opened();

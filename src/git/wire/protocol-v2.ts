@@ -116,24 +116,27 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
 }
 
 /**
- * Deletes the ids that a list of refs names, and keeps nothing of the list, so that it may be long. Ends when none is
- * left.
+ * Which of some ids a list of refs names, with the first ref of each; of an annotated tag, also the commit. Keeps nothing
+ * else of the list, so that it may be long, and ends when all are found.
  * @throws ProtocolError `bad-request` if the answer is malformed.
  */
-export async function deleteAdvertised(reader: ByteReader, oids: Set<Oid>): Promise<void> {
-  while (oids.size > 0) {
+export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>): Promise<Map<Oid, string>> {
+  const found = new Map<Oid, string>();
+  while (found.size < oids.size) {
     const payload = takePayload(reader) ?? (await readLine(reader));
-    if (payload === null) return;
+    if (payload === null) return found;
     refuseErrorPacket(payload);
     const end = payload.at(-1) === LF ? payload.byteLength - 1 : payload.byteLength;
     if (end < OID_HEX_LENGTH) throw malformed('ref list');
     // The ref's id, and the last attribute, what it peels to. No name of a ref contains a colon.
     const peeledAt = end - OID_HEX_LENGTH;
     for (const start of payload[peeledAt - 1] === COLON ? [0, peeledAt] : [0]) {
-      oids.delete(oidFromHex(payload, start, start + OID_HEX_LENGTH) ?? '');
+      const oid = oidFromHex(payload, start, start + OID_HEX_LENGTH) ?? '';
+      if (oids.has(oid) && !found.has(oid)) found.set(oid, idAndName(payload).name ?? '');
     }
   }
   await reader.cancel();
+  return found;
 }
 
 /** Null at the end of the list. */

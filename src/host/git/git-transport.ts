@@ -10,7 +10,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
-  deleteAdvertised,
+  readAdvertised,
   encodeHistoryFetch,
   encodeObjectFetch,
   encodeLsRefs,
@@ -79,15 +79,15 @@ export class GitTransport {
   }
 
   /**
-   * Deletes the ids that any of upstream's refs names; of an annotated tag, also the commit. One request; keeps nothing
-   * of the list.
+   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit. One
+   * request; keeps nothing else of the list.
    * @throws HostError
    */
-  async deleteAdvertised(repository: RepositoryName, oids: Set<Oid>): Promise<void> {
+  async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
     return this.#read(repository, 'upstream', async (caller) => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, encodePeeledLsRefs());
       return this.#http.read(response, { maxBytes: MAX_SEARCHED_REF_LIST_BYTES }, (reader) =>
-        deleteAdvertised(reader, oids),
+        readAdvertised(reader, oids),
       );
     });
   }

@@ -94,7 +94,11 @@ export async function findNamed(
   if (prHash === null) return { named: null, claim: null };
   const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
   if (pullRequest === null) {
-    await questions.note(`NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.`);
+    const meant = await questions.hashMeant(prHash);
+    const question = meant === null ? '' : ` Did you mean ${meant}?`;
+    await questions.note(
+      `NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.${question}`,
+    );
     return { named: null, claim: null };
   }
   const claim = listed ?? (await questions.claim(prHash));

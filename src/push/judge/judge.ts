@@ -31,6 +31,7 @@ import {
   type OpenUpstream,
   openUpstream,
 } from './destination.ts';
+import { borrowedLines } from './borrowed.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
@@ -91,6 +92,9 @@ async function judged(
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
   const base = (chosen.isGuess ? await baseOfWork(questions, work, history) : null) ?? chosen.ref;
+  const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
+  const borrowed = await borrowedLines(questions, work, pack.kept, repository, updated);
+  if (borrowed.length > 0) await questions.note(...borrowed);
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named =
@@ -121,6 +125,7 @@ async function judged(
     },
     memory,
     questions: {
+      advertised: questions.advertised,
       readBases: questions.readBases,
       readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
     },

@@ -98,6 +98,14 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
+    /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */
+    advertised: (oids: ReadonlySet<Oid>) =>
+      host.transport.advertised(repository, oids).catch((error: unknown) => {
+        run.logger.warn('the refs of a repository could not be searched', { error });
+        return null;
+      }),
+    /** The pr_hash of an open pull request that may be meant; null: none. */
+    hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
     replaceableTip: (
       named: Omit<NamedPullRequest, 'tip'>,

@@ -16,7 +16,10 @@ import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
 import type { Delivery, Sent } from './delivery.ts';
 import { baseOf, edit, type Proposal, refuseOthersWork, tellOpening } from './pull-request.ts';
-import { overtaken, refusalOf, tellSending, upload, wordsOf } from './upload.ts';
+import { refusedCommits } from './refused-commits.ts';
+import { overtaken, tellSending, upload } from './upload.ts';
+
+const NOT_SHOWN = 'The pull request may be open already, but the code host does not show it yet.';
 
 export class AgitDelivery implements Delivery {
   readonly isReady = true;
@@ -82,15 +85,18 @@ export class AgitDelivery implements Delivery {
       const report = await steps.run('offer', () =>
         upload(host.transport, target, sent.pack(), settings.writeTimeoutMs),
       );
-      const reason = refusalOf(report);
-      const [status] = report.commandStatuses;
-      const number = Number(/^refs\/pull\/(\d+)\/head$/.exec(status?.updatedRef ?? '')?.[1] ?? 0);
-      if (reason === null && number > 0) {
-        return await steps.run('offer', () => this.#host.delivered(repository, number, request.text));
-      }
+      const refusal = refusedCommits(report);
+      const { reason = null, updatedRef = '' } = report.commandStatuses[0] ?? {};
       if (reason !== null && this.#host.isOvertaken(reason)) throw overtaken();
-      const lines = wordsOf(reason ?? 'nothing', report.messages);
-      throw new Refusal('push', 'the code host refused the commits', lines);
+      if (refusal !== null) throw refusal;
+      // A server that does not name it has opened none.
+      const number = Number(/^refs\/pull\/(\d+)\/head$/.exec(updatedRef)?.[1]);
+      if (!(number > 0)) throw takesNone(host.transport.hostName, null);
+      return await steps.run('offer', () =>
+        this.#host.delivered(repository, number, request.text).catch((cause: unknown) => {
+          throw new HostError('unreachable', NOT_SHOWN, cause);
+        }),
+      );
     } catch (error) {
       if (error instanceof Refusal && error.code === 'overtaken') throw error;
       // The answer may be lost. The server also refuses commits that it has already.
@@ -104,9 +110,8 @@ export class AgitDelivery implements Delivery {
 
   /** Whether the host has refused a push because it takes no pull requests this way. */
   async #takesNone(error: unknown): Promise<boolean> {
-    if (!(error instanceof Refusal)) return false;
-    const { cause, code } = error;
-    if (cause instanceof HostError ? !isDefinite(cause) : code !== 'push') return false;
+    const cause = error instanceof Refusal ? error.cause : null;
+    if (!(cause instanceof HostError && isDefinite(cause))) return false;
     const asked = this.#run.host.transport.pushCapabilities(this.#push.repository);
     return asked.then(
       (capabilities) => !capabilities.has('push-options'),

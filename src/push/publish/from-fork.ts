@@ -23,7 +23,8 @@ import {
   syncFork,
 } from './fork.ts';
 import { baseOf, edit, leavesWork, type Proposal, refuseOthersWork, tellOpening } from './pull-request.ts';
-import { overtaken, refusalOf, tellSending, upload, wordsOf } from './upload.ts';
+import { refusedCommits } from './refused-commits.ts';
+import { overtaken, tellSending, upload } from './upload.ts';
 
 export class ForkDelivery implements Delivery {
   readonly #run: PushRun;
@@ -113,13 +114,13 @@ export class ForkDelivery implements Delivery {
     void this.#run.host.connectAhead('pull-request');
     try {
       const report = await this.#sendWhole(sent, before);
-      const reason = refusalOf(report);
-      if (reason === null) return;
+      const refusal = refusedCommits(report);
+      if (refusal === null) return;
       // The host compares before it swaps: the branch may have moved since we looked.
       const tip = await this.#tipOf(branch).catch(() => null);
       if (tip === sent.tip) return;
       if (tip !== null && tip !== before) throw overtaken();
-      throw new Refusal('push', 'the code host refused the commits', wordsOf(reason, report.messages));
+      throw refusal;
     } catch (error) {
       if (!(await this.#hasArrived(sent, error))) throw error;
     }
@@ -140,8 +141,12 @@ export class ForkDelivery implements Delivery {
       // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked
       // something.
       const syncing = this.#syncing;
-      if (!lacksObjects(report) || syncing === null) return report;
-      await this.#run.steps.run('sync', () => syncing);
+      const refusal = refusedCommits(report);
+      const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
+      if (lacksObjects(report) && syncing !== null) await this.#run.steps.run('sync', () => syncing);
+      // A fault may be over: once more, if nothing has been done.
+      else if (!isMomentary || (await this.#tipOf(workBranch(sent.prHash)).catch(() => null)) !== before)
+        return report;
     } catch (error) {
       const { effect, lasts } = hostFailureOf(error instanceof Refusal ? error.cause : error);
       await this.#makeAnew(error).catch((failure: unknown) => {

@@ -9,7 +9,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { encodeCommandList } from '../../git/wire/command-list.ts';
 import type { GitTransport, PushReport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host-error.ts';
-import { hostLines, hostText } from '../../host-text.ts';
+import { hostText } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { longestWriteMs } from '../../streams/timed-writer.ts';
 import type { PushRun } from '../push-run.ts';
@@ -98,18 +98,6 @@ async function earlyAnswer(report: Promise<PushReport>, cause: unknown): Promise
 
 export function tellSending({ reply }: Pick<PushRun, 'reply'>, count: number): Promise<void> {
   return reply.step(`Sending ${count === 1 ? '1 anonymous commit' : `${count} anonymous commits`} ...`);
-}
-
-/** Why the host did not accept the push; null if it did. */
-export function refusalOf({ unpackStatus, commandStatuses }: PushReport): string | null {
-  if (unpackStatus !== 'ok') return `unpack ${unpackStatus}`;
-  const [status] = commandStatuses;
-  return status === undefined ? 'no answer for the branch' : status.reason;
-}
-
-/** The host's own words, line by line; they say which of its rules the push broke. */
-export function wordsOf(reason: string, messages: string): string[] {
-  return [`The code host says: ${hostText(reason)}`, ...hostLines(messages).map((line) => `  ${line}`)];
 }
 
 export function overtaken(): Refusal {

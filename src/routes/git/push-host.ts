@@ -29,7 +29,7 @@ import {
 import { openSpool } from '../../spool/spool.ts';
 import type { Admission, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
-import { mayBeRecorded, prHashWith } from '../../stats/recorded-hashes.ts';
+import { mayBeRecorded, prHashNear, prHashWith } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { siteWindowKey } from '../../limits/client.ts';
 import { clientOf } from '../request/client.ts';
@@ -122,17 +122,8 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async openWith(repository, work) {
-      try {
-        const prHash = await prHashWith(c.env.DB, recordName(host, repository), work);
-        const view = prHash === null ? null : await pullRequestOf(c.env, prHash).view();
-        // Nobody is told of it before the host shows it.
-        return view?.isShown && view.state === 'open' ? view : null;
-      } catch (error) {
-        c.var.logger.warn('it could not be found out whether the same work is open', { error });
-        return null;
-      }
-    },
+    openWith: (repository, work) => shown(c, prHashWith(c.env.DB, recordName(host, repository), work)),
+    openNear: (repository, prHash) => shown(c, prHashNear(c.env.DB, recordName(host, repository), prHash)),
     ...pushHolds(c),
     async isKnownRepository({ owner, name: repo }) {
       try {
@@ -146,6 +137,18 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
     },
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
   };
+}
+
+/** The open pull request that was looked for. Nobody is told of it before the host shows it. */
+async function shown({ env, var: { logger } }: Context<AppEnv>, found: Promise<string | null>) {
+  try {
+    const prHash = await found;
+    const view = prHash === null ? null : await pullRequestOf(env, prHash).view();
+    return view?.isShown && view.state === 'open' ? view : null;
+  } catch (error) {
+    logger.warn('a pull request that may be meant could not be looked up', { error });
+    return null;
+  }
 }
 
 /** Held pushes: their object, the keys of their spools in KV, and the client's window. */

@@ -15,7 +15,14 @@ import { receive, UPSTREAM_HISTORY } from '../../support/rewrite.ts';
 
 const PR_HASH = '0123456789ab';
 const MAIN = { name: 'refs/heads/main', oid: UPSTREAM };
-const WORK = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: 'Mend it\n' });
+const PERSON = 'Ann <ann@person.example> 1700000000 +0100';
+const WORK = commitContent({
+  tree: EMPTY_TREE,
+  parents: [UPSTREAM],
+  author: PERSON,
+  committer: PERSON,
+  message: 'Mend it\n',
+});
 const OPTIONS = {
   preview: false,
   draft: false,
@@ -85,6 +92,8 @@ function asked(answers: Partial<Questions> = {}) {
   const questions = {
     note: vi.fn(async () => {}),
     findPullRequest: vi.fn(async () => null),
+    hashMeant: vi.fn(async () => null),
+    advertised: vi.fn(async () => new Map()),
     replaceableTip: vi.fn(async () => null),
     claim: vi.fn(async () => ({ lease: 1, recorded: null, dates: [] })),
     findBranch: vi.fn(async () => null),
@@ -119,6 +128,16 @@ describe('a push is judged', () => {
     });
     expect(claim).toBeNull();
     expect(namesOf(questions)).toEqual(['history']);
+  });
+
+  it('with a look at pull requests, if commits of several people are in it; it may fail', async () => {
+    const questions = asked({ advertised: vi.fn(async () => null) });
+    const ofTwo = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], committer: PERSON });
+    const { verdict } = await judge(received({}, ofTwo), upstream, circumstances, questions);
+    expect(verdict.kind).toBe('publishable');
+    expect(vi.mocked(questions.note).mock.calls).toEqual([
+      ['The service could not check whether commits of other pull requests are among yours.'],
+    ]);
   });
 
   it('refused, before any question, when upstream takes nothing', async () => {

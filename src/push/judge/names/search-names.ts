@@ -15,6 +15,7 @@ import type { PushOptions } from '../../receive/push-options.ts';
 import type { ReceivedPack } from '../../receive/receive.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { PushSettings } from '../../push-host.ts';
+import type { Questions } from '../questions.ts';
 import { haveOwnSignOff } from '../sign-off.ts';
 import type { Work } from '../work.ts';
 import { Findings, MAX_FINDINGS } from './findings.ts';
@@ -43,7 +44,7 @@ export interface NameSearch {
   readonly upstream: PublicNames;
   readonly memory: Memory;
   /** Asked only if a name may be there. */
-  readonly questions: SearchQuestions;
+  readonly questions: SearchQuestions & Pick<Questions, 'advertised'>;
 }
 
 export interface NamesSearched {
@@ -89,7 +90,11 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
   const strangers = await namedByMessages(search);
-  if (strangers.areStrange) findings.addStrangers(strangers.oids);
+  if (strangers.areStrange) {
+    // A commit of a pull request is public, too.
+    const advertised = await questions.advertised(new Set(strangers.oids));
+    findings.addStrangers(strangers.oids.filter((oid) => advertised?.has(oid) !== true));
+  }
   const stored = {
     read: (start: number) => pack.spool.read(start),
     byteLength: pack.spool.byteLength,
