@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_881;
+const MOST_LINES = 42_934;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -69,10 +69,10 @@ const MOST_LINES_OF_ROOMS = {
   pages: 2_900,
   policy: 350,
   push: 6_155,
-  routes: 7_305,
+  routes: 7_420,
   secret: 300,
   spool: 500,
-  stats: 500,
+  stats: 510,
   streams: 400,
   text: 750,
   upstream: 1_030,
