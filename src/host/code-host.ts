@@ -179,10 +179,13 @@ export interface AgitHost extends RepositoryHost {
   readonly way: 'agit';
 
   /** What such a push consists of, besides the commits. Nothing in it but what `request` names. */
-  agitPush(request: AgitRequest): { readonly refName: string; readonly pushOptions: readonly string[] };
+  readonly agitPush: (request: AgitRequest) => {
+    readonly refName: string;
+    readonly pushOptions: readonly string[];
+  };
 
   /** Whether a push was refused because the open pull request has other commits than was thought. */
-  isOvertaken(reason: string): boolean;
+  readonly isOvertaken: (reason: string) => boolean;
 
   /** What a push has opened or updated. Where it was opened with another text, it gets the right one. Repeatable. */
   delivered(repository: RepositoryName, number: number, text: AgitRequest['text']): Promise<PullRequest>;

@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_934;
+const MOST_LINES = 42_940;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 350,
   forms: 150,
   git: 7_515,
-  host: 4_042,
+  host: 4_048,
   isolate: 710,
   limits: 1_125,
   metrics: 500,

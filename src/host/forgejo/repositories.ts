@@ -80,10 +80,12 @@ export class AgitRepositories extends RestRepositories implements AgitHost {
     text: AgitRequest['text'],
   ): Promise<PullRequest> {
     const place = { owner: repository.owner, repo: repository.name, index };
-    const { pull, ...shown } = await this.retried(async (octokit) => {
+    const { pull, shown } = await this.retried(async (octokit) => {
       const { data } = await call<AnsweredPull>(octokit, `GET ${PULL}`, place);
-      const pull = this.toPullRequest(withBranch(data), repository);
-      return { pull, title: expectText(data.title), body: data.body ?? '' };
+      return {
+        pull: this.toPullRequest(withBranch(data), repository),
+        shown: { title: expectText(data.title), body: data.body ?? '' },
+      };
     });
     if (text === null || hasText(shown, shownText(text))) return pull;
     await this.editPullRequest(repository, index, shownText(text));

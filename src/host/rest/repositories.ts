@@ -109,12 +109,13 @@ export abstract class RestRepositories implements RepositoryHost {
     head: Head,
     recorded: PullRequestPlace | null = null,
   ): Promise<PullRequest | null> {
-    const { isRecorded, findPull } = this.#dialect;
+    const dialect = this.#dialect;
     return this.retried(async (octokit) => {
       const known = recorded === null ? null : await this.#shown(octokit, repository, recorded.number);
       // The number belongs to another one if the hash is of another repository, or this one was created again.
-      const isKnown = known !== null && recorded !== null && isRecorded(known, head, repository, recorded);
-      const found = isKnown ? known : await findPull(octokit, repository, head);
+      const isKnown =
+        known !== null && recorded !== null && dialect.isRecorded(known, head, repository, recorded);
+      const found = isKnown ? known : await dialect.findPull(octokit, repository, head);
       return found === null ? null : this.toPullRequest(found, repository);
     });
   }

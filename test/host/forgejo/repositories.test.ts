@@ -126,11 +126,12 @@ describe('a pull request is looked for', () => {
   });
 });
 
+const base64 = (text: string) => `{base64}${Buffer.from(text).toString('base64')}`;
+
 describe('a push', () => {
   const { agitPush, isOvertaken } = opened(missing).repositories;
   const saying = (title: string, body: string, isDraft = false) =>
     agitPush({ base: 'main', topic: 'anon-1', text: { title, body, isDraft }, isForced: false }).pushOptions;
-  const base64 = (text: string) => `{base64}${Buffer.from(text).toString('base64')}`;
 
   it('says nothing but its topic where the pull request keeps its text', () => {
     const request = { base: 'release/1.0', topic: 'anon-1', text: null };
