@@ -34,8 +34,9 @@ export function agitContract(world: () => World): void {
       const delivered = await host().delivered(repository.name, number, text);
       expect(delivered).toEqual(found);
       expect((await world().host.textOf(repository.name, number)).trim()).toBe(body.trim());
-      const { title } = (await world().activity.conversation(repository.name, number)) ?? expect.fail('gone');
-      expect(title).toBe('WIP: {base64} is no code');
+      expect(await world().activity.conversation(repository.name, number)).toMatchObject({
+        title: 'WIP: {base64} is no code',
+      });
     });
 
     it('updates the open one, whose commits go only if it is forced', async () => {
