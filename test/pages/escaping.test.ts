@@ -48,14 +48,17 @@ const reply = (text: string) => ({
   number: 1,
   threadUrl: text,
   body: text,
+  ownName: text,
   userToken: text,
   appealFor: text,
 });
+const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
 const said = (text: string) => ({
   kind: 'shown' as const,
   conversation: {
     title: `t${text}`,
     state: 'open' as const,
+    closedAt: null,
     isLocked: true,
     comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
   },
@@ -142,7 +145,12 @@ const PAGES: readonly ((text: string) => Page)[] = [
       lines: [`-${text}-`],
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
-  (text) => issuePreviewPage({ ...frame(text), title: text, body: text, labels: `x${text}` }, text),
+  (text) =>
+    issuePreviewPage(
+      { ...frame(text), title: text, body: text, labels: `x${text}`, ownName: text },
+      text,
+      given(text),
+    ),
   (text) => reviewDoorPage(text, true, text),
   (text) =>
     reviewListPage({
@@ -156,8 +164,8 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => reviewOnePage(reviewed(text), { files: [changed(text)], gaps: [text] }),
   (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
   (text) => replyFormPage(reply(text), said(text)),
-  (text) => replyPreviewPage(reply(text), text, text),
-  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text }, [text]),
+  (text) => replyPreviewPage(reply(text), text, text, given(text)),
+  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, ownName: text }, [text]),
   (text) => replyToPage(frame(text), text),
   (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
   (text) =>

@@ -24,6 +24,7 @@ import { type Refused, refused, sentence } from '../request/refused.ts';
 import { isBlank } from '../request/payload.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
+import { givenAway, ownNameIn } from './given-away.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { MAX_TEXT_FORM_BYTES } from './issue-form.ts';
 import { REPLY_FORM } from './paths.ts';
@@ -42,7 +43,13 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   if (named.kind === 'thread') {
     const { number } = named;
     const thread = await conversationOf(c, c.var.host, target, number);
-    if (thread.kind === 'missing') return showMissing(c, target, number, typed);
+    const name = `${fullName(target)}#${number}`;
+    if (thread.kind === 'missing') {
+      const problem = `${fullName(target)} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
+      return askAgain(c, target, problem, typed);
+    }
+    if (thread.kind === 'moved')
+      return askAgain(c, target, `${name} was moved to ${thread.to}. Reply there.`, typed);
     return answerForm(c, replyFormPage(await formOf(c, target, number, new Map()), thread));
   }
   const isNothing = typed === '';
@@ -50,11 +57,9 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   return answerForm(c, replyToPage(frame, typed), isNothing ? 200 : 400);
 }
 
-/** Asks for another number. */
-function showMissing(c: Context<AppEnv>, target: RepositoryName, number: number, typed: string) {
-  const place = placeOf(c, target, REPLY_FORM);
-  const problem = `${place.repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
-  return answerForm(c, replyToPage({ ...place, problem }, typed), 404);
+/** For another number. */
+function askAgain(c: Context<AppEnv>, target: RepositoryName, problem: string, typed: string) {
+  return answerForm(c, replyToPage({ ...placeOf(c, target, REPLY_FORM), problem }, typed), 404);
 }
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -99,7 +104,8 @@ async function answerReply(
     // A new pseudonym has none.
     const karma = (form.userToken === '' ? 0 : await karmaOf(c, hash)) + 1;
     const text = commentText(form.body, { hash, karma, origin: publishedOrigin(c.req.raw, c.var.config) });
-    return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
+    const given = givenAway({ body: form.body }, form.ownName);
+    return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash, given));
   }
   const post = () => postComment(c, { repository: target, number }, checked);
   const outcome = await postForm(c, target, 'comments', secrets, post);
@@ -142,6 +148,7 @@ async function formOf(
     number,
     threadUrl: `${c.var.host.url}/${fullName(target)}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
+    ownName: ownNameIn(fields),
     userToken: (fields.get('user_token') ?? '').trim(),
     appealFor: null,
   };
