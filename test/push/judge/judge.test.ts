@@ -92,6 +92,7 @@ function asked(answers: Partial<Questions> = {}) {
   const questions = {
     note: vi.fn(async () => {}),
     findPullRequest: vi.fn(async () => null),
+    sameWork: vi.fn(async () => null),
     hashMeant: vi.fn(async () => null),
     advertised: vi.fn(async () => new Map()),
     replaceableTip: vi.fn(async () => null),
