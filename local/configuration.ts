@@ -1,7 +1,7 @@
 /** The configuration as this machine's programs read it: what a start refuses, and what it warns of. */
 import { misspelt } from '../src/config/warnings.ts';
 import { type Config, isLoopback, parseConfig } from '../src/config.ts';
-import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client-address.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client.ts';
 import { isHostEmbedded } from './embedded-host.ts';
 import { variables } from './environment.ts';
 import { nameProblem } from './service-name.ts';

@@ -42,7 +42,7 @@ import {
 } from './limits/limits.ts';
 import type { Limit } from './limits/sliding-window.ts';
 import { LOCATION_HINTS, type LocationHint } from './objects.ts';
-import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from './limits/client.ts';
 
 /** So that the tenth that one client may use holds the largest push. */
 const LEAST_SPOOL_MB = 1_000;

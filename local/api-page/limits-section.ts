@@ -1,10 +1,11 @@
 /** The limits of a service, on the page that describes its API. */
 import { html } from 'hono/html';
 import {
-  CONTRACT_LIMITS,
+  FIXED_TRIES,
   FORKS,
   OPEN_LIMITS,
   type OpenLimit,
+  PULL_REQUESTS,
   SITE_PULL_REQUESTS,
 } from '../../src/limits/limits.ts';
 import { limitText } from '../../src/config/values.ts';
@@ -13,11 +14,11 @@ import type { Html } from '../../src/pages/layout.ts';
 
 /** What no variable changes: the contract's limits (section 8), and one for many clients of one person. */
 const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
-  ['new pull requests', CONTRACT_LIMITS.pullRequests],
+  ['new pull requests', PULL_REQUESTS],
   ['new pull requests of an IPv6 /48', SITE_PULL_REQUESTS],
   ['repositories that are forked for a push', FORKS],
-  ["requests to the operator's endpoints", CONTRACT_LIMITS.admin],
-  ['rollbacks', CONTRACT_LIMITS.rollback],
+  ["requests to the operator's endpoints", FIXED_TRIES.admin],
+  ['rollbacks', FIXED_TRIES.rollback],
 ];
 
 export function limitsSection(): Html {

@@ -6,8 +6,9 @@
  * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to the
  * others.
  *
- * The last tenth is kept: of comments and of the account for people who have taken part in the thread before, and of
- * what may be opened in a repository for networks that have opened nothing there.
+ * The last tenth is kept, also from a network that is alone: of what may be opened in a repository for networks that
+ * have opened nothing there; of the others, a third for networks that have had nothing, and all for people who have
+ * taken part in the thread before, as long as they have had less than that tenth.
  *
  * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
  * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).
@@ -66,8 +67,10 @@ function waitUnder(
       now,
     );
   const own = used.filter((use) => use.by === by);
-  const mayUseAll = window === 'calls' || (window === 'repository' ? own.length === 0 : takesPart);
-  const open = mayUseAll ? most : most - Math.floor(most * KEPT_PART);
+  const kept = Math.floor(most * KEPT_PART);
+  const isNew = own.length === 0;
+  const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
+  const open = most - kept + (takesPart && own.length < kept ? kept : isNew ? forNew : 0);
   const free = wait(used, Math.ceil(most * FREE_PART));
   /** Whoever has had more than a part waits until that is over, or the last third is. */
   const partly = (of: readonly Use[], part: number): Wait => {

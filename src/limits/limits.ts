@@ -7,15 +7,8 @@ import type { Limit } from './sliding-window.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Fixed by the contract, section 8. Failed attempts count, too. */
-export const CONTRACT_LIMITS = {
-  /** Each opens work for somebody else's maintainers. Updates do not count. */
-  pullRequests: { most: 5, withinMs: HOUR_MS },
-  /** Guessing the password takes many attempts. */
-  admin: { most: 10, withinMs: MINUTE_MS },
-  /** A rollback costs the code host many requests. */
-  rollback: { most: 5, withinMs: MINUTE_MS },
-} as const satisfies Record<string, Limit>;
+/** Fixed by the contract, section 8. Each opens work for somebody else's maintainers. Updates do not count. */
+export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies Limit;
 
 /**
  * For all networks of one IPv6 /48 together, which a free tunnel gives to anybody: each of its 65,536 networks is a
@@ -29,11 +22,14 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
-/** What is tried. `siteAdmin`: wrong passwords, and tokens, of an IPv6 /48: its 65,536 networks have ten a minute each. */
+/** What is tried, also if it fails. */
 export const FIXED_TRIES = {
-  admin: CONTRACT_LIMITS.admin,
+  /** Of the contract, as is that of rollbacks. Guessing the password takes many attempts. */
+  admin: { most: 10, withinMs: MINUTE_MS },
+  /** Wrong passwords, and tokens, of an IPv6 /48: its 65,536 networks have ten a minute each. */
   siteAdmin: { most: 40, withinMs: MINUTE_MS },
-  rollback: CONTRACT_LIMITS.rollback,
+  /** Each costs the code host many requests. */
+  rollback: { most: 5, withinMs: MINUTE_MS },
 } as const satisfies Record<string, Limit>;
 
 export interface OpenLimit {

@@ -21,7 +21,16 @@ import {
 import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts';
 import { type AccountWait, type ReserveAnswer, type WantedWindow, type Wants, windowName } from './wants.ts';
 import { FIXED_TRIES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
-import { type Hit, type Limit, longestOf, NO_WAIT, type Wait } from './sliding-window.ts';
+import {
+  EMPTY_WINDOW,
+  type Hit,
+  type Limit,
+  longestOf,
+  longestWait,
+  NO_WAIT,
+  type Wait,
+  waitOf,
+} from './sliding-window.ts';
 
 export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
 
@@ -42,6 +51,8 @@ export interface LimitsSetup {
   readonly open: OpenLimits;
   readonly windows: (key: string) => WindowsObject;
   readonly account: () => AccountObject;
+  /** How long the calls that the host still allows are for whoever has caused few; 0: they are not. */
+  readonly scarceMs: () => number;
   readonly logger: Logger;
 }
 
@@ -63,6 +74,8 @@ export interface Grant {
 
 /** The host is told of so many calls at a time. */
 const CALLS_BATCH = 20;
+/** Of its calls, what a client may have caused while few are left: ten networks must not spend all of them. */
+const SCARCE_PART = 1 / 5;
 const UNKNOWN: Wait = { waitMs: 60_000, withinMs: 60_000 };
 
 /** By client and limit. `until` in milliseconds since 1970. */
@@ -114,7 +127,8 @@ export class Limits {
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
   async known(name: TriedName): Promise<Wait> {
-    if (refusedUntil.size === 0) return NO_WAIT;
+    const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
+    if (scarce.waitMs > 0 || refusedUntil.size === 0) return scarce;
     const key = `${name} ${await this.#key(name)}`;
     const found = refusedUntil.get(key);
     const now = Date.now();
@@ -122,6 +136,15 @@ export class Limits {
       return { waitMs: found.until - now, withinMs: found.withinMs };
     refusedUntil.delete(key);
     return NO_WAIT;
+  }
+
+  async #scarceWait(): Promise<Wait> {
+    const scarceMs = this.#setup.scarceMs();
+    if (scarceMs === 0) return NO_WAIT;
+    const { hits } = calls.get(await this.#key('calls')) ?? EMPTY_WINDOW;
+    const waits = partOf(this.of('calls'), SCARCE_PART).map((limit) => waitOf(hits, limit, Date.now()));
+    const { waitMs, withinMs } = longestWait(waits);
+    return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
   /** A client over a limit need not ask again before its time is over. */
@@ -148,8 +171,7 @@ export class Limits {
       const more = 1 + (untold.get(key) ?? 0);
       untold.set(key, more % CALLS_BATCH);
       if (more < CALLS_BATCH) return NO_WAIT;
-      const batches = limits.map(({ most, withinMs }) => ({ most: Math.ceil(most / CALLS_BATCH), withinMs }));
-      const told = await this.#setup.windows(key).hit(key, 'calls', batches);
+      const told = await this.#setup.windows(key).hit(key, 'calls', partOf(limits, 1 / CALLS_BATCH));
       await this.remember('calls', told);
       return told;
     });
@@ -226,6 +248,10 @@ function granted(
 
 function unknown(error: unknown): Refused {
   return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
+}
+
+function partOf(limits: readonly Limit[], part: number): readonly Limit[] {
+  return limits.map(({ most, withinMs }) => ({ most: Math.ceil(most * part), withinMs }));
 }
 
 const isFixed = (name: TriedName): name is keyof typeof FIXED_TRIES => name in FIXED_TRIES;

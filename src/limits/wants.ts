@@ -5,7 +5,7 @@
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
 import type { Asker } from './fairness.ts';
-import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from './limits.ts';
+import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
 /** `address` and `prefix`: pull requests of one network; `prefix` is an IPv6 /48. `forks`: of one network, too; `alert`: to the operator, of one. */
@@ -106,7 +106,7 @@ export function writeWants(by: string): Wants {
 
 /** The contract's five an hour, and those of the IPv6 /48 around the network, if there is one. @param push a keyed hash. */
 export function pullRequestWants(client: Client, push: string): Wants {
-  const own = window('address', client.hash('share'), [CONTRACT_LIMITS.pullRequests]);
+  const own = window('address', client.hash('share'), [PULL_REQUESTS]);
   const site = window('prefix', client.siteHash('share'), [SITE_PULL_REQUESTS]);
   const windows = client.site === client.network ? [own] : [own, site];
   return { ...writeWants(shareOf(client)), windows, push: { key: push, isAnother: false } };

@@ -58,37 +58,28 @@ function labelTexts(name: string, counts: Counts): string[] {
     .toSorted();
 }
 
-function isolateLines(figures: IsolateFigures): string[] {
-  const gauge = (name: string, help: string, value: number): string[] => [
-    ...head(name, { type: 'gauge', help }),
-    `${name} ${value}`,
-  ];
-  return [
-    ...gauge('gitveil_isolate_uptime_seconds', `Since the first request. ${ONE}`, figures.uptimeMs / 1000),
-    ...gauge(
-      'gitveil_isolate_requests_in_flight',
-      `Requests being answered. ${ONE}`,
-      figures.requestsInFlight,
-    ),
-    ...gauge(
-      'gitveil_isolate_buffered_bytes',
-      `Buffers of bodies not yet freed. ${ONE}`,
-      figures.bufferedBytes,
-    ),
-    ...gauge(
-      'gitveil_isolate_memory_limit_bytes',
-      `What the platform allows. ${ONE}`,
-      figures.memoryLimitBytes,
-    ),
-    ...head('gitveil_isolate_collections_total', {
-      type: 'counter',
-      help: `Garbage collections noticed. ${ONE}`,
-    }),
-    `gitveil_isolate_collections_total ${figures.collections}`,
-  ];
-}
+/** Of the one isolate that answers. */
+const ISOLATE: readonly (readonly [
+  name: string,
+  type: string,
+  help: string,
+  (of: IsolateFigures) => number,
+])[] = [
+  ['uptime_seconds', 'gauge', 'Since the first request.', ({ uptimeMs }) => uptimeMs / 1000],
+  ['requests_in_flight', 'gauge', 'Requests being answered.', (of) => of.requestsInFlight],
+  ['buffered_bytes', 'gauge', 'Buffers of bodies not yet freed.', (of) => of.bufferedBytes],
+  ['memory_limit_bytes', 'gauge', 'What the platform allows.', (of) => of.memoryLimitBytes],
+  ['collections_total', 'counter', 'Garbage collections noticed.', (of) => of.collections],
+];
 
-const ONE = 'Of the isolate that answers.';
+function isolateLines(figures: IsolateFigures): string[] {
+  return ISOLATE.flatMap(([part, type, help, valueOf]) => {
+    const name = `gitveil_isolate_${part}`;
+    return head(name, { type, help: `${help} Of the isolate that answers.` }).concat(
+      `${name} ${valueOf(figures)}`,
+    );
+  });
+}
 
 function head(name: string, { type, help }: { type: string; help: string }): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];

@@ -4,7 +4,7 @@
  */
 import { TOKEN_PROBLEMS, type TokenProblem } from '../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
-import { CONTRACT_LIMITS } from '../limits/limits.ts';
+import { PULL_REQUESTS } from '../limits/limits.ts';
 
 /** What a button does. */
 export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
@@ -158,7 +158,7 @@ function wordsOf(alert: Alert, address: string | null): Words {
         title: 'Rate limit exceeded',
         text:
           `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
-          `${alert.most ?? CONTRACT_LIMITS.pullRequests.most} PRs per hour (attempt ${alert.attempts}).`,
+          `${alert.most ?? PULL_REQUESTS.most} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
     case 'token':

@@ -10,12 +10,14 @@ import type { Connection } from './connection.ts';
 import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.ts';
 import { Exchange, type ExchangedRequest } from './exchange.ts';
 import { malformed } from './outgoing-error.ts';
-import { isRead, redirectTarget } from './redirect.ts';
 import { bodyLength, type RequestBody } from './outgoing-body.ts';
 import { checkFields, encodeRequestHead } from './request-head.ts';
 import { toResponse } from './response.ts';
 
 const MAX_REDIRECTS = 5;
+/** Those to the same server, for the same request. */
+const REPEATING: ReadonlySet<number> = new Set([307, 308]);
+const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The `fetch` for code that makes requests: an `HttpClient`, or a substitute in tests. */
 export type Http = Pick<HttpClient, 'fetch'>;
@@ -136,4 +138,25 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
   if (body instanceof Uint8Array) return { kind: 'bytes', bytes: body };
   if (body instanceof ReadableStream) return { kind: 'stream', stream: body, length };
   throw new TypeError('the body must be a text, bytes, or a stream of bytes');
+}
+
+/**
+ * Where to repeat the request; null: the response is the answer itself.
+ *
+ * A write follows only redirects that repeat it (307, 308). `fetch` would turn the others into a GET, and its success
+ * would look like the success of the write. No request follows to another server, because its credentials and contents
+ * are meant for this one.
+ */
+export function redirectTarget(request: { method: string; url: URL }, response: Response): URL | null {
+  const { status } = response;
+  const location = response.headers.get('Location');
+  if (location === null || !FOLLOWED.has(status)) return null;
+  if (!isRead(request.method) && !REPEATING.has(status)) return null;
+  const target = URL.parse(location, request.url.href);
+  return target?.origin === request.url.origin ? target : null;
+}
+
+/** A request that changes nothing, however often it is made. */
+export function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }

@@ -10,7 +10,7 @@ import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import { searchPack, type SearchQuestions } from '../../src/git/search/pack-search.ts';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { filesOnly } from '../support/stored-pack.ts';
-import { Workshop, git } from '../sandbox/support/git.ts';
+import { Workshop } from '../sandbox/support/git.ts';
 import { mustRun, neutralEnvironment } from './support/run.ts';
 
 const FIRST_NAMES =
@@ -98,8 +98,11 @@ it('show a new entry, even if Git leaves out what it shares with its neighbours'
     const readBases = async (sizes: ReadonlyMap<Oid, number>): Promise<KeptObject[]> => {
       const bases: KeptObject[] = [];
       for (const oid of sizes.keys()) {
-        const type = (await git(repository, 'cat-file', '-t', oid)) as KeptObject['type'];
-        bases.push({ type, oid, content: await mustRun('git', ['cat-file', type, oid], options) });
+        // "<id> <type> <size>", a line feed, the object, a line feed.
+        const answer = await mustRun('git', ['cat-file', '--batch'], { ...options, input: `${oid}\n` });
+        const head = answer.indexOf(0x0a);
+        const type = answer.toString('latin1', 0, head).split(' ')[1] as KeptObject['type'];
+        bases.push({ type, oid, content: answer.subarray(head + 1, -1) });
       }
       return bases;
     };

@@ -1,7 +1,5 @@
 /** Push options that say what the pull request is to be, and the warning about names in messages. */
 import { describe, expect, it } from 'vitest';
-import { tell } from './shapes/shape.ts';
-import { SQUASHES } from './shapes/squashes.ts';
 import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { parseCommit, readHistory, readObjects } from './support/objects.ts';
@@ -83,8 +81,6 @@ describe('title, description and base', () => {
 });
 
 describe('squash', () => {
-  tell(SQUASHES, bed);
-
   it('makes one commit of all new ones: the last files and words, on upstream', async () => {
     const { clone, upstream } = await contribute(bed);
     for (const message of ['One\n', 'Two\n', 'Three\n\nBody.\n']) await clone.commit({ message });

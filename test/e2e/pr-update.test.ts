@@ -1,7 +1,6 @@
 /** What an update keeps of its pull request: the ids of commits that were there, and nobody else's work in between. */
 import { describe, expect, it } from 'vitest';
-import { tell } from './shapes/shape.ts';
-import { nextSecond, opened, UPDATES } from './shapes/updates.ts';
+import { nextSecond, opened } from './shapes/updates.ts';
 import { expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
@@ -10,8 +9,6 @@ import { useTestBed } from './support/test-bed.ts';
 const bed = useTestBed();
 
 describe('an update', () => {
-  tell(UPDATES, bed);
-
   it('with nothing new sends nothing', async () => {
     const { upstream, first, update } = await opened(bed);
     await nextSecond();

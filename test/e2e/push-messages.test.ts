@@ -2,8 +2,7 @@
  * Messages are kept byte for byte, but for ids of the push's own commits; people get to read them in the pull request.
  */
 import { describe, expect, it } from 'vitest';
-import { keepsMessage, MENTIONS, MESSAGES } from './shapes/messages.ts';
-import { tell } from './shapes/shape.ts';
+import { keepsMessage } from './shapes/messages.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
 import { bannerOf } from './support/push-output.ts';
@@ -40,8 +39,6 @@ describe('a message', () => {
       'Te\u0007xt',
     ],
   ])('%s is kept', (_, message, title, body) => keepsMessage(bed, message, title, body));
-
-  tell(MESSAGES, bed);
 
   it('in Shift_JIS keeps its bytes and its encoding header, and is decoded for the pull request', async () => {
     const contribution = await contribute(bed);
@@ -102,8 +99,6 @@ describe('a message', () => {
 });
 
 describe('a message that names a commit of the same push', () => {
-  tell(MENTIONS, bed);
-
   it('by `git cherry-pick -x` from a branch that is merged later names the new commit', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.git('switch', '--quiet', '-c', 'zz-side');

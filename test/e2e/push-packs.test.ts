@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { buildPack, type Entry, makeDelta, type ObjectType, oidOf } from '../support/pack-builder.ts';
-import { contributeDeltas, deltifiedCommits, PACKS } from './shapes/packs.ts';
-import { tell } from './shapes/shape.ts';
+import { contributeDeltas, deltifiedCommits } from './shapes/packs.ts';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { readObject, readObjects } from './support/objects.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -37,8 +36,6 @@ function deltaOf(base: Uint8Array, content: Uint8Array): Entry {
 }
 
 describe('packs', () => {
-  tell(PACKS, bed);
-
   it.each([
     ['thin', ['--thin']],
     ['not thin', ['--no-thin']],

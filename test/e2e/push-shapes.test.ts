@@ -1,11 +1,10 @@
-/** Histories of every shape, and trees with every kind of entry. */
+/** Histories of other shapes than push-stored.test.ts has, and trees with every kind of entry. */
 import * as fs from 'node:fs';
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as isomorphicGit from 'isomorphic-git';
 import { describe, expect, it } from 'vitest';
-import { HISTORIES, joinHistories, TREES } from './shapes/histories.ts';
-import { tell } from './shapes/shape.ts';
+import { joinHistories } from './shapes/histories.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn, readObject } from './support/objects.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -13,8 +12,6 @@ import { useTestBed } from './support/test-bed.ts';
 const bed = useTestBed();
 
 describe('histories', () => {
-  tell(HISTORIES, bed);
-
   it('keep a merge of two of the person’s own branches', async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
@@ -83,8 +80,6 @@ describe('histories', () => {
 });
 
 describe('trees', () => {
-  tell(TREES, bed);
-
   it('keep symbolic links, executable files, submodules, odd names and the empty tree', async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;

@@ -1,7 +1,6 @@
 /** `-o pr-hash=…`: the same pull request again, whatever has become of it (contract, 2.7, 3.3 and 4.6). */
 import { describe, expect, it } from 'vitest';
-import { tell } from './shapes/shape.ts';
-import { BASES, openedOne, opensAnother } from './shapes/updates.ts';
+import { openedOne, opensAnother } from './shapes/updates.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
@@ -165,8 +164,6 @@ describe('a push without a pr-hash', () => {
 });
 
 describe('the base of a pull request that is updated', () => {
-  tell(BASES, bed);
-
   it('stays what it is, and so do the commits that it stands on, when the banner’s command is used', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;

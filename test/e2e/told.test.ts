@@ -1,20 +1,11 @@
 /** Whoever has seen the end of a push: statistics, badge and rollback know its pull request, asked before or not. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { HostedDatabase, PUBLIC_KEY } from './support/postgrest.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
-
-let database: HostedDatabase;
-const hosted: Record<string, string> = { DB_KEY: PUBLIC_KEY };
-beforeAll(async () => {
-  database = await HostedDatabase.start();
-  hosted['DB_URL'] = database.url;
-});
-afterAll(() => database.stop());
 
 const get = (path: string) => fetch(`${bed.service.url}${path}`);
 
@@ -56,17 +47,4 @@ it('a rollback closes it, three times at once behind a push', async () => {
     expect([pull?.state, body['closed_urls']]).toEqual(['closed', [pull?.url]]);
     expect(pushed.stderr).toContain(pull?.url);
   }
-});
-
-it('statistics that do not answer delay no push, and are told later', async () => {
-  await bed.restart(undefined, hosted);
-  const contribution = await contribute(bed);
-  database.trouble = 'refuse';
-  await contribution.clone.commit();
-  const { pull } = await expectAccepted(bed, contribution, await contribution.clone.push());
-  const urls = async () =>
-    (await database.pg.query<{ pr_url: string }>('select pr_url from pull_requests')).rows;
-  expect(await urls()).toEqual([]);
-  database.trouble = null;
-  await expect.poll(urls, { timeout: 20_000 }).toEqual([{ pr_url: pull.url }]);
 });

@@ -7,12 +7,12 @@ import type { Person } from './support/person.ts';
 import { TestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
-const NETWORKS = 400;
-const PERSONS = 20;
+const NETWORKS = 200;
+const PERSONS = 8;
 const PUSHES_EACH = 5;
 const PUSHES = PERSONS * PUSHES_EACH;
 /** Each push leaves one, its pull request's; and while its object is awake, the two of its journal. */
-const MOST_FILES = 300;
+const MOST_FILES = 150;
 /** An object falls asleep some ten seconds after it was last asked. */
 const ASLEEP_WITHIN_MS = 60_000;
 
@@ -85,7 +85,7 @@ const databases = (files: readonly string[]): string[] =>
 const isPublic = (file: string): boolean =>
   file.startsWith('do/gitveil-PullRequest/') || /^kv\/[^/]+\/blobs\//.test(file);
 
-it('400 networks and 100 pushes leave few files, and others leave files of the same names', async () => {
+it('200 networks and 40 pushes leave few files, and others leave files of the same names', async () => {
   const first = await filesAfter('192.0', PUSHES_EACH);
   const others = databases(first).filter((file) => !isPublic(file));
   const pulls = databases(first).filter((file) => /PullRequest\/[0-9a-f]{64}\.sqlite$/.test(file));

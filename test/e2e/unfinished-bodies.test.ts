@@ -1,7 +1,7 @@
 /** Bodies that never end, as many as anybody likes: they cost little memory, and others go on. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { DEFAULT_CLIENT_IP_HEADER } from '../../src/limits/client-address.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from '../../src/limits/client.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { expectStillServing, makeSoundPush } from './support/sound-push.ts';
 import { speak } from './support/speak.ts';

@@ -146,14 +146,40 @@ describe('a repository', () => {
   });
 });
 
+describe('one network that has taken all it can, by itself', () => {
+  it.each([...WINDOWS, 'calls'] as const)(
+    'leaves room in the %s for people who come for the first time',
+    (window) => {
+      const uses: Use[] = [];
+      flood(window, 100, crowd(1), uses);
+      expect(total(flood(window, 100, crowd(1).concat(asker('new', null)), uses))).toBeGreaterThan(0);
+      expect(fairWait(window, uses, hourly(100), asker('newer'), NOW).waitMs).toBe(0);
+    },
+  );
+
+  it.each(['account', 'comments', 'thread'] as const)(
+    'leaves some of the %s to others, also if it has prepared itself to take part',
+    (window) => {
+      const uses: Use[] = [];
+      flood(window, 100, [asker('attacker', null, true)], uses);
+      expect(total(flood(window, 100, [asker('new')], uses))).toBeGreaterThan(0);
+      expect(fairWait(window, uses, hourly(100), asker('member', null, true), NOW).waitMs).toBe(0);
+    },
+  );
+});
+
 describe('people who take part in a thread', () => {
-  it.each(['account', 'comments', 'thread'] as const)('have the last tenth of the %s', (window) => {
-    const uses: Use[] = [];
-    expect(total(flood(window, 100, crowd(1000), uses))).toBe(90);
-    expect(fairWait(window, uses, hourly(100), asker('new'), NOW).waitMs).toBe(HOUR_MS);
-    const members = Array.from({ length: 50 }, (_, index) => asker(`member ${index}`, null, true));
-    expect(total(flood(window, 100, members, uses))).toBe(10);
-  });
+  it.each(['account', 'comments', 'thread'] as const)(
+    'have most of the last tenth of the %s, against any crowd',
+    (window) => {
+      const uses: Use[] = [];
+      // Of a third of it, each network has one at most.
+      expect(total(flood(window, 100, crowd(1000), uses))).toBe(93);
+      expect(fairWait(window, uses, hourly(100), asker('new'), NOW).waitMs).toBe(HOUR_MS);
+      const members = Array.from({ length: 50 }, (_, index) => asker(`member ${index}`, null, true));
+      expect(total(flood(window, 100, members, uses))).toBe(7);
+    },
+  );
 
   it('go on where their repository has to wait', () => {
     const uses: Use[] = [];

@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_925;
+const MOST_LINES = 42_938;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -61,7 +61,7 @@ const MOST_LINES_OF_ROOMS = {
   git: 7_505,
   host: 4_315,
   isolate: 710,
-  limits: 1_105,
+  limits: 1_125,
   metrics: 500,
   middleware: 200,
   notify: 410,

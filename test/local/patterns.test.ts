@@ -16,6 +16,8 @@ const TIMEOUT_MS = 600_000;
 
 /** Small attacks, always the same ones: what is quadratic is found by ten thousand characters. */
 const ATTACK = {
+  // Automata beyond that take seconds each: those four expressions are attacked.
+  maxNFASize: 8_000,
   randomSeed: 1,
   timeout: TIMEOUT_MS,
   attackTimeout: null,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type WorkerBuild, buildWorker } from '../../local/build.ts';
-import { clientNetwork } from '../../src/limits/client-address.ts';
+import { clientNetwork } from '../../src/limits/client.ts';
 import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
 
 let build: WorkerBuild;

@@ -1,6 +1,6 @@
 /** Which redirects are followed. */
 import { describe, expect, it } from 'vitest';
-import { redirectTarget } from '../../src/outgoing/redirect.ts';
+import { redirectTarget } from '../../src/outgoing/http-client.ts';
 
 function target(method: string, status: number, location?: string): string | null {
   const headers = new Headers(location === undefined ? {} : { Location: location });

@@ -104,7 +104,6 @@ export class HostAccount extends DurableObject<Env> {
   /** Nothing was created. @param id from `reserve`. The second time, nothing happens. */
   release(id: string): void {
     this.#begun.delete(id);
-    this.#writes.delete(id);
     if (this.#creations.release(id)) void this.ctx.storage.delete(CREATION + id, { allowUnconfirmed: true });
   }
 

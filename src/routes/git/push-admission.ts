@@ -10,7 +10,7 @@ import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import { within } from '../../isolate/within.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { type Client, siteWindowKey } from '../../limits/client.ts';
-import { CONTRACT_LIMITS, FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
+import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import {
@@ -239,8 +239,7 @@ function refusalOf(
 
 /** The contract's words (section 7), and how long to wait. */
 function noneLeft(kind: Refused['for'], wait: Wait): Refusal {
-  const [{ most }, whose] =
-    kind === 'prefix' ? [SITE_PULL_REQUESTS, 'IPv6 /48'] : [CONTRACT_LIMITS.pullRequests, 'IP'];
+  const [{ most }, whose] = kind === 'prefix' ? [SITE_PULL_REQUESTS, 'IPv6 /48'] : [PULL_REQUESTS, 'IP'];
   const lines = [
     `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
     'Please try again later.',
@@ -259,7 +258,7 @@ async function alertOperator(
   const isOwn = kind === 'address';
   const network = isOwn ? owner.network : owner.site;
   const hash = isOwn ? owner.hash('alert') : owner.siteHash('alert');
-  const { most } = isOwn ? CONTRACT_LIMITS.pullRequests : SITE_PULL_REQUESTS;
+  const { most } = isOwn ? PULL_REQUESTS : SITE_PULL_REQUESTS;
   await guardOf(c.env)
     .rateLimitExceeded({ network, hash }, { attempts, most })
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));

@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { onForget } from '../../isolate/recent.ts';
-import { clientNetwork, lacksAddress } from '../../limits/client-address.ts';
-import { type Client, clientIn } from '../../limits/client.ts';
+import { type Client, clientIn, clientNetwork, lacksAddress } from '../../limits/client.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 
 /** Logged once, because a misconfigured proxy causes it with every request. */

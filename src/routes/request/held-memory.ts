@@ -3,7 +3,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import type { AppEnv } from '../../env.ts';
-import { clientNetwork, siteOf } from '../../limits/client-address.ts';
+import { clientNetwork, siteOf } from '../../limits/client.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 
 /** In the name of all networks that one subscriber may hold. Kept as long as it holds something. */

@@ -4,8 +4,9 @@
  */
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
-import { hostAccountOf } from '../../durable/host-access.ts';
+import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
+import { readsPauseMs } from '../../host/account/call-meter.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
@@ -25,6 +26,8 @@ export function limitsOf(c: Context<AppEnv>): Limits {
     open: c.var.config.limits,
     windows: (key) => clientWindowsOf(c.env, key),
     account: () => hostAccountOf(c.env, c.var.host),
+    // Those of all hosts, as the calls of a client count together, and not every route has a host.
+    scarceMs: () => Math.max(...c.var.config.hosts.map((host) => readsPauseMs(accountOf(host), Date.now()))),
     logger: c.var.logger,
   });
 }

@@ -1,4 +1,4 @@
-/** Shapes of pushes: each is a test that can run on any bed. */
+/** Shapes of pushes, for the bed of push-stored.test.ts. */
 import { it } from 'vitest';
 import type { TestBed } from '../support/test-bed.ts';
 

@@ -60,7 +60,8 @@ export class HostedDatabase {
   }
 
   async empty(): Promise<void> {
-    await this.pg.exec(`truncate public.pull_requests, public.repository_totals, public.karma;
+    await this.pg
+      .exec(`truncate public.pull_requests, public.repository_totals, public.karma restart identity;
       update public.totals set pull_requests = 0, last_created_at = null;`);
   }
 

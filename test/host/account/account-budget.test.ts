@@ -31,7 +31,7 @@ describe('the calls that the host allows', () => {
     [1990, 2, 398, HOUR_MS],
     [1990, 0, 400, 0],
     [20, 1, 1000, HOUR_MS],
-    [20, 0, 1000, 0],
+    [400, 0, 360, 0],
     // A push would break off half-way.
     [9, 0, 0, HOUR_MS],
   ])(

@@ -310,6 +310,34 @@ describe('when a third of the calls of the account is left', () => {
   });
 });
 
+describe('when ten networks have spent most calls of the account', () => {
+  it('they wait, and the rest is for others who push and comment', async () => {
+    address += 1;
+    const reset = String(Math.floor(now / 1000) + 1200);
+    let left = '4000';
+    vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => {
+      const limits = {
+        'X-RateLimit-Limit': '5000',
+        'X-RateLimit-Remaining': left,
+        'X-RateLimit-Reset': reset,
+      };
+      return Response.json({ message: 'Not Found' }, { status: 404, headers: limits });
+    });
+    for (let number = 0; number < 70; number++) await page(500 + number);
+    expect(host.mock.calls.length).toBeGreaterThan(100);
+    left = '1600';
+    address += 1;
+    await page(599);
+    expect((await push()).error).not.toBe('push rejected: too many requests');
+    address -= 1;
+    expect((await push()).error).toBe('push rejected: too many requests');
+    expect((await postJson('/issues/7/comments/anonymous', { body: 'Hi' })).status).toBe(429);
+    vi.setSystemTime((now += 1_200_000));
+    expect((await push()).error).not.toBe('push rejected: too many requests');
+  });
+});
+
 describe('what a client has caused', () => {
   it('is told to its window, although the calls of another client have become too old to count', async () => {
     const told: string[] = [];

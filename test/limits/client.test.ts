@@ -1,7 +1,7 @@
 /** Who counts as one client. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientNetwork, lacksAddress, networkOf, siteOf } from '../../src/limits/client-address.ts';
+import { clientNetwork, lacksAddress, networkOf, siteOf } from '../../src/limits/client.ts';
 
 function request(headers: Record<string, string>): Request {
   return new Request('https://gitveil.test/', { headers });
