@@ -113,8 +113,8 @@ describe('the same push again', () => {
     expect(second[0]).toBe(line);
     expect(second[1]?.startsWith(`${instead} Withdraw this one with `)).toBe(true);
     // The whole of it is what a repetition finds.
-    const again = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:two'));
-    expect(again[0]).toMatch(/^NEW pull request: the same commits are open as /);
+    const repeated = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:two'));
+    expect(repeated[0]).toMatch(/^NEW pull request: the same commits are open as /);
   });
 
   it('once it was answered opens another pull request', async () => {
