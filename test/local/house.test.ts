@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_938;
+const MOST_LINES = 43_035;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -68,8 +68,8 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 1_231,
   pages: 2_900,
   policy: 350,
-  push: 5_970,
-  routes: 7_305,
+  push: 6_045,
+  routes: 7_315,
   secret: 300,
   spool: 500,
   stats: 500,

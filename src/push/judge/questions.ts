@@ -22,7 +22,7 @@ import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { Pushed } from '../push-hashes.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { repeatCommand } from '../reply/repeat.ts';
+import { repeatCommand } from '../reply/banner.ts';
 import { compareWork } from '../same-work.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
 import { lookUpPullRequest } from './find-pull-request.ts';
