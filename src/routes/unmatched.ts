@@ -28,7 +28,7 @@ export const unmatched =
     ];
     const form = prefersPage(c) ? 'page' : 'json';
     // Somebody clones or pushes, and has left out what stands in front of the repository.
-    if (path.endsWith('/info/refs')) return answerRefused(c, unknownHost(c), 'text');
+    if (allowed.length === 0 && path.endsWith('/info/refs')) return answerRefused(c, unknownHost(c), 'text');
     if (allowed.length === 0 || allowed.includes(method)) {
       const shorter = path.replace(/(?<!\/)\/+$/, '');
       const isTooLong = form === 'page' && method === 'GET' && shorter !== path && takes(app, 'GET', shorter);

@@ -6,6 +6,7 @@
  * Comments, reports and pages wait for the list, so a slow answer counts as none.
  */
 import { within } from '../isolate/within.ts';
+import type { Logger } from '../log.ts';
 
 const PATIENCE_MS = 3_000;
 
@@ -17,6 +18,14 @@ export async function listPseudonym(db: D1Database, hash: string): Promise<void>
 /** The object holds nothing any more. Waits for the end: a deletion that comes later could take out a new comment. */
 export async function unlistPseudonym(db: D1Database, hash: string): Promise<void> {
   await db.prepare('DELETE FROM pseudonyms WHERE hash = ?').bind(hash).run();
+}
+
+/** False: it has no reports for certain. Asking its object would make a database for it. */
+export async function mayBeListed(db: D1Database, hash: string, logger: Logger): Promise<boolean> {
+  return isListed(db, hash).catch((error: unknown) => {
+    logger.warn('the list of pseudonyms does not answer', { error });
+    return true;
+  });
 }
 
 export async function isListed(db: D1Database, hash: string): Promise<boolean> {

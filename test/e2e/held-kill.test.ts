@@ -9,7 +9,7 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { held, heldAs, pageOf, pass } from './support/held.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 6);
+const KILLS = Number(process.env['KILLS'] ?? 4);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
 /** Publishing sends so many requests to the host. */
 const MOST_REQUESTS = 9;

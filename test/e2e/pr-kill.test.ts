@@ -17,7 +17,7 @@ import { useTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 8);
+const KILLS = Number(process.env['KILLS'] ?? 5);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
 /** A push sends some six to nine requests to the host; one that is not among them is answered before. */
 const MOST_REQUESTS = 9;

@@ -183,7 +183,7 @@ describe('the fork', () => {
     await upstream.grow({ branch: 'next', from: 'main', count: 3 });
     const clone = await bed.person().copy(upstream, 'next');
     await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:topic');
+    const pushed = await clone.push('origin', 'HEAD:refs/for/main');
     expect((await expectAccepted(bed, { upstream, clone }, pushed)).pull.base).toBe('main');
   });
 

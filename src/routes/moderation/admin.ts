@@ -18,7 +18,7 @@ import { longestWait, toldMs } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { guardOf, heldPushesOf, identityOf } from '../../objects.ts';
 import { limitsOf } from '../request/limits.ts';
-import { mayHaveReports } from '../request/may-have-reports.ts';
+import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
@@ -190,7 +190,7 @@ async function liftReports(c: Context<AppEnv>): Promise<Response> {
 /** Null: there is nothing to pardon. */
 async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential): Promise<Pardon | null> {
   try {
-    return (await mayHaveReports(c, hash)) ? await identityOf(c.env, hash).pardon() : null;
+    return (await mayBeListed(c.env.DB, hash, c.var.logger)) ? await identityOf(c.env, hash).pardon() : null;
   } catch (error) {
     await guardOf(c.env).pardonFailed(credential);
     throw error;

@@ -15,7 +15,7 @@ import { INVALID_NAME } from '../../repository-name.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
-import { mayHaveReports } from '../request/may-have-reports.ts';
+import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
 import { answerRefused, invalidField, type Refused, refused } from '../request/refused.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
@@ -139,7 +139,7 @@ export async function decideAppeal(
 }
 
 async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<Appealed | Refused> {
-  if (!(await mayHaveReports(c, hash))) return refused(409, ERRORS.nothing);
+  if (!(await mayBeListed(c.env.DB, hash, c.var.logger))) return refused(409, ERRORS.nothing);
   const outcome = await identityOf(c.env, hash).appeal(text);
   switch (outcome.kind) {
     case 'taken':

@@ -27,7 +27,7 @@ import { bodyText } from '../../streams/request-body.ts';
 import { clientOf } from '../request/client.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { identityOf } from '../../objects.ts';
-import { mayHaveReports } from '../request/may-have-reports.ts';
+import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
@@ -168,7 +168,7 @@ async function report(c: Context<AppEnv>): Promise<Response> {
   const client = await clientOf(c);
   const reporter = client.hash('reporter', hash);
   const site = client.siteHash('reporter', hash);
-  const standing = (await mayHaveReports(c, hash))
+  const standing = (await mayBeListed(c.env.DB, hash, c.var.logger))
     ? await identityOf(c.env, hash).report(reporter, site)
     : reportMadeUp(hash, { reporter, site });
   return wantsJson(c)
@@ -191,7 +191,7 @@ function reportMadeUp(hash: string, by: Reporter): Standing {
 
 /** The object of a pseudonym that has no reports is not even asked. */
 async function recordOf(c: Context<AppEnv>, hash: string): Promise<PublicRecord | null> {
-  return (await mayHaveReports(c, hash)) ? identityOf(c.env, hash).publicRecord() : null;
+  return (await mayBeListed(c.env.DB, hash, c.var.logger)) ? identityOf(c.env, hash).publicRecord() : null;
 }
 
 /** Hosts lead from the issue of this number to the pull request, if it is one. */

@@ -2,6 +2,7 @@
  * Creates an anonymous issue, for the JSON endpoint and for the form: the same checks, in the same order. The bot
  * creates it. After that, an issue is a thread like any other; the token in the answer identifies its author there.
  */
+import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
@@ -18,14 +19,16 @@ import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
+import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
 import { guardOf } from '../../objects.ts';
 import { publishedAddress } from '../request/public-origin.ts';
-import { refuseTooMany } from '../request/limits.ts';
+import { clientOf } from '../request/client.ts';
+import { limitsOf, refusedToPost, refuseTooMany } from '../request/limits.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
 import { checkPayload, isBlank, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
-import { beginIssue, countPost, postingTarget } from './posting.ts';
+import { countPost, postingTarget } from './posting.ts';
 
 /** The host's limit. */
 const MAX_TITLE_CHARACTERS = 256;
@@ -93,13 +96,15 @@ export async function createIssue(
 ): Promise<PostOutcome> {
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  const posting = await beginIssue(c, await postingTarget(c, target, null));
-  if (posting.kind === 'refused') return posting;
+  const opening = await postingTarget(c, target, null);
+  const wants = writeWants(shareOf(await clientOf(c)));
+  const grant = await limitsOf(c).reserve(openingIn(opening, c.var.config.limits.creations, wants));
+  if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
 
   const created = await create(c, target, issue);
   if ('effect' in created) {
     // Without an answer of the host it may be there.
-    if (created.effect === 'none') posting.cancel();
+    if (created.effect === 'none') waitUntil(grant.release());
     return writeRefusal(c, 'issue', created);
   }
   const { url, number } = created;

@@ -12,9 +12,8 @@ import { policyRefusal } from '../../policy/policy.ts';
 import { guardOf } from '../../objects.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
-import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
 import { clientOf } from '../request/client.ts';
-import { limitsOf, type NamedTarget, refusedToPost, targetOf } from '../request/limits.ts';
+import { type NamedTarget, targetOf } from '../request/limits.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
 import { refuseWithoutBot } from '../request/write-refusal.ts';
@@ -43,13 +42,6 @@ export const REPEATED = {
 };
 
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
-
-/** An issue may be posted. */
-export interface Posting {
-  readonly kind: 'posting';
-  /** It was not posted. Nobody need wait for this. */
-  cancel(): void;
-}
 
 /** After the attempt was counted (`checkComment`, `checkIssue`). Null if it may be reserved and posted. */
 export async function refusePosting(
@@ -92,15 +84,6 @@ export async function postingTarget(
   number: number | null,
 ): Promise<NamedTarget> {
   return targetOf(c, target, number, (await policyOf(c, target))?.limits ?? []);
-}
-
-/** Reserves an issue, or answers why it has to wait. @param target where it is opened. */
-export async function beginIssue(c: Context<AppEnv>, target: NamedTarget): Promise<Posting | Refused> {
-  const { creations } = c.var.config.limits;
-  const by = shareOf(await clientOf(c));
-  const reserved = await limitsOf(c).reserve(openingIn(target, creations, writeWants(by)));
-  if (reserved.kind === 'wait') return refusedToPost(c, reserved, target);
-  return { kind: 'posting', cancel: () => waitUntil(reserved.release()) };
 }
 
 /** Something was posted: the operator hears of a flood. Nobody waits for this. */

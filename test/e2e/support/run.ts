@@ -53,29 +53,28 @@ class Starter {
     this.#shell = spawn('/bin/sh', [], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'inherit'] });
     createInterface(this.#shell.stdout).on('line', (line) => this.#end(line));
     // It ends with its input, also when this process is killed.
-    this.#shell.stdin.write(`trap "/bin/rm -r ${this.#folder}" EXIT\n`);
+    this.#shell.stdin.write(`trap ${quoted(`/bin/rm -r ${quoted(this.#folder)}`)} EXIT\n`);
   }
 
   async run(program: string, args: readonly string[], { cwd, env, input }: RunOptions): Promise<RunResult> {
     const number = (this.#count += 1);
-    const files = join(this.#folder, String(number));
-    if (input !== undefined) writeFileSync(`${files}.in`, input);
+    const file = (end: string): string => join(this.#folder, `${number}.${end}`);
+    if (input !== undefined) writeFileSync(file('in'), input);
     const variables = Object.entries(env).flatMap(([name, value]) =>
-      value !== undefined && NAME.test(name) ? [`${name}=${quoted(value)}`] : [],
+      value !== undefined && NAME.test(name) ? [`export ${name}=${quoted(value)}`] : [],
     );
-    const command = [program, ...args].map(quoted).join(' ');
-    const from = input === undefined ? '/dev/null' : `${files}.in`;
+    const command = ['exec', ...[program, ...args].map(quoted)].join(' ');
+    const steps = [`cd ${quoted(cwd)}`, ...variables, command].join(' && ');
+    const from = input === undefined ? '/dev/null' : quoted(file('in'));
+    const to = `<${from} >${quoted(file('out'))} 2>${quoted(file('err'))}`;
     const code = await new Promise<number>((resolve) => {
       if (this.#running.size === 0) this.#keepAlive('ref');
       this.#running.set(number, resolve);
       // `jobs` collects those that have ended.
-      this.#shell.stdin.write(
-        `{ (cd ${quoted(cwd)} && export ${variables.join(' ')} && exec ${command}) ` +
-          `<${from} >${files}.out 2>${files}.err; echo ${number} $?; } &\njobs >/dev/null\n`,
-      );
+      this.#shell.stdin.write(`{ (${steps}) ${to}; echo ${number} $?; } &\njobs >/dev/null\n`);
     });
-    const [stdout, stderr] = [readFileSync(`${files}.out`), readFileSync(`${files}.err`, 'utf8')];
-    for (const end of ['in', 'out', 'err']) rmSync(`${files}.${end}`, { force: true });
+    const [stdout, stderr] = [readFileSync(file('out')), readFileSync(file('err'), 'utf8')];
+    for (const end of ['in', 'out', 'err']) rmSync(file(end), { force: true });
     if (code === NOT_FOUND) throw Object.assign(new Error(stderr), { code: 'ENOENT' });
     return { code, stdout, stderr };
   }

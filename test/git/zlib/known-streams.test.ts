@@ -6,7 +6,7 @@ import { DeflateWriter, lengthsOf } from './deflate-writer.ts';
 import { walk } from './walk.ts';
 
 const NONE = [0, 0] as const;
-const CHUNK_BYTES = [1, 2, 3, 7, 64, 1 << 20];
+const CHUNK_BYTES = [1, 3, 64, 1 << 20];
 
 const counted = (count: number): number[] =>
   Array.from({ length: count }, (_, i) => (i * 7 + (i >> 8)) & 255);
