@@ -21,9 +21,9 @@ const SERVED = { 'docs/privacy.md': '/privacy', 'docs/maintainers.md': '/maintai
  */
 export async function madePages(service: string): Promise<Readonly<Record<string, string>>> {
   const description = await (await fetch(`${service}/openapi.json`)).json();
-  const pages = Object.entries(SERVED).map(([file, path]) => [
-    `src/pages/documents${path}.html`,
-    htmlOf(file),
+  const pages = Object.entries(SERVED).flatMap(([file, path]) => [
+    [`src/pages/documents${path}.html`, htmlOf(file)],
+    [`src/pages/documents${path}.txt`, markdownOf(file)],
   ]);
   return {
     ...Object.fromEntries(pages),
@@ -31,31 +31,52 @@ export async function madePages(service: string): Promise<Readonly<Record<string
   };
 }
 
+/** Without comments, which are for those who read the source. */
+function sourceOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '');
+}
+
+/** For a terminal: the same text, whose links lead where those of the page do. Pictures are of these pages. */
+function markdownOf(file: string): string {
+  return sourceOf(file)
+    .replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'))
+    .replaceAll(/^!\[.*\]\(images\/.*\)\n\n?/gm, '')
+    .replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (href) => {
+      if (href.startsWith('<service>')) return href;
+      const address = addressOf(file, href);
+      return address.startsWith('/') ? `{{service}}${address}` : address;
+    })
+    .replaceAll('<service>', '{{service}}');
+}
+
 function htmlOf(file: string): string {
   const markdown = new MarkdownIt({ linkify: false });
   const { rules } = markdown.renderer;
+  const sections: string[] = [];
   markdown.core.ruler.push('pages', ({ tokens }) => {
     for (const [index, token] of tokens.entries()) {
-      if (token.type === 'heading_open') token.attrSet('id', slug(tokens[index + 1]?.content ?? ''));
+      const heading = tokens[index + 1]?.content ?? '';
+      if (token.type === 'heading_open') token.attrSet('id', slug(heading));
+      if (token.type === 'heading_open' && token.tag === 'h2') sections.push(heading);
       for (const inline of token.children ?? []) {
         const href = inline.attrGet('href');
         if (href !== null) inline.attrSet('href', addressOf(file, String(href)));
       }
     }
   });
-  // A page loads nothing.
-  rules.image = (tokens, index) => {
-    const image = tokens[index]!;
-    const address = addressOf(file, String(image.attrGet('src')));
-    return `<a href="${address}">Picture: ${markdown.utils.escapeHtml(image.content)}</a>`;
-  };
+  // A page loads nothing, and the pictures are of pages like this one.
+  rules.image = () => '';
   rules.table_open = () => '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n';
   rules.table_close = () => '</table></div>\n';
   rules.fence = (tokens, index) =>
-    `<pre tabindex="0"><code>${markdown.utils.escapeHtml(tokens[index]!.content)}</code></pre>\n`;
-  // Comments are for those who read the source.
-  const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '');
-  return markdown.render(text).replaceAll('&lt;service&gt;', '{{service}}');
+    `<pre><code>${markdown.utils.escapeHtml(tokens[index]!.content)}</code></pre>\n`;
+  const html = markdown.render(sourceOf(file)).replaceAll('<p></p>\n', '');
+  const links = sections.map(
+    (heading) => `<li><a href="#${slug(heading)}">${markdown.renderInline(heading)}</a></li>`,
+  );
+  const index = `<nav class="card" aria-label="Contents">\n<ul>\n${links.join('\n')}\n</ul>\n</nav>\n`;
+  // Below the title and what leads in.
+  return html.replace('<h2', () => `${index}<h2`).replaceAll('&lt;service&gt;', '{{service}}');
 }
 
 /** As GitHub makes it. */

@@ -49,9 +49,9 @@ function firstComment(groups: readonly Group[]): Html | '' {
   return html`<section class="card" aria-labelledby="first">
     <h2 id="first">Your first comment in 30 seconds</h2>
     <p>Put your repository and the number of its issue into the address. You need no account and no key.</p>
-    <pre tabindex="0"><code>${command}</code></pre>
+    <pre><code>${command}</code></pre>
     <p class="after-commands">The answer says where the comment is, and under which pseudonym:</p>
-    <pre tabindex="0"><code>${ANSWER}</code></pre>
+    <pre><code>${ANSWER}</code></pre>
     <p class="after-commands">
       Send the <code>user_token</code> with your next comment to write under the same pseudonym. A request
       with a random <code>Idempotency-Key</code> in its header can be sent again if its answer was lost: it is
@@ -101,7 +101,7 @@ function article(operation: Operation): Html {
       command === null
         ? ''
         : html`<h4>Try it</h4>
-            <pre tabindex="0"><code>${command}</code></pre>`
+            <pre><code>${command}</code></pre>`
     }
   </article>`;
 }

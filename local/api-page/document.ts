@@ -36,7 +36,7 @@ export type Value = string | number | boolean;
 
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: Value;
   readonly enum?: readonly Value[];
   readonly format?: string;

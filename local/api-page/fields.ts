@@ -32,5 +32,6 @@ function typeOf(document: ApiDocument, schema: Schema): string {
   if (anyOf !== undefined) return anyOf.map((part) => typeOf(document, part)).join(' or ');
   if (items !== undefined) return `array of ${typeOf(document, items)}`;
   if (format === 'date-time') return 'time (ISO 8601)';
+  if (typeof type === 'object') return type.join(' or ');
   return format === 'uri' ? 'address' : (type ?? 'anything');
 }

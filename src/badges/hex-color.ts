@@ -3,12 +3,8 @@
  * its place, because all colours here are hexadecimal, and its tables are 4 KB of the compressed bundle.
  */
 
-interface Color {
-  toRgbaArray(): number[];
-}
-
 /** @param color of three or six digits, such as `#4CAF50`. */
-export function fromString(color: string): Color {
+export function fromString(color: string): { toRgbaArray(): number[] } {
   const digits = color.length === 4 ? color.replaceAll(/[^#]/g, '$&$&') : color;
   return { toRgbaArray: () => [1, 3, 5].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) };
 }

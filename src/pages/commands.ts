@@ -39,7 +39,7 @@ export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHos
 }
 
 /** The one that is meant if nobody names a host: the first that can be pushed to. */
-function usualHost(hosts: Config['hosts']): HostConfig {
+export function usualHost(hosts: Config['hosts']): HostConfig {
   return hosts.find(({ token }) => token !== null) ?? hosts[0];
 }
 

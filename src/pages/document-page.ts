@@ -4,7 +4,9 @@ import { limitText } from '../config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
 import API_HTML from './documents/api.html';
 import MAINTAINERS_HTML from './documents/maintainers.html';
+import MAINTAINERS_TXT from './documents/maintainers.txt';
 import PRIVACY_HTML from './documents/privacy.html';
+import PRIVACY_TXT from './documents/privacy.txt';
 import { contactLink, filled, type Frame, type Html, type Page } from './layout.ts';
 
 export const DOCUMENTS = {
@@ -12,11 +14,13 @@ export const DOCUMENTS = {
     title: 'Privacy',
     description: 'Who learns what of a push without an account.',
     text: PRIVACY_HTML,
+    markdown: PRIVACY_TXT,
   },
   maintainers: {
     title: 'For maintainers',
     description: 'What an anonymous pull request is, and how to say no.',
     text: MAINTAINERS_HTML,
+    markdown: MAINTAINERS_TXT,
   },
   api: {
     title: 'API',
@@ -31,18 +35,21 @@ interface Service extends Frame {
   readonly limits: OpenLimits;
 }
 
-/** @param origin of the service, which examples name. */
+/** What `{{name}}` is in a text. @param origin of the service, which examples name. */
+function valuesOf({ limits, sourceRepo }: Service, origin: string): Readonly<Record<string, string>> {
+  const texts = OPEN_LIMIT_NAMES.map((limit) => [OPEN_LIMITS[limit].variable, limitText(limits[limit])]);
+  return { ...Object.fromEntries(texts), service: origin, source: sourceRepo };
+}
+
+/** For a terminal. */
+export function documentText(name: 'privacy' | 'maintainers', service: Service, origin: string): string {
+  const values = valuesOf(service, origin);
+  return DOCUMENTS[name].markdown.replaceAll(/\{\{(\w+)\}\}/g, (place, key: string) => values[key] ?? place);
+}
+
 export function documentPage(name: keyof typeof DOCUMENTS, service: Service, origin: string): Page {
   const { title, description, text } = DOCUMENTS[name];
-  const limits = OPEN_LIMIT_NAMES.map((limit) => [
-    OPEN_LIMITS[limit].variable,
-    limitText(service.limits[limit]),
-  ]);
-  const content = filled(text, {
-    ...Object.fromEntries(limits),
-    service: origin,
-    source: service.sourceRepo,
-  });
+  const content = filled(text, valuesOf(service, origin));
   return {
     title: `${title} · gitveil`,
     description,

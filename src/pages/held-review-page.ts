@@ -205,7 +205,7 @@ function textsOf({ texts, problem }: ReviewedPush): Html {
 }
 
 function plainText(text: string): Html {
-  return html`<pre class="text" tabindex="0">${'\n'}${visibleText(text)}</pre>`;
+  return html`<pre class="text">${'\n'}${visibleText(text)}</pre>`;
 }
 
 function changesList({ files, gaps }: Changes): Html {

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Contact } from '../config/values.ts';
+import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
 import STYLE_CSS from './style.css';
 
@@ -41,9 +42,7 @@ export interface Frame {
 
 const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
 const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
-const ICON = `data:image/svg+xml,${encodeURIComponent(
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`,
-)}`;
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`;
 
 /** What the service protects and what it does not. */
 export const PRIVACY_PATH = '/privacy';
@@ -62,7 +61,9 @@ export function renderPage(
         <title>${title}</title>
         <meta name="description" content="${description}" />
         ${isIndexed ? '' : html`<meta name="robots" content="noindex" />`}
-        <link rel="icon" href="${ICON}" />
+        <meta property="og:title" content="${title}" />
+        <meta property="og:description" content="${description}" />
+        <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}" />
         ${
           feedPath === undefined
             ? ''
@@ -71,21 +72,7 @@ export function renderPage(
         ${raw(`<style>${STYLE_CSS}</style>`)}
       </head>
       <body>
-        <header>
-          <a class="brand" href="/">
-            <svg viewBox="0 0 32 32" aria-hidden="true">
-              <path fill="currentColor" fill-rule="evenodd" d="${MASK} ${EYES}" />
-            </svg>
-            gitveil
-          </a>
-          <nav aria-label="Site">
-            <a href="/docs">API</a>
-            <a href="${PRIVACY_PATH}">Privacy</a>
-            <a href="${MAINTAINERS_PATH}">Maintainers</a>
-            <a href="${sourceRepo}">Source</a>
-          </nav>
-        </header>
-        ${content}
+        ${filled(HEADER_HTML, { mask: `${MASK} ${EYES}`, source: sourceRepo })} ${content}
         <footer>
           <span>${cookies}, no accounts, nothing loaded from elsewhere.</span>
           ${operatorContact === null ? '' : html`<span>Operator: ${contactLink(operatorContact)}</span>`}

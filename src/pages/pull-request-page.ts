@@ -13,6 +13,8 @@ import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
 import FOLLOWING_HTML from './fragments/following.html';
+import OPEN_HTML from './fragments/open.html';
+import WITHDRAWAL_HTML from './fragments/withdrawal.html';
 import { dotted, filled, type Html, type Page } from './layout.ts';
 import { isoTime } from './times.ts';
 
@@ -183,29 +185,14 @@ function remoteOf({ host, owner, repo }: PullRequestView): string {
   return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
 }
 
-/** For those who have no clone. */
-function inBrowser(pullRequest: PullRequestView): Html {
-  const { prHash } = pullRequest;
-  const remote = remoteOf(pullRequest);
-  return html`<p>
-    In the browser: <a href="${remote}/change?pr_hash=${prHash}">change a file of it</a> or
-    <a href="${remote}/withdraw?pr_hash=${prHash}">withdraw it</a>.
-  </p>`;
-}
-
 function commands(page: PullRequestPage): Html {
+  const { prHash, state } = page.pullRequest;
+  const isOpen = state === 'open';
   const items = commandLines(page).map(({ what, line }) => commandBlock(what, line));
   return html`<section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    ${page.pullRequest.state === 'open' ? inBrowser(page.pullRequest) : ''} ${items} ${COPIED}
-    ${
-      page.pullRequest.state === 'open'
-        ? html`<p class="soft small after-commands">
-            A withdrawal closes the pull request and removes its branch from the fork. It discards whatever
-            Git sends.
-          </p>`
-        : ''
-    }
+    ${isOpen ? filled(OPEN_HTML, { remote: remoteOf(page.pullRequest), hash: prHash }) : ''} ${items}
+    ${COPIED} ${isOpen ? filled(WITHDRAWAL_HTML) : ''}
   </section>`;
 }
 

@@ -8,6 +8,7 @@ import { commandList, commandScript } from './commands.ts';
 import { safeUrl } from './forms/parts.ts';
 import CHANGE_HTML from './fragments/change.html';
 import ISSUE_HTML from './fragments/issue.html';
+import PUSH_HTML from './fragments/push.html';
 import REPLY_HTML from './fragments/reply.html';
 import {
   DCO_URL,
@@ -69,10 +70,7 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
       <section class="card" aria-labelledby="git">
         <h2 id="git">With Git</h2>
         ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
-        <p class="soft small after-commands">
-          The push prints the address of the pull request, its hash and its key. To update the pull request,
-          push again with <code>-o pr-hash=&lt;hash&gt;</code>. To withdraw it, you need the key.
-        </p>
+        ${filled(PUSH_HTML)}
       </section>
       ${promises(pullRequestList(page))}
       <p class="soft small">

@@ -9,6 +9,7 @@ import {
   type Standing,
 } from '../durable/identity/moderation.ts';
 import { safeUrl } from './forms/parts.ts';
+import REPORT_HTML from './fragments/report.html';
 import REPORTS_HTML from './fragments/reports.html';
 import { dotted, filled, type Html, type Page, unlistedPage } from './layout.ts';
 
@@ -54,16 +55,7 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         for spam, harassment or abuse.
       </p>
       ${facts(hash, standing)} ${commentList(comments)}
-      <form method="post" action="${REPORT_PATH}" class="card">
-        <h2>One report for each address</h2>
-        <p>
-          You stay anonymous, too. The service keeps only a keyed hash of your network address, so that each
-          address counts once. Your report counts for ${REPORT_LIFE_DAYS} days.
-        </p>
-        <input type="hidden" name="hash" value="${hash}" />
-        <button type="submit">Report anon-${hash}</button>
-      </form>
-      ${POLICY}`,
+      ${filled(REPORT_HTML, { hash, days: String(REPORT_LIFE_DAYS), path: REPORT_PATH })} ${POLICY}`,
   );
 }
 
@@ -123,12 +115,14 @@ function commentList(comments: readonly ReportedComment[]): Html | '' {
   </section>`;
 }
 
-/** Replaces a page that cannot be shown. */
-export function problemPage(title: string, explanation: string): Page {
+/** Replaces a page that cannot be shown. @param onward where else to go; null: nobody knows. */
+export function problemPage(title: string, explanation: string, onward: string | null = null): Page {
   return unlistedPage(
     title,
     explanation,
     html`<h1>${title}</h1>
-      <div class="notice bad"><p>${explanation}</p></div>`,
+      <div class="notice bad"><p>${explanation}</p></div>
+      ${onward === null ? '' : html`<p>Did you mean <a href="${onward}">${onward}</a>?</p>`}
+      <p><a href="/">Start from the front page</a></p>`,
   );
 }

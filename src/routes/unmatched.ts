@@ -1,12 +1,14 @@
 /** Answers requests without a route: an unknown path, or a method that the path does not accept (RFC 9110, 15.5.6). */
 import type { Context, Hono } from 'hono';
 import type { Config } from '../config.ts';
+import { hostNameOf } from '../config/hosts.ts';
 import type { AppEnv } from '../env.ts';
+import { parseRepositoryText, usualHost } from '../pages/commands.ts';
 import { answerRefused, type Refused, refused } from './request/refused.ts';
 import { prefersPage, unknownHost } from './request/repository.ts';
 
-function notFound({ operatorContact }: Pick<Config, 'operatorContact'>): Refused {
-  const advice = 'Check the address, or start from the front page: the name at the top leads there.';
+function notFound({ operatorContact, hosts }: Config, path: string): Refused {
+  const advice = 'Check the address, or start from the front page.';
   const report =
     operatorContact === null
       ? ''
@@ -15,6 +17,8 @@ function notFound({ operatorContact }: Pick<Config, 'operatorContact'>): Refused
     ...refused(404, 'not found'),
     title: 'There is no such page',
     explanation: `${advice}${report}`,
+    onward:
+      parseRepositoryText(hostNameOf(hosts[0]) + path, hosts, '') && `/v1/${usualHost(hosts).key}${path}`,
   };
 }
 
@@ -32,7 +36,7 @@ export const unmatched =
     if (allowed.length === 0 || allowed.includes(method)) {
       const shorter = path.replace(/(?<!\/)\/+$/, '');
       const isTooLong = form === 'page' && method === 'GET' && shorter !== path && takes(app, 'GET', shorter);
-      return isTooLong ? c.redirect(shorter, 302) : answerRefused(c, notFound(c.var.config), form);
+      return isTooLong ? c.redirect(shorter, 302) : answerRefused(c, notFound(c.var.config, path), form);
     }
     const methods = allowed.join(', ');
     const error = `method not allowed; this path accepts ${methods}`;

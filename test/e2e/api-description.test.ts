@@ -71,6 +71,7 @@ describe('what the service tells of itself', () => {
     await api.expect(400, 'GET /badge/{owner}/{repo}', '/badge/octo/a..b');
     await api.expect(200, 'GET /badge/{host}/{owner}/{repo}', '/badge/gh/octo/hello');
     await api.expect(400, 'GET /badge/{host}/{owner}/{repo}', '/badge/cb/octo/hello');
+    await api.expect(200, 'GET /badges/report.svg', '/badges/report.svg');
     await api.expect(200, 'GET /badges/deployed.svg', '/badges/deployed.svg?commit=c0ffee');
     const friendly = '/badges/anonymous-friendly.svg';
     await api.expect(200, `GET ${friendly}`, `${friendly}?repo=octo%2Fhello`);

@@ -126,3 +126,65 @@ describe('a reply', () => {
     expect(new Set(answers.map(linkIn)).size).toBe(2);
   });
 });
+
+describe('before it is posted, a text', () => {
+  const TELLING = 'By Zoe Quist, in /home/zquist/work; write to zq@quist.example';
+
+  it('is searched as a push is: for the own name, home folders and addresses; and is posted as it is', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await issueForm(upstream);
+    const own = { own_name: 'Zoe Quist <zq@quist.example>', body: TELLING };
+    const preview = await form.send({ ...own, title: 'zoe-quist was here', step: 'preview' });
+    for (const words of [
+      'Your name or address would become public:',
+      '  title: zoe-quist was here',
+      '  body: By Zoe Quist, in /home/zquist/work',
+      'Paths of home folders become public. Check whether they name you:',
+      'The service searched for zq@quist.example and Zoe Quist.',
+    ]) {
+      expect(preview.html).toContain(words);
+    }
+    expect(preview.problem).toContain('An e-mail address becomes public: zq@quist.example.');
+    expect(preview.fields['own_name']).toContain('Zoe Quist');
+    const posted = await form.send({ ...preview.fields, step: 'post' });
+    expect(posted.heading).toBe('Your issue is open');
+    const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
+    expect(issue).toMatchObject({ body: expect.stringContaining(TELLING) as string });
+  });
+
+  it('is told of without a name, too', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await replyForm(upstream);
+    const preview = await form.send({ body: TELLING, step: 'preview' });
+    expect(preview.html).toContain('You gave no name, so nothing was searched for. Check the text yourself.');
+    expect(preview.html).toContain('  body: /home/zquist');
+    expect(preview.problem).toContain('zq@quist.example');
+    const edited = await form.send({ ...preview.fields, step: 'edit' });
+    expect(typedIn(edited.html, 'body')).toBe(TELLING);
+  });
+
+  it.each(['\u0000', '<>', 'x'.repeat(5_000), '山'.repeat(300), 'a b '.repeat(200), '\u202e\u200b@@ <a@b'])(
+    'is shown whatever the name is: %j',
+    async (own_name) => {
+      const upstream = await bed.createUpstream();
+      const form = await issueForm(upstream);
+      const preview = await form.send({ own_name, body: TELLING, step: 'preview' });
+      expect([preview.status, preview.heading]).toEqual([200, 'Preview of the issue']);
+    },
+  );
+
+  it('sent as JSON is neither refused nor altered', async () => {
+    const upstream = await bed.createUpstream();
+    const response = await fetch(`${bed.service.url}/v1/gh/${upstream.fullName}/issues/anonymous`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ title: 'Zoe Quist', body: TELLING, own_name: 'Zoe Quist' }),
+    });
+    expect(response.status).toBe(200);
+    const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
+    expect(issue).toMatchObject({
+      title: 'Zoe Quist',
+      body: expect.stringContaining(`${TELLING}\n\n---`) as string,
+    });
+  });
+});

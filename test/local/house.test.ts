@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 135, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 43_035;
+const MOST_LINES = 43_080;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 350,
   forms: 150,
   git: 7_505,
-  host: 4_315,
+  host: 4_318,
   isolate: 710,
   limits: 1_125,
   metrics: 500,
@@ -69,7 +69,7 @@ const MOST_LINES_OF_ROOMS = {
   pages: 2_900,
   policy: 350,
   push: 6_055,
-  routes: 7_315,
+  routes: 7_420,
   secret: 300,
   spool: 500,
   stats: 500,

@@ -48,9 +48,11 @@ const reply = (text: string) => ({
   number: 1,
   threadUrl: text,
   body: text,
+  ownName: text,
   userToken: text,
   appealFor: text,
 });
+const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
 const said = (text: string) => ({
   kind: 'shown' as const,
   conversation: {
@@ -142,7 +144,12 @@ const PAGES: readonly ((text: string) => Page)[] = [
       lines: [`-${text}-`],
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
-  (text) => issuePreviewPage({ ...frame(text), title: text, body: text, labels: `x${text}` }, text),
+  (text) =>
+    issuePreviewPage(
+      { ...frame(text), title: text, body: text, labels: `x${text}`, ownName: text },
+      text,
+      given(text),
+    ),
   (text) => reviewDoorPage(text, true, text),
   (text) =>
     reviewListPage({
@@ -156,8 +163,8 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => reviewOnePage(reviewed(text), { files: [changed(text)], gaps: [text] }),
   (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
   (text) => replyFormPage(reply(text), said(text)),
-  (text) => replyPreviewPage(reply(text), text, text),
-  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text }, [text]),
+  (text) => replyPreviewPage(reply(text), text, text, given(text)),
+  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, ownName: text }, [text]),
   (text) => replyToPage(frame(text), text),
   (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
   (text) =>

@@ -59,8 +59,20 @@ describe('a browser', () => {
       404,
       'text/html; charset=UTF-8',
     ]);
-    expect(await response.text()).toMatch(/<h1>There is no such page<\/h1>[^]*start from the front page/);
+    expect(await response.text()).toMatch(
+      /<h1>There is no such page<\/h1>[^]*<a href="\/">Start from the front page/,
+    );
     expect((await ask('GET', '/admin/panic', HTML)).headers.get('Content-Type')).toMatch(/^text\/html/);
+  });
+
+  it('is led to the repository that its address may mean', async () => {
+    const response = await ask('GET', '/octo/hello/issues/7', HTML);
+    const link = '<a href="/v1/gh/octo/hello/issues/7">/v1/gh/octo/hello/issues/7</a>';
+    expect(await response.text()).toContain(`Did you mean ${link}?`);
+    for (const path of ['/nothing', '/octo/he%20llo', '/<script>/x']) {
+      const other = await ask('GET', path, HTML);
+      expect([other.status, (await other.text()).includes('Did you mean')]).toEqual([404, false]);
+    }
   });
 
   it.each(['/docs/', '/privacy//', `${REMOTE}/change/`])('is led on from %s', async (path) => {

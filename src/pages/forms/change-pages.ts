@@ -11,6 +11,7 @@ import {
   hidden,
   keyField,
   MAX_TITLE,
+  nameField,
   problemNotice,
   type PullRequestKey,
   stepButtons,
@@ -47,8 +48,8 @@ export interface ChangeForm extends FormFrame, ChangeFields {
   readonly theirs?: Difference;
 }
 
-const MAX_DESCRIPTION = 4_000;
-export const MAX_OWN_NAME = 200;
+const TITLE = { hint: 'What the change does, in one line. Everyone will see it.', maxLength: MAX_TITLE };
+const WHY = { hint: 'Why, for those who decide about it. Markdown.', maxLength: 4_000, isOptional: true };
 /** More are counted. */
 const MAX_ADDRESSES = 5;
 
@@ -70,33 +71,9 @@ export function changeFormPage(form: ChangeForm): Page {
           <form method="post" action="${action}" class="card">
             ${hidden({ token, pr_hash: prHash, ...hiddenFields(form) })}
             ${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
-            ${textField({
-              name: 'title',
-              label: 'Title',
-              value: title,
-              hint: 'What the change does, in one line. Everyone will see it.',
-              maxLength: MAX_TITLE,
-            })}
-            ${textArea(
-              {
-                name: 'description',
-                label: 'Description (optional)',
-                value: description,
-                hint: 'Why, for those who decide about it. Markdown.',
-                maxLength: MAX_DESCRIPTION,
-                isOptional: true,
-              },
-              4,
-            )}
-            ${textField({
-              name: 'own_name',
-              label: 'Your name (optional; never published, only searched for)',
-              value: form.ownName,
-              hint: 'With it, the service tells you if the text contains your name or e-mail address.',
-              maxLength: MAX_OWN_NAME,
-              isOptional: true,
-            })}
-            ${signOffBox(form)}
+            ${textField({ name: 'title', label: 'Title', value: title, ...TITLE })}
+            ${textArea({ name: 'description', label: 'Description (optional)', value: description, ...WHY }, 4)}
+            ${nameField(form)} ${signOffBox(form)}
             ${prHash === '' ? '' : keyField(form, { label: 'Pull request', value: prHash }, !form.needsKey)}
             ${stepButtons({ step: 'preview', label: 'See what becomes public' })}
           </form>`,
@@ -120,7 +97,15 @@ function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
   );
 }
 
-export interface ChangePreview {
+/** What somebody who publishes it should know. */
+export interface GivenAway {
+  /** What was searched and found, and warnings. */
+  readonly remarks: readonly string[];
+  /** E-mail addresses that become public with it. */
+  readonly addresses: readonly string[];
+}
+
+export interface ChangePreview extends GivenAway {
   readonly difference: Difference;
   /** Of commit and pull request. */
   readonly author: string;
@@ -128,10 +113,6 @@ export interface ChangePreview {
   readonly base: string;
   readonly title: string;
   readonly body: string;
-  /** What was searched and found, and warnings. */
-  readonly remarks: readonly string[];
-  /** E-mail addresses that become public with it. */
-  readonly addresses: readonly string[];
   /** Whether a push waits here unless its person says otherwise. */
   readonly isDelayed: boolean;
   /** Whether others have changed something since the form was opened. */
@@ -173,7 +154,7 @@ function movedNotice({ hasMoved }: ChangePreview): Html | '' {
   </div>`;
 }
 
-function addressNotice({ addresses }: ChangePreview): Html | '' {
+export function addressNotice({ addresses }: GivenAway): Html | '' {
   if (addresses.length === 0) return '';
   const more = addresses.length - MAX_ADDRESSES;
   const rest = more > 0 ? [`${more} more`] : [];
@@ -190,7 +171,7 @@ function addressNotice({ addresses }: ChangePreview): Html | '' {
 function publicText({ repository }: ChangeForm, { author, base, title, body }: ChangePreview): Html {
   return html`<section class="card" aria-labelledby="public">
     <h2 id="public">${visibleText(title)}</h2>
-    ${body === '' ? '' : html`<pre class="text" tabindex="0">${'\n'}${visibleText(body)}</pre>`}
+    ${body === '' ? '' : html`<pre class="text">${'\n'}${visibleText(body)}</pre>`}
     <dl class="facts">
       <dt>Author</dt>
       <dd>${author}</dd>
@@ -202,10 +183,10 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
   </section>`;
 }
 
-function remarksCard({ remarks }: ChangePreview): Html | '' {
+export function remarksCard({ remarks }: GivenAway): Html | '' {
   if (remarks.length === 0) return '';
   return html`<section class="card" aria-labelledby="remarks">
     <h2 id="remarks">What the service has looked for</h2>
-    <pre class="text" tabindex="0">${'\n'}${remarks.join('\n')}</pre>
+    <pre class="text">${'\n'}${remarks.join('\n')}</pre>
   </section>`;
 }

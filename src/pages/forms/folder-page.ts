@@ -23,6 +23,8 @@ export interface FolderPage extends Omit<FormFrame, 'token'> {
   readonly prHash: string;
 }
 
+const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
+  <button type="submit" name="new" value="1" class="second">Add a file</button>`;
 const MAX_ENTRIES = 1_000;
 /** In this order, each by its name. */
 const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
@@ -48,6 +50,7 @@ export function folderPage(page: FolderPage): Page {
   const shown = entries
     .toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
     .slice(0, MAX_ENTRIES);
+  const field = { name: 'path', label: 'Path of the file, or a part of it', value: path, maxLength: 4096 };
   const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
   return formPage(
     prHash === '' ? 'Change a file' : 'Change a file of your pull request',
@@ -55,13 +58,7 @@ export function folderPage(page: FolderPage): Page {
     html`Choose a file, or name it. Nothing is sent until you have seen what becomes public.`,
     html`${problemNotice(problem)}
       <form method="get" action="${action}" class="card">
-        ${hidden({ pr_hash: prHash })}
-        ${queryField(
-          { name: 'path', label: 'Path of the file, or a part of it', value: path, maxLength: 4096 },
-          'docs/guide.md',
-          html`<button type="submit" name="find" value="1">Find</button>
-            <button type="submit" name="new" value="1" class="second">Add a file</button>`,
-        )}
+        ${hidden({ pr_hash: prHash })} ${queryField(field, 'docs/guide.md', BUTTONS)}
       </form>
       <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
       <nav class="card" aria-label="Files">

@@ -74,6 +74,15 @@ export function textField(field: Field): Html {
   return inputRow(field, 'text', 'off');
 }
 
+export const MAX_OWN_NAME = 200;
+
+/** For whom to search. */
+export function nameField({ ownName: value }: { readonly ownName: string }): Html {
+  const label = 'Your name (optional; never published, only searched for)';
+  const hint = 'With it, the service tells you if the text contains your name or e-mail address.';
+  return textField({ name: 'own_name', label, value, hint, maxLength: MAX_OWN_NAME, isOptional: true });
+}
+
 /** @param rows that are seen at once. */
 export function textArea(field: Field, rows: number, isCode = false): Html {
   const { name, value } = field;

@@ -1,7 +1,8 @@
 /** What has become of a change: its pull request, and how to withdraw it. */
 import { html } from 'hono/html';
 import { farewell, type Withdrawn } from '../../push/reply/banner.ts';
-import type { Html, Page } from '../layout.ts';
+import NEXT_HTML from '../fragments/next.html';
+import { filled, type Html, type Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
@@ -49,22 +50,11 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
     frame,
     html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
     html`${keepCard(
-        opened,
-        'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Keep the key to yourself.',
-      )}
-      <section class="card" aria-labelledby="next">
-        <h2 id="next">Next steps</h2>
-        <ul>
-          <li><a href="${edit}">Edit again</a>: the same file, in the same pull request.</li>
-          <li><a href="${page}">Follow it</a>: state and events, and a feed.</li>
-          <li>
-            <a href="${safeUrl(subscribeUrl)}">Notifications</a>. Anyone can post there, so trust only the
-            page above.
-          </li>
-          <li><a href="${withdrawal}">Withdraw it</a>.</li>
-        </ul>
-      </section>
-      ${lines === '' ? '' : html`<pre class="text" tabindex="0">${lines}</pre>`}`,
+      opened,
+      'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Keep the key to yourself.',
+    )}
+    ${filled(NEXT_HTML, { edit, page, topic: safeUrl(subscribeUrl), withdrawal })}
+    ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`}`,
   );
 }
 

@@ -5,10 +5,12 @@ import { conversationSection, plainText, type ShownConversation } from '../conve
 import type { Html, Page } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import { visibleText } from '../visible-text.ts';
+import { addressNotice, type GivenAway, remarksCard } from './change-pages.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
   MAX_TITLE,
+  nameField,
   problemNotice,
   queryField,
   safeUrl,
@@ -34,6 +36,8 @@ export interface IssueForm extends FormFrame {
   readonly body: string;
   /** Names, with commas between them. */
   readonly labels: string;
+  /** To be searched for, here and below; empty: not given. */
+  readonly ownName: string;
 }
 
 export interface ReplyForm extends FormFrame {
@@ -41,12 +45,17 @@ export interface ReplyForm extends FormFrame {
   /** The thread at the code host. */
   readonly threadUrl: string;
   readonly body: string;
+  readonly ownName: string;
   readonly userToken: string;
   /** The thread on which reports have silenced the pseudonym; null: none. */
   readonly appealFor: string | null;
 }
 
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
+const LABELS = {
+  hint: 'Names of labels that the repository has, with commas between them.',
+  isOptional: true,
+};
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 
@@ -62,15 +71,8 @@ export function issueFormPage(form: IssueForm, templates: readonly string[] = []
         ${hidden({ token })}
         ${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
         ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
-        ${textField({
-          name: 'labels',
-          label: 'Labels (optional)',
-          value: labels,
-          hint: 'Names of labels that the repository has, with commas between them.',
-          maxLength: MAX_TITLE,
-          isOptional: true,
-        })}
-        ${stepButtons({ step: 'preview', label: 'Preview' })}
+        ${textField({ name: 'labels', label: 'Labels (optional)', value: labels, ...LABELS })}
+        ${nameField(form)} ${stepButtons({ step: 'preview', label: 'Preview' })}
       </form>`,
   );
 }
@@ -96,19 +98,21 @@ function asItStands(text: string): Html {
 }
 
 /** @param text as it will stand, with its footer. */
-export function issuePreviewPage(form: IssueForm, text: string): Page {
-  const { action, token, title, body, labels } = form;
+export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway): Page {
+  const { action, token, title, body, labels, ownName } = form;
   return formPage(
     'Preview of the issue',
     form,
     html`This is everything that becomes public. Nothing has been sent yet.`,
-    html`<section class="card" aria-labelledby="shown">
+    html`${addressNotice(given)}
+      <section class="card" aria-labelledby="shown">
         <h2 id="shown">${visibleText(title)}</h2>
         ${asItStands(text)}
         ${labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`}
       </section>
+      ${remarksCard(given)}
       <form method="post" action="${action}">
-        ${hidden({ token, title, body, labels })}
+        ${hidden({ token, title, body, labels, own_name: ownName })}
         ${stepButtons({ step: 'post', label: 'Open the issue' }, { step: 'edit', label: 'Change it' })}
       </form>`,
   );
@@ -116,7 +120,14 @@ export function issuePreviewPage(form: IssueForm, text: string): Page {
 
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
-  const { action, token, problem, body, number, threadUrl, userToken } = form;
+  const { action, token, problem, body, number, threadUrl, userToken: value } = form;
+  const own = {
+    name: 'user_token',
+    label: 'Your token (optional)',
+    value,
+    hint: TOKEN_HINT,
+    isOptional: true,
+  };
   return formPage(
     `Reply to #${number}`,
     form,
@@ -126,18 +137,8 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation | null)
       <form method="post" action="${action}" class="card">
         ${hidden({ token, number: String(number) })}
         ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
-        ${secretField(
-          {
-            name: 'user_token',
-            label: 'Your token (optional)',
-            value: userToken,
-            hint: TOKEN_HINT,
-            isOptional: true,
-          },
-          { label: 'Thread', value: `${form.repository}#${number}` },
-          'current-password',
-        )}
-        ${stepButtons({ step: 'preview', label: 'Preview' })}
+        ${secretField(own, { label: 'Thread', value: `${form.repository}#${number}` }, 'current-password')}
+        ${nameField(form)} ${stepButtons({ step: 'preview', label: 'Preview' })}
       </form>
       ${thread === null ? '' : conversationSection(thread, '')}`,
   );
@@ -163,20 +164,22 @@ function threadNotice(thread: ShownConversation | null): Html | '' {
 }
 
 /** @param text as it will stand, with its footer. @param hash the pseudonym. */
-export function replyPreviewPage(form: ReplyForm, text: string, hash: string): Page {
-  const { action, token, body, number, userToken } = form;
+export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
+  const { action, token, body, number, userToken, ownName } = form;
   return formPage(
     `Preview of the reply to #${number}`,
     form,
     html`This is everything that becomes public, under the pseudonym <span class="mono">anon-${hash}</span>.
       Nothing has been sent yet.`,
-    html`<section class="card" aria-labelledby="shown">
+    html`${addressNotice(given)}
+      <section class="card" aria-labelledby="shown">
         <h2 id="shown">Your reply</h2>
         ${asItStands(text)}
         <p class="soft small after-commands">The karma in the last line is that of the moment of posting.</p>
       </section>
+      ${remarksCard(given)}
       <form method="post" action="${action}">
-        ${hidden({ token, number: String(number), body, user_token: userToken })}
+        ${hidden({ token, number: String(number), body, user_token: userToken, own_name: ownName })}
         ${stepButtons({ step: 'post', label: 'Post the reply' }, { step: 'edit', label: 'Change it' })}
       </form>`,
   );
@@ -194,6 +197,8 @@ function keepToken(
   { number, hash, userToken }: Posted,
   onward: string,
 ): Html {
+  const hint = 'It can keep the token when you go on with the button.';
+  const own = { name: 'user_token', label: 'The same for your password manager', value: userToken, hint };
   return html`<section class="card" aria-labelledby="keep">
     <h2 id="keep">Keep your token</h2>
     <p>
@@ -203,39 +208,26 @@ function keepToken(
     ${shownValue('token-to-copy', 'Your token', userToken)}
     <form method="post" action="${action}">
       ${hidden({ token, number: String(number) })}
-      ${secretField(
-        {
-          name: 'user_token',
-          label: 'The same for your password manager',
-          value: userToken,
-          hint: 'It can keep the token when you go on with the button.',
-        },
-        { label: 'Thread', value: `${repository}#${number}` },
-        'new-password',
-      )}
+      ${secretField(own, { label: 'Thread', value: `${repository}#${number}` }, 'new-password')}
       ${stepButtons({ step: 'edit', label: onward })}
     </form>
   </section>`;
 }
 
-export function replyToPage(frame: Omit<FormFrame, 'token'>, typed: string): Page {
+export function replyToPage(frame: Omit<FormFrame, 'token'>, value: string): Page {
+  const field = {
+    name: 'to',
+    label: 'Number or address of the issue or pull request',
+    value,
+    maxLength: 300,
+  };
   return formPage(
     'Reply to an issue',
     frame,
     html`To an issue or a pull request, without an account.`,
     html`<section class="card" aria-label="Which one?">
       <form method="get" action="${frame.action}">
-        ${queryField(
-          {
-            name: 'to',
-            label: 'Number or address of the issue or pull request',
-            value: typed,
-            maxLength: 300,
-          },
-          '12',
-          html`<button type="submit">Reply</button>`,
-          frame.problem,
-        )}
+        ${queryField(field, '12', html`<button type="submit">Reply</button>`, frame.problem)}
       </form>
     </section>`,
   );

@@ -8,6 +8,7 @@ import { type Refused, sentence } from '../request/refused.ts';
 import { checkIssue, createIssue } from '../threads/create-issue.ts';
 import { pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
+import { givenAway, ownNameIn } from './given-away.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
 import { issueTemplate, issueTemplates } from './issue-templates.ts';
@@ -38,7 +39,8 @@ export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName):
 
 /** As a link of a project may fill them in, and as a browser sends them. */
 function fieldsOf(value: (field: 'title' | 'body' | 'labels') => string) {
-  return { title: value('title'), body: withPlainLineEnds(value('body')), labels: value('labels') };
+  const body = withPlainLineEnds(value('body'));
+  return { title: value('title'), body, labels: value('labels'), ownName: '' };
 }
 
 async function answerIssue(
@@ -46,7 +48,8 @@ async function answerIssue(
   target: RepositoryName,
   { fields, token, problem }: SentForm,
 ): Promise<Response> {
-  const issue = fieldsOf((field) => fields.get(field) ?? '');
+  const ownName = ownNameIn(fields);
+  const issue = { ...fieldsOf((field) => fields.get(field) ?? ''), ownName };
   const formOf = async (own: string | null) => ({ ...(await frameOf(c, target, ISSUE_FORM, own)), ...issue });
   if (token === null) return answerForm(c, issueFormPage({ ...(await formOf(null)), problem }), 403);
   const form = await formOf(token.text);
@@ -61,7 +64,15 @@ async function answerIssue(
   const labels = issue.labels.split(',').map((label) => label.trim());
   const checked = await checkIssue(c, target, { ...issue, labels: labels.filter((label) => label !== '') });
   if (checked.kind === 'refused') return again(checked);
-  if (step !== 'post') return answerForm(c, issuePreviewPage(form, checked.issue.body));
+  if (step !== 'post')
+    return answerForm(
+      c,
+      issuePreviewPage(
+        form,
+        checked.issue.body,
+        givenAway({ title: issue.title, body: issue.body }, ownName),
+      ),
+    );
   const secrets = await secretsOf(c, token, [issue.title, issue.body, issue.labels]);
   const userToken = userTokenOf(secrets);
   const post = () => createIssue(c, target, checked.issue, userToken);

@@ -3,7 +3,6 @@
  * of the bot account's calls. A template is text: nothing that it names is read.
  */
 import type { Context } from 'hono';
-import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
@@ -24,13 +23,10 @@ const MOST = 20;
 const MOST_BYTES = 64 * 1024;
 const MOST_HEADER_CHARACTERS = 4_000;
 
-/** What stands between two lines of dashes at the beginning. */
-const header = z.object({
-  title: z.string().catch(''),
-  labels: z.union([z.string(), z.array(z.string()).transform((labels) => labels.join(', '))]).catch(''),
-});
-
-export interface IssueTemplate extends z.infer<typeof header> {
+export interface IssueTemplate {
+  readonly title: string;
+  /** Names, with commas between them. */
+  readonly labels: string;
   readonly body: string;
 }
 
@@ -90,12 +86,19 @@ function read<T>(
   });
 }
 
+/** A template begins with fields between two lines of dashes, or with its text. */
 function parsed(text: string): IssueTemplate {
   const end = text.startsWith('---\n') ? text.slice(0, MOST_HEADER_CHARACTERS).indexOf('\n---\n', 3) : -1;
   if (end < 0) return { title: '', labels: '', body: text };
   const body = text.slice(end + '\n---\n'.length).trimStart();
   try {
-    return { ...header.parse(readYaml(text.slice('---\n'.length, end + 1))), body };
+    const header = readYaml(text.slice('---\n'.length, end + 1)) as Record<
+      'title' | 'labels',
+      unknown
+    > | null;
+    const labels = [header?.labels].flat().filter((label) => typeof label === 'string');
+    const title = typeof header?.title === 'string' ? header.title : '';
+    return { title, labels: labels.join(', '), body };
   } catch {
     return { title: '', labels: '', body };
   }

@@ -24,6 +24,7 @@ import { type Refused, refused, sentence } from '../request/refused.ts';
 import { isBlank } from '../request/payload.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
+import { givenAway, ownNameIn } from './given-away.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { MAX_TEXT_FORM_BYTES } from './issue-form.ts';
 import { REPLY_FORM } from './paths.ts';
@@ -99,7 +100,8 @@ async function answerReply(
     // A new pseudonym has none.
     const karma = (form.userToken === '' ? 0 : await karmaOf(c, hash)) + 1;
     const text = commentText(form.body, { hash, karma, origin: publishedOrigin(c.req.raw, c.var.config) });
-    return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
+    const given = givenAway({ body: form.body }, form.ownName);
+    return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash, given));
   }
   const post = () => postComment(c, { repository: target, number }, checked);
   const outcome = await postForm(c, target, 'comments', secrets, post);
@@ -142,6 +144,7 @@ async function formOf(
     number,
     threadUrl: `${c.var.host.url}/${fullName(target)}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
+    ownName: ownNameIn(fields),
     userToken: (fields.get('user_token') ?? '').trim(),
     appealFor: null,
   };

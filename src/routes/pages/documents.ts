@@ -1,20 +1,28 @@
 /** GET /privacy and /maintainers: what people must know before they push, and before they merge. /docs: openapi.ts. */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { type DOCUMENTS, documentPage } from '../../pages/document-page.ts';
-import { MAINTAINERS_PATH, PRIVACY_PATH } from '../../pages/layout.ts';
+import { type DOCUMENTS, documentPage, documentText } from '../../pages/document-page.ts';
+import { ICON, MAINTAINERS_PATH, PRIVACY_PATH } from '../../pages/layout.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
+import { prefersPage } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';
 
 const KEPT_SECONDS = 300;
+const KEPT_LONG = { 'Cache-Control': 'public, max-age=86400' };
+/** Addresses below `/v1/` name repositories, pseudonyms, and hashes, which may be all that an update needs. */
+const ROBOTS = 'User-agent: *\nDisallow: /v1/\nDisallow: /admin/\n';
 
 export const documents = new Hono<AppEnv>();
 
 documents.get(PRIVACY_PATH, (c) => answerDocument(c, 'privacy'));
 documents.get(MAINTAINERS_PATH, (c) => answerDocument(c, 'maintainers'));
+documents.get('/favicon.ico', (c) => c.body(ICON, 200, { 'Content-Type': 'image/svg+xml', ...KEPT_LONG }));
+documents.get('/robots.txt', (c) => c.text(ROBOTS, 200, KEPT_LONG));
 
-export function answerDocument(c: Context<AppEnv>, name: keyof typeof DOCUMENTS): Promise<Response> {
+export async function answerDocument(c: Context<AppEnv>, name: keyof typeof DOCUMENTS): Promise<Response> {
   const { config } = c.var;
-  const page = documentPage(name, config, shownOrigin(c.req.raw, config));
-  return answerPage(c, page, 200, { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) });
+  const origin = shownOrigin(c.req.raw, config);
+  const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };
+  if (name !== 'api' && !prefersPage(c)) return c.text(documentText(name, config, origin), 200, kept);
+  return answerPage(c, documentPage(name, config, origin), 200, kept);
 }

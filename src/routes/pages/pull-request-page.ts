@@ -16,7 +16,12 @@ import { heldPushesOf, pullRequestOf } from '../../objects.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
 import { heldPage, heldText } from '../../pages/held-page.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
-import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
+import {
+  type PullRequestPage,
+  pullRequestPage as renderPage,
+  pullRequestText,
+} from '../../pages/pull-request-page.ts';
+import { isoTime } from '../../pages/times.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';
@@ -24,7 +29,7 @@ import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { NO_WAIT } from '../../limits/sliding-window.ts';
 import { limitsOf, textRefusal } from '../request/limits.ts';
-import { answer, as, described, HTML, TEXT } from '../description.ts';
+import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
 /** The service learns of events at the code host once a minute. */
 const KEPT_SECONDS = 60;
@@ -47,6 +52,23 @@ const pullRequestPageParams = z.object({
     }),
 });
 
+const at = z.iso.datetime();
+const pullRequestAnswer = z
+  .object({
+    hash: z.string(),
+    state: z.enum(['open', 'merged', 'closed', 'withdrawn', 'held', 'failed', 'cancelled', 'discarded']),
+    url: z.string().nullable().meta({ description: 'The pull request; null: it is not public.' }),
+    title: z.string().nullable().meta({ description: 'Null: it cannot be read now.' }),
+    events: z.array(z.object({ kind: z.string(), at, url: z.string() })),
+    comments: z
+      .array(z.object({ author: z.string().nullable(), at, path: z.string().nullable(), text: z.string() }))
+      .optional()
+      .meta({ description: 'What people wrote, newest first, cut; missing: it cannot be read now.' }),
+  })
+  .meta({ description: 'What is known of a pull request.' });
+
+type PullRequestAnswer = z.infer<typeof pullRequestAnswer>;
+
 export const pullRequestPage = new Hono<AppEnv>();
 
 // The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
@@ -60,12 +82,12 @@ pullRequestPage.get(
     operationId: 'pullRequestPage',
     summary: 'The state of a pull request',
     description:
-      'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, and an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
+      'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, JSON for `Accept: application/json`, and an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
     tag: 'Service',
     path: pullRequestPageParams,
     responses: {
-      200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
-      404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
+      200: answer('The page or feed.', asJson(pullRequestAnswer), as(HTML, TEXT, 'application/atom+xml')),
+      404: answer('None has this hash.', asError('no such pull request'), as(HTML, TEXT)),
       429: answer(
         'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
         as(TEXT),
@@ -99,9 +121,20 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key', conversation };
   // Why it cannot be read now may concern this client alone.
   const headers = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
-  return isForTerminal(c)
-    ? c.text(pullRequestText(page), 200, { ...headers, Vary: 'Accept' })
+  const varying = { ...headers, Vary: 'Accept' };
+  const type = typeFor(c);
+  if (type === 'application/json') return c.json<PullRequestAnswer>(asAnswer(page), 200, varying);
+  return type === 'text/plain'
+    ? c.text(pullRequestText(page), 200, varying)
     : answerPage(c, renderPage(page), 200, headers);
+}
+
+function asAnswer({ pullRequest, conversation }: PullRequestPage): PullRequestAnswer {
+  const { prHash: hash, state, url, events } = pullRequest;
+  const said = conversation.kind === 'shown' ? conversation.conversation : null;
+  const shown = events.map((event) => ({ kind: event.kind, at: isoTime(event.at), url: event.url || url }));
+  const comments = said === null ? {} : { comments: [...said.comments] };
+  return { hash, state, url, title: said?.title ?? null, events: shown, ...comments };
 }
 
 async function conversationWith(
@@ -124,10 +157,12 @@ function heldUpdateOf(c: Context<AppEnv>, hash: string): Promise<HeldView | null
 }
 
 function showHeld(c: Context<AppEnv>, held: HeldView): Promise<Response> | Response {
-  const kept = { 'Cache-Control': 'no-store' };
-  return isForTerminal(c)
-    ? c.text(heldText(held), 200, { ...kept, Vary: 'Accept' })
-    : answerPage(c, heldPage(held), 200, kept);
+  const kept = { 'Cache-Control': 'no-store', Vary: 'Accept' };
+  const { prHash: hash, state } = held;
+  const nothing = { url: null, title: null, events: [] };
+  const type = typeFor(c);
+  if (type === 'application/json') return c.json<PullRequestAnswer>({ hash, state, ...nothing }, 200, kept);
+  return type === 'text/plain' ? c.text(heldText(held), 200, kept) : answerPage(c, heldPage(held), 200, kept);
 }
 
 /** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */
@@ -138,9 +173,11 @@ async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView
 }
 
 function unknown(c: Context<AppEnv>, isForProgram: boolean): Response | Promise<Response> {
-  return answerRefused(c, UNKNOWN, isForProgram || isForTerminal(c) ? 'text' : 'page');
+  const type = typeFor(c);
+  if (type === 'application/json') return answerRefused(c, { ...UNKNOWN, error: 'no such pull request' });
+  return answerRefused(c, UNKNOWN, isForProgram || type === 'text/plain' ? 'text' : 'page');
 }
 
-function isForTerminal(c: Context<AppEnv>): boolean {
-  return preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain';
+function typeFor(c: Context<AppEnv>) {
+  return preferredType(c, ['text/html', 'text/plain', 'application/json'], 'text/plain');
 }

@@ -15,6 +15,8 @@ export interface Refused {
   readonly title?: string;
   /** For people. Default: `error`. */
   readonly explanation?: string;
+  /** For people: the path that they may have meant. */
+  readonly onward?: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly code: ErrorCode;
 }
@@ -74,7 +76,7 @@ export function answerRefused(
       return c.text(`${heading}${explanation ?? error}\n`, status, headers);
     }
     case 'page': {
-      const page = problemPage(title ?? 'Not now', explanationOf(refusal));
+      const page = problemPage(title ?? 'Not now', explanationOf(refusal), refusal.onward);
       // It may depend on what someone has typed.
       return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
     }

@@ -8,7 +8,8 @@ const bindings = env as unknown as Env;
 
 async function get(path: string, settings: Record<string, string> = {}): Promise<string> {
   const variables = { ...bindings, SOURCE_REPO: 'https://code.test/veil', ...settings };
-  const response = await worker.fetch(new Request(`https://veil.test${path}`), variables);
+  const headers = { Accept: 'text/html' };
+  const response = await worker.fetch(new Request(`https://veil.test${path}`, { headers }), variables);
   expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=UTF-8']);
   return response.text();
 }
@@ -20,7 +21,8 @@ describe.each([
   it('has the document, and leads to the others where the code is', async () => {
     const page = await get(path);
     expect(page).toContain(`>${heading}</h2>`);
-    expect(page).toMatch(/href="https:\/\/code\.test\/veil\/blob\/HEAD\/\w+/);
+    // The other has none.
+    if (path === '/privacy') expect(page).toMatch(/href="https:\/\/code\.test\/veil\/blob\/HEAD\/\w+/);
     expect(page).not.toMatch(/<img|href="@|\.md\)|<script|&lt;!--/);
     const ids = new Set(Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id]) => id));
     const fragments = Array.from(page.matchAll(/href="#([^"]+)"/g), ([, id]) => id);
@@ -36,7 +38,7 @@ describe.each(['/privacy', '/maintainers', '/docs'])('%s', (path) => {
     });
     expect(page).not.toContain('{{');
     expect(page).not.toMatch(/a&b/);
-    if (path !== '/docs') expect(page).toContain('href="https://code.test/a&amp;b&#39;c/blob/HEAD/');
+    if (path === '/privacy') expect(page).toContain('href="https://code.test/a&amp;b&#39;c/blob/HEAD/');
   });
 });
 
@@ -44,4 +46,34 @@ it('shows badges that can be copied as they are', async () => {
   expect(await get('/maintainers')).toContain(
     '![Anonymous PRs](https://veil.test/badge/&lt;owner&gt;/&lt;repo&gt;)',
   );
+});
+
+it.each(['/privacy', '/maintainers'])('%s has an index of its sections', async (path) => {
+  const page = await get(path);
+  const [, index = ''] = /<nav class="card" aria-label="Contents">([^]*?)<\/nav>/.exec(page) ?? [];
+  const sections = page.match(/<h2 /g) ?? [];
+  expect(index.match(/<a href="#/g)).toHaveLength(sections.length);
+});
+
+it.each(['/privacy', '/maintainers'])('%s is Markdown in a terminal', async (path) => {
+  const request = new Request(`https://veil.test${path}`, { headers: { Accept: '*/*' } });
+  const response = await worker.fetch(request, { ...bindings, SOURCE_REPO: 'https://code.test/a&b' });
+  expect([response.headers.get('Content-Type'), response.headers.get('Vary')]).toEqual([
+    'text/plain; charset=UTF-8',
+    'Accept',
+  ]);
+  const text = await response.text();
+  expect(text).toMatch(/^\s*# [^]*\n## /);
+  expect(text).not.toMatch(/\{\{|<!--|^!\[|&amp;|\]\((?!https:|#)/m);
+  if (path === '/privacy') expect(text).toContain('https://code.test/a&b/blob/HEAD/');
+});
+
+const ask = (path: string) => worker.fetch(new Request(`https://veil.test${path}`), bindings);
+
+it('has an icon, tells crawlers to leave out hashes, and says what a link to it leads to', async () => {
+  const icon = await ask('/favicon.ico');
+  expect([icon.status, icon.headers.get('Content-Type')]).toEqual([200, 'image/svg+xml']);
+  expect(await icon.text()).toMatch(/^<svg /);
+  expect(await (await ask('/robots.txt')).text()).toContain('User-agent: *\nDisallow: /v1/\n');
+  expect(await get('/privacy')).toContain('<meta property="og:title" content="Privacy · gitveil" />');
 });

@@ -123,3 +123,30 @@ it('can be asked for in upper case, runs no script but its own, and loads nothin
   expect(text).not.toMatch(/<script [^>]|<img|src=/);
   expect(text).toContain(`<link rel="alternate" type="application/atom+xml" href="/v1/pr/${HASH}.atom" />`);
 });
+
+it('is JSON for a program that asks for it, with what people wrote where that can be read', async () => {
+  forgetEverything();
+  const accept = { Accept: 'application/json' };
+  const { status, headers, text } = await ask(URL, WITH_BOT, accept);
+  expect([status, headers.get('Content-Type'), headers.get('Vary')]).toEqual([
+    200,
+    'application/json',
+    expect.stringContaining('Accept'),
+  ]);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/) as string;
+  const url = 'https://host.test/octo/hello/pull/7';
+  expect(JSON.parse(text)).toEqual({
+    hash: HASH,
+    state: 'open',
+    url,
+    title: 'T',
+    events: [{ kind: 'opened', at: time, url }],
+    comments: [{ author: null, at: AT, path: null, text: 'B' }],
+  });
+  forgetEverything();
+  const without = await ask(URL, {}, accept);
+  expect(JSON.parse(without.text)).toMatchObject({ hash: HASH, title: null });
+  expect(without.text).not.toContain('comments');
+  const unknown = await ask(URL.replace(HASH, 'fedcba987654'), {}, accept);
+  expect([unknown.status, JSON.parse(unknown.text)]).toEqual([404, { error: 'no such pull request' }]);
+});

@@ -52,7 +52,8 @@ describe('the description', () => {
         served.delete(path);
     }
     // Documents, as pages.
-    for (const page of ['GET /privacy', 'GET /maintainers']) expect(served.delete(page)).toBe(true);
+    for (const page of ['GET /privacy', 'GET /maintainers', 'GET /favicon.ico', 'GET /robots.txt'])
+      expect(served.delete(page)).toBe(true);
     // A page of the operator's.
     for (const page of ['GET /admin/held', 'POST /admin/held', 'GET /admin/held/{hash}']) {
       expect(served.delete(page)).toBe(true);

@@ -4,7 +4,8 @@ import { type ParsedPath, parsePath } from '../../../edit/path.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
 import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
-import { type ChangeFields, MAX_OWN_NAME } from '../../../pages/forms/change-pages.ts';
+import type { ChangeFields } from '../../../pages/forms/change-pages.ts';
+import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 

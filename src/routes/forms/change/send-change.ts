@@ -23,6 +23,7 @@ import { problem, sentence } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import type { FormFields } from '../../../forms/form-fields.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
+import { NO_NAME } from '../given-away.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import {
   changeFields,
@@ -44,7 +45,6 @@ const MAX_FORM_BYTES = 7 * 1024 * 1024;
 const MOVED = problem(409, 'The repository has another name now. Open its page under the new name.');
 const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
 const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
-const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
 const UNCHANGED = problem(400, 'You have not changed the text yet.');
 const NO_KEY = problem(
   400,
