@@ -91,8 +91,8 @@ async function creationsLeft(): Promise<number> {
 }
 
 async function allEnded(): Promise<void> {
-  // Seldom: it is some seconds until those that wait are turned away.
-  await expect.poll(requestsInFlight, { interval: 250 }).toBe(1);
+  // Seldom, READ_TIMEOUT passes until those that wait are turned away: half a minute.
+  await expect.poll(requestsInFlight, { interval: 250, timeout: 60_000 }).toBe(1);
 }
 
 it('one subscriber who begins many pushes takes nobody else’s memory', async () => {
@@ -107,7 +107,7 @@ it('one subscriber who begins many pushes takes nobody else’s memory', async (
   expect(push, push.stderr).toMatchObject({ code: 0 });
   for (const client of clients) client.vanish();
   await allEnded();
-}, 60_000);
+}, 120_000);
 
 it('an isolate without memory says that it is busy, and serves everybody once it has some again', async () => {
   const [pushed, fetched] = [await bed.createUpstream(), await bed.createUpstream()];
@@ -138,7 +138,7 @@ it('an isolate without memory says that it is busy, and serves everybody once it
   await allEnded();
   expect(await pusher.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({ code: 0 });
   expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
-}, 60_000);
+}, 120_000);
 
 it('clients that leave amidst their commands leave nothing behind', async () => {
   const upstream = await bed.createUpstream();
@@ -160,7 +160,7 @@ it('clients that leave amidst their commands leave nothing behind', async () => 
   expect(await push()).toMatchObject({ code: 0 });
   for (const client of others) client.vanish();
   await allEnded();
-}, 60_000);
+}, 120_000);
 
 it('a crowd of pushes that have sent a megabyte and then crawl leaves room for others', async () => {
   const upstream = await bed.createUpstream();
@@ -241,7 +241,7 @@ it('a hundred pushes that crawl, each complete but for its end, have created not
     for (const client of crawlers) client.vanish();
   }
   await allEnded();
-}, 60_000);
+}, 120_000);
 
 it('forms that are announced and not sent take no memory from others', async () => {
   const upstream = await bed.createUpstream();
