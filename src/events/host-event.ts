@@ -34,7 +34,7 @@ export function ownPrHash({ branch, authorId }: PullRequestState, botId: number)
 
 /** Oldest first. Of the bot's own remarks, only those that it made on somebody's behalf. */
 export function eventsOf(
-  { number, url, mergedAt, closedAt }: PullRequestState,
+  { number, url, mergedAt, closedAt }: Pick<PullRequestState, 'number' | 'url' | 'mergedAt' | 'closedAt'>,
   remarks: readonly Remark[],
   botId: number,
 ): readonly HostEvent[] {

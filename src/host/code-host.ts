@@ -242,10 +242,17 @@ export interface ThreadComment {
 export interface Conversation {
   readonly title: string;
   readonly state: 'open' | 'closed' | 'merged';
+  /** When it was closed or merged, as the host writes it; null: it is open, or the host does not say. */
+  readonly closedAt: string | null;
   /** True: only the people of the repository may comment. */
   readonly isLocked: boolean;
   /** The newest first, at most 50. */
   readonly comments: readonly ThreadComment[];
+}
+
+/** An issue that was transferred to another public repository. */
+export interface MovedThread {
+  readonly movedTo: string;
 }
 
 /** What a call to the host is made for. */
@@ -279,5 +286,5 @@ export interface ActivityHost {
    * An issue or a pull request as the public sees it; null if there is none, or not for the public. Up to ten calls,
    * however much was written.
    */
-  conversation(repository: RepositoryName, number: number): Promise<Conversation | null>;
+  conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null>;
 }

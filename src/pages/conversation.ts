@@ -12,6 +12,8 @@ export type ShownConversation =
   | { readonly kind: 'shown'; readonly conversation: Conversation }
   /** There is none, or not for the public. */
   | { readonly kind: 'missing' }
+  /** To another repository. */
+  | { readonly kind: 'moved'; readonly to: string }
   /** It cannot be read now. @property why in whole sentences. */
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -83,5 +85,6 @@ function timeOf(at: string): string {
 }
 
 function whyNot(shown: Exclude<ShownConversation, { kind: 'shown' }>): string {
+  if (shown.kind === 'moved') return `It was moved to another repository: ${plainText(shown.to)}`;
   return shown.kind === 'missing' ? 'The code host does not show it to the public.' : shown.why;
 }

@@ -1,5 +1,6 @@
 /** What people wrote on a thread, as its author reads it here: on the page of a pull request, and before a reply. */
 import { describe, expect, it } from 'vitest';
+import { moved } from '../../sandbox/known-answers.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
@@ -68,6 +69,41 @@ describe('the page of a pull request', () => {
     expect(html).toMatch(/does not answer now\. Reload this page in a minute\./);
     expect(html).toContain('<h2 id="standing">Status</h2>');
     expect((await client.get(path)).html).not.toContain('does not answer now');
+  });
+});
+
+describe('what was read last', () => {
+  it('is shown and recorded, before the feed has told of it', async () => {
+    const { name, path, client } = await discussed();
+    await bed.sandbox.maintainer.merge(name);
+    expect((await client.get(path)).html).toMatch(/Merged[\s\S]*The maintainers have accepted it\./);
+    expect((await client.get(`${path}.atom`)).html).toContain('#1: merged');
+  });
+
+  it('is a refusal if the host refuses for good, and is told as one', async () => {
+    const { path, client } = await discussed();
+    const answer = { status: 403, body: { message: 'Repository access blocked' } };
+    bed.sandbox.faults.inject({ path: /\/issues\/\d+$/, answer });
+    const { html } = await client.get(path);
+    expect(html).toMatch(/refuses to show it to this service: Repository access blocked\./);
+    expect(html).not.toContain('Reload this page in a minute');
+  });
+
+  it('is never another repository’s: a transferred issue says where it is now', async () => {
+    const [upstream, other] = [await bed.createUpstream(), await bed.createUpstream()];
+    const issue = { title: 'Slow', body: 'Very.' };
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, issue);
+    await bed.host.call('POST', `/repos/${other.fullName}/issues`, {
+      title: 'Elsewhere',
+      body: 'Other words',
+    });
+    const location = `${bed.sandbox.apiUrl}/repos/${other.fullName}/issues/1`;
+    const path = new RegExp(`/repos/${upstream.fullName}/issues/1$`);
+    bed.sandbox.faults.inject({ method: 'GET', path, answer: moved(301, location) });
+    const { status, html } = await page(`/v1/gh/${upstream.fullName}/reply?to=1`, bed.person());
+    expect(status).toBe(404);
+    expect(html).toContain(`was moved to ${bed.sandbox.url}/${other.fullName}/issues/1. Reply there.`);
+    expect(html).not.toContain('Other words');
   });
 });
 

@@ -99,6 +99,41 @@ describe('a write to a repository that was renamed', () => {
   });
 });
 
+/** An issue that is in another repository now. */
+const elsewhere = (isPrivate = false) =>
+  opened(({ method, path }) => {
+    if (path === '/repos/octo/other') return json(200, { ...repositoryAnswer('other', isPrivate), id: 9 });
+    if (path === '/repos/octo/hello') return json(200, repositoryAnswer('hello'));
+    if (method === 'GET') return json(200, { number: 7, html_url: 'https://host.test/octo/other/issues/7' });
+    if (path.startsWith('/repos/octo/other/')) return json(200, { number: 7, state: 'closed' });
+    return json(301, { message: 'Moved Permanently' }, { Location: `${API}/repositories/9/issues/7` });
+  });
+
+describe('an issue that was transferred', () => {
+  it('is closed where it is now', async () => {
+    const { http, threads } = elsewhere();
+    await threads.closeIssue(OLD, 1);
+    expect(http.writes.map(({ path }) => path)).toEqual([
+      '/repos/octo/hello/issues/1',
+      '/repos/octo/other/issues/7',
+    ]);
+  });
+
+  it('is not touched where only the bot may see it', async () => {
+    const { http, threads } = elsewhere(true);
+    await expect(threads.closeIssue(OLD, 1)).rejects.toMatchObject({ code: 'moved' });
+    expect(http.writes).toHaveLength(1);
+  });
+
+  it('takes no comment by its old number, and is named', async () => {
+    const { http, threads } = elsewhere();
+    await expect(threads.createComment(OLD, 1, 'text')).rejects.toMatchObject({
+      failure: { status: 301, says: 'it is octo/other#7 now' },
+    });
+    expect(http.writes).toHaveLength(1);
+  });
+});
+
 describe('a comment', () => {
   it.each([
     ['with another status', 200, comment],

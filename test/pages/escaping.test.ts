@@ -58,6 +58,7 @@ const said = (text: string) => ({
   conversation: {
     title: `t${text}`,
     state: 'open' as const,
+    closedAt: null,
     isLocked: true,
     comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
   },

@@ -21,6 +21,7 @@ const conversation: ShownConversation = {
   conversation: {
     title: 'Fix\u202E \u001b[2J',
     state: 'open',
+    closedAt: null,
     isLocked: false,
     comments: [
       {

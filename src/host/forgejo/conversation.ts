@@ -16,6 +16,7 @@ interface AnsweredIssue extends AnsweredComment {
   readonly title: string;
   readonly state: string;
   readonly is_locked: boolean;
+  readonly closed_at?: string | null;
   readonly pull_request?: { readonly merged: boolean } | null;
 }
 
@@ -31,6 +32,7 @@ export async function readConversation(octokit: Octokit, at: ThreadPlace): Promi
   return {
     title: expectText(issue.title),
     state: issue.pull_request?.merged === true ? 'merged' : isOpen ? 'open' : 'closed',
+    closedAt: issue.closed_at ?? null,
     isLocked: expectFlag(issue.is_locked),
     comments: newest(
       [toComment(issue, issue.created_at)],

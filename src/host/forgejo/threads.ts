@@ -40,7 +40,7 @@ export const FORGEJO_THREADS: ThreadDialect = {
 
   deleteComment: ({ octokit }, place) => call(octokit, `DELETE ${COMMENT}`, { ...place }),
 
-  issue: ({ octokit }, thread) => call(octokit, `GET ${ISSUE}`, { ...thread }),
+  issue: ({ octokit }, thread) => call<AnsweredComment>(octokit, `GET ${ISSUE}`, { ...thread }),
 
   closeIssue: ({ octokit }, thread) =>
     call<{ number: number; state: string }>(octokit, `PATCH ${ISSUE}`, {

@@ -1,7 +1,8 @@
 /** What was written on an issue or a pull request on GitHub. */
 import type { Octokit } from '@octokit/rest';
-import type { Conversation } from '../code-host.ts';
-import { expectFlag, expectNumber, expectText } from '../rest/answer.ts';
+import type { Conversation, MovedThread } from '../code-host.ts';
+import { expectFlag, expectNumber, expectText, expectThread } from '../rest/answer.ts';
+import { repositoryKey } from '../../repository-name.ts';
 import { lastPages, newest, toComment } from '../rest/conversation.ts';
 import type { ThreadPlace } from '../rest/reads.ts';
 import { PAGE_SIZE } from './reads.ts';
@@ -9,10 +10,12 @@ import { PAGE_SIZE } from './reads.ts';
 export async function readConversation(
   { rest }: Octokit,
   { owner, repo, index }: ThreadPlace,
-): Promise<Conversation | null> {
+): Promise<Conversation | MovedThread | null> {
   const { data: issue } = await rest.issues.get({ owner, repo, issue_number: index });
   // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
-  if (expectNumber(issue.number) !== index) return null;
+  const at = issue.html_url ? expectThread(issue.html_url).repository : { owner, name: repo };
+  const isHere = repositoryKey('', at) === repositoryKey('', { owner, name: repo });
+  if (!isHere || expectNumber(issue.number) !== index) return { movedTo: issue.html_url };
   const list = { owner, repo, per_page: PAGE_SIZE };
   const [comments, reviews, remarks] = await Promise.all([
     lastPages((page) => rest.issues.listComments({ ...list, issue_number: index, page }), lastPageOf),
@@ -37,6 +40,7 @@ export async function readConversation(
   return {
     title: expectText(issue.title),
     state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
+    closedAt: issue.closed_at ?? null,
     isLocked: expectFlag(issue.locked),
     comments: newest(
       [toComment(issue, issue.created_at)],

@@ -14,11 +14,14 @@ import type {
   Conversation,
   Feed,
   FeedThread,
+  MovedThread,
   PullRequestState,
   Remark,
+  Repository,
 } from '../code-host.ts';
-import { expectAddress, expectNumber } from './answer.ts';
-import { ifPublic } from './conversation.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { isKnownPublic } from '../git/visibility.ts';
+import { expectAddress, expectNumber, expectThread } from './answer.ts';
 import { openOctokit, type RestAccess, type RestCalls } from './octokit.ts';
 import { type AnsweredRemark, readAccount, type ReadDialect, type ThreadPlace } from './reads.ts';
 import { unlessMissing } from './unless-missing.ts';
@@ -34,24 +37,24 @@ export interface ActivityDialect extends ReadDialect {
     wantsMore: (page: readonly FeedThread[]) => boolean,
   ): Promise<Feed>;
   reviews(octokit: Octokit, place: ThreadPlace): Promise<readonly AnsweredReview[]>;
-  conversation(octokit: Octokit, place: ThreadPlace): Promise<Conversation | null>;
+  conversation(octokit: Octokit, place: ThreadPlace): Promise<Conversation | MovedThread | null>;
 }
 
 export class RestActivity implements ActivityHost {
-  readonly #octokit: Octokit;
-  readonly #apiUrl: string;
+  /** Nothing is tried again. */
+  readonly #calls: RestCalls;
   readonly #dialect: ActivityDialect;
 
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, dialect: ActivityDialect, beforeCall: (call: ActivityCall) => void) {
-    this.#octokit = openOctokit(access, TIMEOUT_MS);
-    this.#apiUrl = access.apiUrl;
+    const octokit = openOctokit(access, TIMEOUT_MS);
+    this.#calls = { octokit, apiUrl: access.apiUrl, clock: systemClock, retried: made, once: made };
     this.#dialect = dialect;
-    this.#octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
+    octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
   }
 
   async account(): Promise<Account> {
-    return readAccount(this.#dialect, this.#octokit);
+    return readAccount(this.#dialect, this.#calls.octokit);
   }
 
   async feed(
@@ -59,12 +62,12 @@ export class RestActivity implements ActivityHost {
     ifModifiedSince: string | null,
     wantsMore: (page: readonly FeedThread[]) => boolean,
   ): Promise<Feed> {
-    return this.#dialect.feed(this.#octokit, moment(since), ifModifiedSince, wantsMore);
+    return this.#dialect.feed(this.#calls.octokit, moment(since), ifModifiedSince, wantsMore);
   }
 
   async pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null> {
     return unlessMissing(async () => {
-      const pull = await this.#dialect.pull(this.#octokit, placeOf(repository, number));
+      const pull = await this.#dialect.pull(this.#calls.octokit, placeOf(repository, number));
       return {
         number: expectNumber(pull.number),
         url: expectAddress(pull.html_url),
@@ -85,26 +88,41 @@ export class RestActivity implements ActivityHost {
     const from = moment(since);
     return unlessMissing(async () => {
       const [comments, reviews] = await Promise.all([
-        this.#dialect.comments(this.#octokit, place, from),
-        this.#dialect.reviews(this.#octokit, place),
+        this.#dialect.comments(this.#calls.octokit, place, from),
+        this.#dialect.reviews(this.#calls.octokit, place),
       ]);
       return remarksSince(from, comments, reviews);
     });
   }
 
-  async conversation(repository: RepositoryName, number: number): Promise<Conversation | null> {
-    const octokit = this.#octokit;
-    const lookUp = (calls: RestCalls, name: RepositoryName) => this.#dialect.lookUp(calls, name);
-    return unlessMissing(() =>
-      ifPublic({ octokit, apiUrl: this.#apiUrl }, repository, lookUp, () =>
-        this.#dialect.conversation(octokit, placeOf(repository, number)),
-      ),
-    );
+  async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
+    return unlessMissing(async () => {
+      const isKnown = isKnownPublic(this.#calls.apiUrl, repository, systemClock.now());
+      // The bot may see more than the public.
+      if (!isKnown && (await this.#lookUp(repository)).isPrivate) return null;
+      const found = await this.#dialect.conversation(this.#calls.octokit, placeOf(repository, number));
+      if (found === null || !('movedTo' in found)) return found;
+      const to = expectThread(found.movedTo);
+      const [here, there] = await Promise.all([this.#lookUp(repository), this.#lookUp(to.repository)]);
+      if (there.isPrivate) return null;
+      // The host redirects from where a repository was renamed, too.
+      if (here.id !== there.id) return found;
+      const renamed = await this.#dialect.conversation(this.#calls.octokit, placeOf(there, to.index));
+      return renamed !== null && 'movedTo' in renamed ? null : renamed;
+    });
+  }
+
+  #lookUp(name: RepositoryName): Promise<Repository> {
+    return this.#dialect.lookUp(this.#calls, name);
   }
 }
 
 function placeOf({ owner, name }: RepositoryName, number: number): ThreadPlace {
   return { owner, repo: name, index: number };
+}
+
+function made<T>(call: () => Promise<T>): Promise<T> {
+  return call();
 }
 
 /** By the last word of the path; that of a pull request ends with its number, or with the name of that parameter. */

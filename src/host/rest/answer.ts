@@ -44,6 +44,18 @@ export function expectAddress(value: unknown): string {
   return text;
 }
 
+/** The thread whose page that is. */
+export function expectThread(address: unknown): {
+  readonly repository: RepositoryName;
+  readonly index: number;
+} {
+  const path = new URL(expectAddress(address)).pathname.split('/');
+  const [owner = '', name = '', , number] = path.slice(-4);
+  const repository = parseRepositoryName(owner, name);
+  if (repository === null) throw new TypeError('the host names no thread');
+  return { repository, index: expectNumber(Number(number)) };
+}
+
 /** A login becomes part of commits and of addresses. An app's ends in `[bot]`. */
 export function expectLogin(value: unknown): string {
   const text = expectText(value);

@@ -1,10 +1,6 @@
 /** How conversations are read, whichever kind of host gives them. */
-import { systemClock } from '../../isolate/clock.ts';
-import type { RepositoryName } from '../../repository-name.ts';
-import type { Conversation, Repository, ThreadComment } from '../code-host.ts';
-import { isKnownPublic } from '../git/visibility.ts';
+import type { ThreadComment } from '../code-host.ts';
 import { expectList } from './answer.ts';
-import type { RestCalls } from './octokit.ts';
 
 const MOST_COMMENTS = 50;
 
@@ -58,22 +54,4 @@ export async function lastPages<T, H>(
   if (!(last > 1)) return first.data;
   const [before, end] = await Promise.all([last === 2 ? first : read(last - 1), read(last)]);
   return [...expectList(before.data), ...expectList(end.data)];
-}
-
-/** Reads a conversation, unless only the bot may see its repository. @param lookUp does not try again. */
-export async function ifPublic(
-  { apiUrl, octokit }: Pick<RestCalls, 'apiUrl' | 'octokit'>,
-  repository: RepositoryName,
-  lookUp: (calls: RestCalls, name: RepositoryName) => Promise<Repository>,
-  read: () => Promise<Conversation | null>,
-): Promise<Conversation | null> {
-  if (!isKnownPublic(apiUrl, repository, systemClock.now())) {
-    const calls = { octokit, apiUrl, clock: systemClock, retried: made, once: made };
-    if ((await lookUp(calls, repository)).isPrivate) return null;
-  }
-  return read();
-}
-
-function made<T>(call: () => Promise<T>): Promise<T> {
-  return call();
 }

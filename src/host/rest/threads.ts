@@ -7,9 +7,9 @@
  */
 import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { HostError } from '../../host-error.ts';
-import { expectAddress, expectNumber, expectStatus } from './answer.ts';
+import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
 import type { Answer, AnsweredRemark, ReadDialect, RepositoryPlace, ThreadPlace } from './reads.ts';
 import { underCurrentName } from './renamed.ts';
@@ -40,7 +40,7 @@ export interface ThreadDialect extends Pick<ReadDialect, 'account' | 'comments' 
     body: string,
   ): Promise<Answer<Pick<AnsweredRemark, 'id'>>>;
   deleteComment(calls: RestCalls, place: CommentPlace): Promise<Answer<unknown>>;
-  issue(calls: RestCalls, place: ThreadPlace): Promise<unknown>;
+  issue(calls: RestCalls, place: ThreadPlace): Promise<Answer<{ readonly html_url: string }>>;
   closeIssue(
     calls: RestCalls,
     place: ThreadPlace,
@@ -57,10 +57,16 @@ export class RestThreads implements ThreadHost {
   }
 
   async createComment(repository: RepositoryName, index: number, text: string): Promise<PostedComment> {
-    return this.#once(repository, async (place) => {
+    const created = this.#once(repository, async (place) => {
       const answer = await this.#dialect.createComment(this.#calls, { ...place, index }, text);
       expectStatus(answer, 201);
       return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
+    });
+    return created.catch(async (error: unknown) => {
+      const to = await this.#movedTo(repository, index, error).catch(() => null);
+      if (to === null) throw error;
+      const says = `it is ${fullName(to.repository)}#${to.index} now`;
+      throw new HostError('moved', `The issue was transferred: ${says}.`, error, { says });
     });
   }
 
@@ -127,14 +133,33 @@ export class RestThreads implements ThreadHost {
   }
 
   async closeIssue(repository: RepositoryName, index: number): Promise<void> {
+    await this.#close(repository, index).catch(async (error: unknown) => {
+      const to = await this.#movedTo(repository, index, error).catch(() => null);
+      if (to === null) throw error;
+      await this.#close(to.repository, to.index);
+    });
+  }
+
+  #close(repository: RepositoryName, index: number): Promise<void> {
     const close = async (name: RepositoryName): Promise<void> => {
       const { data } = await this.#dialect.closeIssue(this.#calls, { ...placeOf(name), index });
       if (expectNumber(data.number) !== index || data.state !== 'closed')
         throw new TypeError('the host answers with another issue');
     };
-    await this.#unlessGone(repository, close, (name) =>
+    return this.#unlessGone(repository, close, (name) =>
       this.#dialect.issue(this.#calls, { ...placeOf(name), index }),
     );
+  }
+
+  /** Where an issue stands that was transferred to another public repository; null: nowhere, or nobody knows. */
+  async #movedTo(repository: RepositoryName, index: number, error: unknown) {
+    if (!(error instanceof HostError) || error.code !== 'moved') return null;
+    const to = await this.#calls.retried(async () => {
+      const { data } = await this.#dialect.issue(this.#calls, { ...placeOf(repository), index });
+      return expectThread(data.html_url);
+    });
+    const isHere = fullName(to.repository).toLowerCase() === fullName(repository).toLowerCase();
+    return isHere || (await this.#dialect.lookUp(this.#calls, to.repository)).isPrivate ? null : to;
   }
 
   async #textOf(repository: RepositoryName, id: number): Promise<string> {

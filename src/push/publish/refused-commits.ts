@@ -41,7 +41,7 @@ const KNOWN: readonly KnownRefusal[] = [
     when: /exceeds GitHub's file size limit/i,
     lines: (messages) => [
       'The code host does not take files of this size:',
-      ...files(messages, /File (?<file>.{1,500}) is (?<note>[\d.]+ [KMG]B); this exceeds/g),
+      ...files(messages, /^(?:error: )?File (?<file>.+) is (?<note>\d{1,6}[.]\d\d [KMG]B); this exceeds/gm),
       REWRITE,
     ],
   },

@@ -43,7 +43,13 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   if (named.kind === 'thread') {
     const { number } = named;
     const thread = await conversationOf(c, c.var.host, target, number);
-    if (thread.kind === 'missing') return showMissing(c, target, number, typed);
+    const name = `${fullName(target)}#${number}`;
+    if (thread.kind === 'missing') {
+      const problem = `${fullName(target)} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
+      return askAgain(c, target, problem, typed);
+    }
+    if (thread.kind === 'moved')
+      return askAgain(c, target, `${name} was moved to ${thread.to}. Reply there.`, typed);
     return answerForm(c, replyFormPage(await formOf(c, target, number, new Map()), thread));
   }
   const isNothing = typed === '';
@@ -51,11 +57,9 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   return answerForm(c, replyToPage(frame, typed), isNothing ? 200 : 400);
 }
 
-/** Asks for another number. */
-function showMissing(c: Context<AppEnv>, target: RepositoryName, number: number, typed: string) {
-  const place = placeOf(c, target, REPLY_FORM);
-  const problem = `${place.repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
-  return answerForm(c, replyToPage({ ...place, problem }, typed), 404);
+/** For another number. */
+function askAgain(c: Context<AppEnv>, target: RepositoryName, problem: string, typed: string) {
+  return answerForm(c, replyToPage({ ...placeOf(c, target, REPLY_FORM), problem }, typed), 404);
 }
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {

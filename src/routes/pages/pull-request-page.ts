@@ -12,6 +12,7 @@ import { hostWithKey } from '../../config/hosts.ts';
 import type { HeldView } from '../../durable/held-pushes/held-push-record.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
+import { eventsOf } from '../../events/host-event.ts';
 import { heldPushesOf, pullRequestOf } from '../../objects.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
 import { heldPage, heldText } from '../../pages/held-page.ts';
@@ -118,7 +119,13 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   if (suffix === 'atom')
     return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
   const [held, conversation] = await Promise.all([heldUpdateOf(c, hash), conversationWith(c, pullRequest)]);
-  const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key', conversation };
+  const page = {
+    pullRequest: await endedBy(c, pullRequest, conversation),
+    origin,
+    held,
+    needsKey: config.prUpdatePolicy === 'key',
+    conversation,
+  };
   // Why it cannot be read now may concern this client alone.
   const headers = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
   const varying = { ...headers, Vary: 'Accept' };
@@ -144,6 +151,25 @@ async function conversationWith(
   const host = hostWithKey(c.var.config, key);
   if (host === undefined) return { kind: 'unknown', why: 'Its code host is no longer connected.' };
   return conversationOf(c, host, { owner, name: repo }, number);
+}
+
+/** What was read last is shown, and recorded: the feed may be a minute behind, or more. */
+async function endedBy(
+  c: Context<AppEnv>,
+  pullRequest: PullRequestView,
+  shown: ShownConversation,
+): Promise<PullRequestView> {
+  const read = shown.kind === 'shown' ? shown.conversation : null;
+  if (pullRequest.state !== 'open' || read === null || read.state === 'open') return pullRequest;
+  const { prHash, host, number, url } = pullRequest;
+  const { state, closedAt } = read;
+  const mergedAt = state === 'merged' ? (closedAt ?? '') : null;
+  const events = eventsOf({ number, url, mergedAt, closedAt }, [], 0);
+  const object = pullRequestOf(c.env, prHash);
+  await object.tell(host, events, Date.now()).catch((error: unknown) => {
+    c.var.logger.warn('what a page has read could not be recorded', { error });
+  });
+  return (await object.view().catch(() => null)) ?? pullRequest;
 }
 
 /** Nobody misses it much if the object does not answer. */

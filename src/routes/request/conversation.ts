@@ -11,6 +11,7 @@ import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import { openActivity } from '../../host/open.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { plainText, type ShownConversation } from '../../pages/conversation.ts';
@@ -60,6 +61,7 @@ export async function conversationOf(
     const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
     const found = await within(PATIENCE_MS, activity.conversation(repository, number));
     if (found === null) return { kind: 'missing' };
+    if ('movedTo' in found) return { kind: 'moved', to: found.movedTo };
     // A comment may be long, and only its beginning is ever shown.
     const comments = found.comments.map((comment) => ({ ...comment, text: plainText(comment.text) }));
     const conversation = { ...found, comments };
@@ -67,7 +69,11 @@ export async function conversationOf(
     return { kind: 'shown', conversation };
   } catch (error) {
     c.var.logger.warn('a conversation could not be read', { error });
-    return unknown(`${hostNameOf(host)} does not answer now. Reload this page in a minute.`);
+    const { lasts, says, status } = hostFailureOf(error);
+    const hostName = hostNameOf(host);
+    if (lasts === 'final')
+      return unknown(`${hostName} refuses to show it to this service: ${says || status}.`);
+    return unknown(`${hostName} does not answer now. Reload this page in a minute.`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What every host promises of news about the bot's pull requests (`ActivityHost`). */
+import type { Conversation } from '../../../src/host/code-host.ts';
 import { describe, expect, it } from 'vitest';
 import type { World } from './world.ts';
 
@@ -70,7 +71,7 @@ export function activityContract(world: () => World): void {
       await repository.comment(number, 'A comment');
       await repository.review(number, 'A review');
       await repository.remark(number, `${head.branch}.txt`, 'A remark');
-      const said = await world().activity.conversation(name, number);
+      const said = (await world().activity.conversation(name, number)) as Conversation | null;
       expect(said).toMatchObject({ title: 'A title', state: 'open', isLocked: false });
       const byText = (text: string) => said?.comments.find((comment) => comment.text === text);
       expect(said?.comments).toHaveLength(4);
@@ -87,7 +88,7 @@ export function activityContract(world: () => World): void {
     it('of an issue says that it is locked, and one that is missing is null', async () => {
       const { repository, number } = await world().withIssue();
       await repository.lock(number);
-      const said = await world().activity.conversation(repository.name, number);
+      const said = (await world().activity.conversation(repository.name, number)) as Conversation | null;
       expect(said).toMatchObject({ title: 'An issue', state: 'open', isLocked: true });
       expect(said?.comments.map(({ text }) => text)).toEqual(['About something']);
       expect(await world().activity.conversation(repository.name, 4711)).toBeNull();
@@ -98,7 +99,7 @@ export function activityContract(world: () => World): void {
     it('that is long has the newest comments, for a few calls', async () => {
       const { repository, number } = await world().withIssue();
       for (let count = 1; count <= 203; count++) await repository.comment(number, `Comment ${count}`);
-      const said = await world().activity.conversation(repository.name, number);
+      const said = (await world().activity.conversation(repository.name, number)) as Conversation | null;
       const newest = Array.from({ length: 50 }, (_, index) => `Comment ${203 - index}`);
       expect(said?.comments.map(({ text }) => text)).toEqual(newest);
     });
