@@ -39,13 +39,13 @@ export interface PushHost extends UpstreamHost {
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The open pull request that was recorded last with the same work; null if there is none, or nobody knows. Never
-   * rejects. @param work keyed hash of the commits without their author and dates.
+   * The open pull request that was recorded with one of these works, the last that there is; null if there is none, or
+   * nobody knows. Never rejects. @param works keyed hashes of commits without their author and dates.
    */
   openWith(
     repository: RepositoryName,
-    work: string,
-  ): Promise<{ readonly prHash: string; readonly url: string } | null>;
+    works: readonly string[],
+  ): Promise<{ readonly prHash: string; readonly url: string; readonly work: string } | null>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
   /** The object of the pushes that are published later. */

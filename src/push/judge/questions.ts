@@ -2,6 +2,7 @@
  * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. No question
  * writes anything at the host. If the host fails, the question rejects with a refusal that says so.
  */
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
@@ -22,7 +23,8 @@ import type { Pushed } from '../push-hashes.ts';
 import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { repeatCommand } from '../reply/repeat.ts';
+import { repeatCommand } from '../reply/banner.ts';
+import { compareWork } from '../same-work.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
@@ -104,6 +106,9 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
+    /** What an open pull request has of these commits; null: nothing. */
+    sameWork: async (push: Parameters<typeof compareWork>[1], undated: AnonymousCommits) =>
+      (await compareWork(run, push, undated)).same,
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */

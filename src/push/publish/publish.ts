@@ -13,8 +13,8 @@ import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
 import { findPullRequest, recordOf } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
-import { workHashOf } from '../push-hashes.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
+import { compareWork, type SameWork, sameWorkLines } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
@@ -160,10 +160,9 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
   // A push that names its pull request is an update, so it is not compared with others.
-  const work = push.named === null ? await workHashOf(run, push.repository, undated().tip) : null;
-  const [begun, same] = await Promise.all([
+  const [begun, compared] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    work === null ? null : host.openWith(push.repository, work),
+    push.named === null ? compareWork(run, push, undated()) : null,
   ]);
   if (begun === null) return null;
   const { intent } = begun;
@@ -175,25 +174,21 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
   // A retry continues its own pull request, so there is nothing to warn of.
-  if (!isRepeated) await tellSameWork(run, push, prHash, same);
+  const same = compared?.same ?? null;
+  if (!isRepeated && same !== null) await tellSameWork(run, push, prHash, same);
   // Keep the first record: somebody who copies public commits must not replace what their author is told.
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work: same === null ? work : null };
+  const isCopy = same?.shared === push.commits.length;
+  const work = compared === null || isCopy ? null : compared.work;
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
 }
 
 /** Warns before anything is public. The push still opens a pull request, as the contract says. */
-async function tellSameWork(
-  run: PushRun,
-  { isSignedOff }: Publishable,
-  prHash: string,
-  same: { readonly prHash: string; readonly url: string } | null,
-): Promise<void> {
-  if (same === null) return;
-  const itsKey = run.settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
-  const signOff = isSignedOff ? ' -o sign-off' : '';
+async function tellSameWork(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
+  const [what, instead] = sameWorkLines(run, push, same);
   const key = await keyOf(run, prHash);
   await run.reply.note(
-    `NEW pull request: the same commits are open as ${same.url}`,
-    `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}. Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`,
+    what,
+    `${instead} Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`,
   );
 }
 
