@@ -1,7 +1,4 @@
-/**
- * How bright a badge's colours are: all that badge-maker asks `css-color-converter` for. wrangler.toml puts this file in
- * its place, because all colours here are hexadecimal, and its tables are 4 KB of the compressed bundle.
- */
+/** How bright colours are, in place of `css-color-converter` (wrangler.toml): ours are hexadecimal. 4 KB of the bundle. */
 
 /** @param color of three or six digits, such as `#4CAF50`. */
 export function fromString(color: string): { toRgbaArray(): number[] } {

@@ -5,7 +5,8 @@
  */
 import type { Config } from '../config.ts';
 import { NotificationError } from '../notify/ntfy.ts';
-import { logRefusal } from '../notify/refusals.ts';
+import { Recent } from '../isolate/recent.ts';
+import { loggerOf } from '../log.ts';
 import { dueAgainAt, earliest, isDue } from './due-rows.ts';
 
 /** Each may have to wait for its receiver's timeout. */
@@ -32,10 +33,18 @@ export type Delivery =
       readonly all: boolean;
     };
 
+/** Servers and statuses that this isolate has logged: mistakes that only the operator can correct. */
+const logged = new Recent<true>({ most: 100 });
+
 /** The notification service at `server` has not taken a message. */
 export function notTaken(server: string, config: Config, error: unknown): Delivery {
-  logRefusal(server, config, error);
   const refusal = error instanceof NotificationError ? error : null;
+  const { status } = refusal ?? {};
+  const key = `${server} ${status}`;
+  if ((status === 401 || status === 403) && logged.get(key) === null) {
+    logged.set(key, true);
+    loggerOf(config).error('the notification service refuses messages; check NOTIFY_TOKEN', { status });
+  }
   return { kind: 'failed', askedMs: refusal?.retryAfterMs ?? 0, all: refusal?.concernsTopic === true };
 }
 

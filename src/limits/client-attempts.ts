@@ -1,21 +1,44 @@
-/** What each client has tried lately against one kind of limit, in memory only. */
-import { Recent } from '../isolate/recent.ts';
-import { EMPTY_WINDOW, type Hit, hit, type Limit, type SlidingWindow } from './sliding-window.ts';
+/**
+ * What each client has tried lately against one kind of limit, in memory only. Cost: memory for the clients that tried
+ * something within the longest window, up to a limit.
+ */
+import {
+  EMPTY_WINDOW,
+  type Hit,
+  hit,
+  isQuiet,
+  type Limit,
+  longestOf,
+  type SlidingWindow,
+} from './sliding-window.ts';
 
 /** With more of them, the one that tried longest ago counts as new, so a crowd can only make a limit milder. */
 const MOST_CLIENTS = 100_000;
-/** No limit counts longer. */
-const DAY_MS = 24 * 60 * 60_000;
 
-export class ClientAttempts extends Recent<SlidingWindow> {
-  constructor() {
-    super({ most: MOST_CLIENTS, lifeMs: DAY_MS });
+export class ClientAttempts {
+  /** The client that tried last is the last one. */
+  readonly #windows = new Map<string, SlidingWindow>();
+
+  /** What a client has tried. @param client as a keyed hash. */
+  of(client: string): SlidingWindow {
+    return this.#windows.get(client) ?? EMPTY_WINDOW;
   }
 
-  /** @param client as a keyed hash. @param now milliseconds since 1970. */
+  /** @param now milliseconds since 1970. */
   hit(client: string, limits: readonly Limit[], now: number): Hit {
-    const after = hit(this.get(client, now) ?? EMPTY_WINDOW, limits, now);
-    this.set(client, after.window, now);
+    const after = hit(this.of(client), limits, now);
+    this.#windows.delete(client);
+    this.#windows.set(client, after.window);
+    const longestMs = longestOf(limits);
+    // A client whose refused attempts keep it at the end is remembered longer, which only costs memory.
+    for (const [oldest, window] of this.#windows) {
+      if (this.#windows.size <= MOST_CLIENTS && !isQuiet(window, longestMs, now)) break;
+      this.#windows.delete(oldest);
+    }
     return after.hit;
+  }
+
+  clear(): void {
+    this.#windows.clear();
   }
 }

@@ -7,7 +7,7 @@
  * remembers until when, so that further requests reach no object.
  */
 import { isAhead } from '../isolate/clock.ts';
-import { Recent } from '../isolate/recent.ts';
+import { onForget, Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { ClientAttempts } from './client-attempts.ts';
 import {
@@ -22,7 +22,6 @@ import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts'
 import { type AccountWait, type ReserveAnswer, type WantedWindow, type Wants, windowName } from './wants.ts';
 import { FIXED_TRIES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
 import {
-  EMPTY_WINDOW,
   type Hit,
   type Limit,
   longestOf,
@@ -84,6 +83,7 @@ const misses = new ClientAttempts();
 const calls = new ClientAttempts();
 /** By client: calls that its window was not told of. Of a crowd, those who caused some last are kept. */
 const untold = new Recent<number>({ most: 10_000 });
+onForget(() => [misses, calls].forEach((attempts) => attempts.clear()));
 
 /** As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. */
 export async function reserve(
@@ -141,7 +141,7 @@ export class Limits {
   async #scarceWait(): Promise<Wait> {
     const scarceMs = this.#setup.scarceMs();
     if (scarceMs === 0) return NO_WAIT;
-    const { hits } = calls.get(await this.#key('calls')) ?? EMPTY_WINDOW;
+    const { hits } = calls.of(await this.#key('calls'));
     const waits = partOf(this.of('calls'), SCARCE_PART).map((limit) => waitOf(hits, limit, Date.now()));
     const { waitMs, withinMs } = longestWait(waits);
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };

@@ -5,6 +5,7 @@ import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
+import type { CodeHost } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
@@ -14,6 +15,7 @@ import type { Refusal } from './reply/refusal.ts';
 
 /** All side effects go through this interface. */
 export interface PushHost extends UpstreamHost {
+  readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
   readonly admission: Admission;
@@ -37,13 +39,13 @@ export interface PushHost extends UpstreamHost {
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The open pull request that was recorded last with the same work; null if there is none, or nobody knows. Never
-   * rejects. @param work keyed hash of the commits without their author and dates.
+   * The open pull request that was recorded with one of these works, the last that there is; null if there is none, or
+   * nobody knows. Never rejects. @param works keyed hashes of commits without their author and dates.
    */
   openWith(
     repository: RepositoryName,
-    work: string,
-  ): Promise<{ readonly prHash: string; readonly url: string } | null>;
+    works: readonly string[],
+  ): Promise<{ readonly prHash: string; readonly url: string; readonly work: string } | null>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
   /** The object of the pushes that are published later. */

@@ -37,6 +37,19 @@ export function hashStatements(
   ];
 }
 
+/** The pull request that the host knows by a number of its own. Cost: a row. @param host the code host's key. */
+export function idStatement(db: D1Database, prHash: string, host: string, id: number): D1PreparedStatement {
+  return db.prepare('INSERT OR REPLACE INTO hashes_by_host_id VALUES (?, ?, ?)').bind(host, id, prHash);
+}
+
+/** Null: no push has recorded it. Rejects if the answer is slow. */
+export async function prHashWithId(db: D1Database, host: string, id: number): Promise<string | null> {
+  const question = db
+    .prepare('SELECT pr_hash FROM hashes_by_host_id WHERE host = ? AND id = ?')
+    .bind(host, id);
+  return within(PATIENCE_MS, question.first<string>('pr_hash'));
+}
+
 /** True if the list does not answer. */
 export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logger): Promise<boolean> {
   return isRecorded(db, prHash).catch((error: unknown) => {
@@ -66,16 +79,22 @@ export async function recordedHashesOf(
 }
 
 /**
- * The pull request of a repository that was recorded last with the same work; null if there is none among its newest
- * ones. Rejects if the answer is slow. @param work as `hashStatements` takes it.
+ * The pull request among a repository's newest ones that was recorded with the last of these works that there is; null if
+ * there is none. Rejects if the answer is slow. @param works as `hashStatements` takes them.
  */
-export async function prHashWith(db: D1Database, repository: string, work: string): Promise<string | null> {
-  const newest =
-    'SELECT pr_hash, work FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?';
+export async function prHashWith(
+  db: D1Database,
+  repository: string,
+  works: readonly string[],
+): Promise<{ readonly prHash: string; readonly work: string } | null> {
+  const newest = 'SELECT * FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?';
   const question = db
-    .prepare(`SELECT pr_hash FROM (${newest}) WHERE work = ? LIMIT 1`)
-    .bind(repository, SEARCHED, work);
-  return within(PATIENCE_MS, question.first<string>('pr_hash'));
+    .prepare(
+      `SELECT pr_hash AS prHash, work FROM (${newest}) JOIN json_each(?) ON value = work
+       ORDER BY key DESC, recorded_at DESC LIMIT 1`,
+    )
+    .bind(repository, SEARCHED, JSON.stringify(works));
+  return within(PATIENCE_MS, question.first<{ prHash: string; work: string }>());
 }
 
 /** One among a repository's newest ones that differs in a letter or two; null if there is none. Rejects if the answer is slow. */

@@ -39,9 +39,11 @@ async function delivered(): Promise<number> {
   return response.json<number>();
 }
 
-/** Pushes one more commit, and says what that cost, until its messages were delivered. */
+/** Pushes a commit of its own, and says what that cost, until its messages were delivered. */
 async function costOfPush(contribution: Contribution): Promise<Counts> {
   const { clone } = contribution;
+  // On top of the last one, it would be asked about that, too.
+  await clone.git('reset', '--quiet', '--hard', 'origin/main');
   await clone.commit();
   const before = await delivered();
   await counts();

@@ -98,6 +98,25 @@ describe('the same push again', () => {
     expect(third.stderr).not.toContain('NEW pull request');
   });
 
+  it('with one more commit says how many are open already, also in a preview', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:one'));
+    await clone.commit();
+    const line = `NEW pull request: 2 of your 3 commits are open as ${first.pull.url}`;
+    const instead = `Update that one with -o pr-hash=${first.banner.prHash}.`;
+    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:one'));
+    expect(preview.slice(0, 2)).toEqual([line, instead]);
+    const second = remoteLines(await clone.push('origin', 'HEAD:one'));
+    expect(second[0]).toBe(line);
+    expect(second[1]?.startsWith(`${instead} Withdraw this one with `)).toBe(true);
+    // The whole of it is what a repetition finds.
+    const repeated = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:two'));
+    expect(repeated[0]).toMatch(/^NEW pull request: the same commits are open as /);
+  });
+
   it('once it was answered opens another pull request', async () => {
     const contribution = await withCommit();
     const first = await expectAccepted(bed, contribution, await again(contribution));

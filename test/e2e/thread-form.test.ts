@@ -188,3 +188,98 @@ describe('before it is posted, a text', () => {
     });
   });
 });
+
+/** As JSON under a type. */
+const sendAs = (path: string, type: string, origin: string | null) =>
+  fetch(bed.service.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': type, ...(origin !== null && { Origin: origin }) },
+    body: JSON.stringify({ title: 'T', body: 'Thanks!' }),
+  });
+
+describe('a page of another site', () => {
+  it('posts for its readers only what their browsers ask for leave to send', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+    const paths = ['issues/anonymous', 'issues/1/comments/anonymous', 'pulls/1/comments/anonymous'];
+    for (const path of paths.map((end) => `/v1/gh/${upstream.fullName}/${end}`)) {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'text/plain; application/json',
+      ]) {
+        const refused = await sendAs(path, type, 'https://evil.test');
+        expect([refused.status, await refused.json()]).toEqual([
+          403,
+          { error: 'a page of another site must send this as application/json' },
+        ]);
+      }
+      expect((await sendAs(path, 'application/json', 'https://front-end.test')).status).toBe(200);
+      expect((await sendAs(path, 'application/x-www-form-urlencoded', null)).status, 'curl -d').toBe(200);
+    }
+  });
+});
+
+describe('every field of a form', () => {
+  const LONG = 'x'.repeat(70_000);
+  const HOSTILE = [
+    '',
+    ' ',
+    '<b onclick=alert(1)>"\'',
+    '\u202e\u2066abc',
+    '\u200b\ufeff',
+    '\0',
+    '\ud800',
+    LONG,
+    '[object]',
+    'null',
+  ];
+
+  it.each(['new-issue', 'reply', 'change', 'withdraw'])(
+    'of %s may be missing, twice, too long or odd: the answer is a page with that text as text',
+    async (form) => {
+      const upstream = await bed.createUpstream();
+      await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+      const path = `/v1/gh/${upstream.fullName}/${form}`;
+      const query =
+        { 'new-issue': '', reply: '?to=1', change: '?path=new.md&new=1', withdraw: '' }[form] ?? '';
+      const { fields } = await clientOf().get(path + query);
+      const names = [
+        'title',
+        'body',
+        'labels',
+        'own_name',
+        'number',
+        'user_token',
+        'text',
+        'description',
+        'path',
+        'blob',
+        'seen',
+        'pr_hash',
+        'pr_key',
+        'sign_off',
+        'delay',
+        'step',
+        'token',
+      ];
+      const whole = { title: 'T', body: 'B', text: 'X', ...fields, step: 'preview' };
+      for (const name of names) {
+        // Each counts for itself.
+        const client = clientOf();
+        const { [name as 'title']: _, ...missing } = whole;
+        const twice = `${new URLSearchParams(whole).toString()}&${name}=a&${name}=b`;
+        const answers = [
+          await client.post(path, missing),
+          await client.send('POST', path, twice),
+          ...(await Promise.all(HOSTILE.map((value) => client.post(path, { ...whole, [name]: value })))),
+        ];
+        for (const { status, html } of answers) {
+          expect([200, 302, 303, 400, 403, 404, 409, 413], `${name}: ${status}`).toContain(status);
+          expect(html).toMatch(/^<!doctype html>/);
+          expect(html).not.toContain('<b onclick');
+        }
+      }
+    },
+  );
+});

@@ -50,10 +50,12 @@ it('names the newest pull request of a repository with the same work', async () 
   await recordHash(DB, 'a2', 'octo/hello', 2, 'other');
   await recordHash(DB, 'a3', 'octo/hello', 3);
   await recordHash(DB, 'b1', 'cb/octo/hello', 9, 'work');
-  expect(await prHashWith(DB, 'Octo/Hello', 'work')).toBe('a1');
+  expect(await prHashWith(DB, 'Octo/Hello', ['work'])).toEqual({ prHash: 'a1', work: 'work' });
   await recordHash(DB, 'a4', 'octo/hello', 4, 'work');
-  expect(await prHashWith(DB, 'octo/hello', 'work')).toBe('a4');
-  expect(await prHashWith(DB, 'octo/hello', 'nothing')).toBeNull();
+  expect(await prHashWith(DB, 'octo/hello', ['work'])).toEqual({ prHash: 'a4', work: 'work' });
+  // The last commit of a push counts before the others.
+  expect(await prHashWith(DB, 'octo/hello', ['work', 'other'])).toEqual({ prHash: 'a2', work: 'other' });
+  expect(await prHashWith(DB, 'octo/hello', ['nothing'])).toBeNull();
 });
 
 it('has each pull request once, also if it is recorded again later, or elsewhere', async () => {
@@ -63,5 +65,5 @@ it('has each pull request once, also if it is recorded again later, or elsewhere
   await recordHash(DB, 'a1', 'octo/moved', 3);
   expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual([]);
   expect(await recordedHashesOf(DB, 'octo/moved', 9)).toEqual(['a1']);
-  expect(await prHashWith(DB, 'octo/moved', 'work')).toBe('a1');
+  expect((await prHashWith(DB, 'octo/moved', ['work']))?.prHash).toBe('a1');
 });

@@ -38,9 +38,6 @@ import { ActionTokens } from './tokens.ts';
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 
-/** Pushes. Kept by the isolate, as a cache that each object made anew would stay in its memory. */
-const attempts = new ClientAttempts();
-
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
@@ -56,6 +53,7 @@ export interface Admittance extends Wait {
 
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { push: new BurstDetector(PUSH_BURST), post: new BurstDetector(POST_BURST) };
+  readonly #attempts = new ClientAttempts();
   readonly #panic: PanicSwitch;
   readonly #tokens: ActionTokens;
   readonly #operator: Operator;
@@ -82,7 +80,7 @@ export class Guard extends DurableObject<Env> {
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     await this.#count('push', address, site, at);
-    const { waitMs, withinMs } = attempts.hit(address, limits, at);
+    const { waitMs, withinMs } = this.#attempts.hit(address, limits, at);
     return { panicMode: this.#panic.suspension.panicMode, waitMs, withinMs };
   }
 

@@ -10,7 +10,7 @@ import { keyToShow } from '../pr-key.ts';
 import type { PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { HeldFacts, HoldWindow } from '../reply/banner.ts';
-import { repeatCommand } from '../reply/repeat.ts';
+import { repeatCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import { encodeHeld } from './held-push.ts';

@@ -2,7 +2,8 @@
  * Commits of other people's pull requests that a push contains, because somebody worked on top of them: they would go
  * out once more, under the bot's name.
  */
-import { IdentityCollector } from '../../git/search/raw-identity.ts';
+import { latin1 } from '../../git/objects/commit.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
 import type { Questions } from './questions.ts';
@@ -11,9 +12,11 @@ import { commitsFrom, type Work } from './work.ts';
 /** Of GitHub, Gitea and Forgejo. */
 const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;
 const MOST_NAMED = 3;
+/** The author's line stands behind the parents'. */
+const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Lines for the person; none for the work of one person alone, for which nobody is asked.
+ * Lines for the person; none for the work of one author, for which nobody is asked.
  * @param own the number of the pull request that is updated; null: none.
  */
 export async function borrowedLines(
@@ -23,13 +26,13 @@ export async function borrowedLines(
   repository: RepositoryName,
   own: number | null,
 ): Promise<string[]> {
-  const people = new IdentityCollector();
-  const oids = new Set<string>();
-  for (const { oid, commit } of commits) {
-    people.add(kept.withOid(oid)?.content ?? new Uint8Array(), commit.encoding);
+  const authors = new Set<string>();
+  const oids = new Set<Oid>();
+  for (const { oid } of commits) {
+    authors.add(authorOf(kept.withOid(oid)?.content ?? new Uint8Array()));
     oids.add(oid);
   }
-  if (people.identities.length < 2) return [];
+  if (authors.size < 2) return [];
   const advertised = await questions.advertised(oids);
   if (advertised === null)
     return ['The service could not check whether commits of other pull requests are among yours.'];
@@ -42,4 +45,10 @@ export async function borrowedLines(
     const of = `${theirs} of the ${oids.size} commits ${theirs === 1 ? 'is' : 'are'} of ${fullName(repository)}#${number}`;
     return `${of}, and would be published again in the name of the bot.`;
   });
+}
+
+/** Name and address in the commit's own bytes; '' if it names none. */
+function authorOf(content: Uint8Array): string {
+  const head = latin1(content, 0, Math.min(content.byteLength, MAX_HEAD_BYTES));
+  return /^author [^\n>]*/m.exec(head)?.[0] ?? '';
 }

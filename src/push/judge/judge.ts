@@ -21,6 +21,7 @@ import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
+import { sameWorkLines } from '../same-work.ts';
 import { isUpdate, newestOf, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import {
   type Base,
@@ -104,7 +105,8 @@ async function judged(
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
   const known = claim?.dates ?? [];
-  const { dateOf } = datesOf(undatedOf(plan.commits, identity), known, now);
+  const undated = undatedOf(plan.commits, identity);
+  const { dateOf } = datesOf(undated, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
   const [ground = base.oid] = work.ground;
   const names = await searchNames({
@@ -164,6 +166,8 @@ async function judged(
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }
+  const same = named === null ? await questions.sameWork(push, undated()) : null;
+  if (same !== null) await questions.note(...sameWorkLines({ settings }, push, same));
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };

@@ -2,11 +2,12 @@
  * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. No question
  * writes anything at the host. If the host fails, the question rejects with a refusal that says so.
  */
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequestRecord, RecordedPullRequest } from '../../durable/pull-request/record.ts';
-import type { PullRequest, Repository } from '../../host/code-host.ts';
+import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
+import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
 import { hasSubmodules } from '../../upstream/submodules.ts';
@@ -19,11 +20,12 @@ import {
 } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { Pushed } from '../push-hashes.ts';
+import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { repeatCommand } from '../reply/repeat.ts';
+import { repeatCommand } from '../reply/banner.ts';
+import { compareWork } from '../same-work.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
-import { lookUpPullRequest } from './find-pull-request.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
 
@@ -37,7 +39,7 @@ export interface Upstream {
   readonly defaultBranch: Ref | null;
   readonly policy: KnownPolicy;
   readonly hasSubmodules: boolean;
-  /** The owner of all forks, and the author of everything. */
+  /** The author of everything. */
   readonly botLogin: string;
 }
 
@@ -66,17 +68,25 @@ export async function publicRepository({ host, steps, target }: PushRun): Promis
   ]);
 }
 
-/** As `lookUpPullRequest`. @throws Refusal */
+/** The pull request of a hash, as `RepositoryHost.findPullRequest`. @throws Refusal */
 export function findPullRequest(
   { host, steps }: PushRun,
   repository: RepositoryName,
   botLogin: string,
   prHash: string,
-  recorded: Pick<PullRequestRecord, 'number'> | null,
+  recorded: PullRequestPlace | null,
 ): Promise<PullRequest | null> {
-  return steps.run('lookup', () =>
-    lookUpPullRequest(host.repositories, repository, botLogin, prHash, recorded),
-  );
+  const head = { owner: botLogin, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
+}
+
+/** Null if no push to this host has recorded one; wakes no object for a hash that is made up. */
+export async function recordOf(
+  { hostKey, ...host }: Pick<PushHost, 'hostKey' | 'mayBeRecorded' | 'pullRequest'>,
+  prHash: string,
+): Promise<PullRequestPlace | null> {
+  const view = (await host.mayBeRecorded(prHash)) ? await host.pullRequest(prHash).view() : null;
+  return view?.host === hostKey ? view : null;
 }
 
 export type Questions = ReturnType<typeof questionsOf>;
@@ -88,7 +98,7 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** Tells the person something, whatever the verdict will be. */
     note: (...lines: string[]) => reply.note(...lines),
     /** As `findPullRequest`. */
-    findPullRequest: (prHash: string, recorded: RecordedPullRequest | null) =>
+    findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
     /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */
     advertised: (oids: ReadonlySet<Oid>) =>
@@ -96,6 +106,9 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
+    /** What an open pull request has of these commits; null: nothing. */
+    sameWork: async (push: Parameters<typeof compareWork>[1], undated: AnonymousCommits) =>
+      (await compareWork(run, push, undated)).same,
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */

@@ -7,6 +7,7 @@ import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
+import { onForget } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { type Client, siteWindowKey } from '../../limits/client.ts';
@@ -40,6 +41,7 @@ const TELLING_MS = 3_000;
 
 /** Pushes of clients that have no room for another pull request. */
 const told = new ClientAttempts();
+onForget(() => told.clear());
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;

@@ -122,8 +122,15 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    openWith: (repository, work) => shown(c, prHashWith(c.env.DB, recordName(host, repository), work)),
-    openNear: (repository, prHash) => shown(c, prHashNear(c.env.DB, recordName(host, repository), prHash)),
+    async openWith(repository, works) {
+      const found = await guessed(c, prHashWith(c.env.DB, recordName(host, repository), works));
+      const view = found === null ? null : await shown(c, found.prHash);
+      return found === null || view === null ? null : { ...found, url: view.url };
+    },
+    async openNear(repository, prHash) {
+      const near = await guessed(c, prHashNear(c.env.DB, recordName(host, repository), prHash));
+      return near === null ? null : shown(c, near);
+    },
     ...pushHolds(c),
     async isKnownRepository({ owner, name: repo }) {
       try {
@@ -139,16 +146,18 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
   };
 }
 
-/** The open pull request that was looked for. Nobody is told of it before the host shows it. */
-async function shown({ env, var: { logger } }: Context<AppEnv>, found: Promise<string | null>) {
-  try {
-    const prHash = await found;
-    const view = prHash === null ? null : await pullRequestOf(env, prHash).view();
-    return view?.isShown && view.state === 'open' ? view : null;
-  } catch (error) {
-    logger.warn('a pull request that may be meant could not be looked up', { error });
+/** Only for a hint to the person: null if nobody answers. */
+function guessed<T>({ var: { logger } }: Context<AppEnv>, answer: Promise<T>): Promise<T | null> {
+  return answer.catch((error: unknown) => {
+    logger.warn('an open pull request that may be meant could not be looked up', { error });
     return null;
-  }
+  });
+}
+
+/** An open pull request. Nobody is told of it before the host shows it. */
+async function shown(c: Context<AppEnv>, prHash: string) {
+  const view = await guessed(c, pullRequestOf(c.env, prHash).view());
+  return view?.isShown && view.state === 'open' ? view : null;
 }
 
 /** Held pushes: their object, the keys of their spools in KV, and the client's window. */

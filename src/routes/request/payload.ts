@@ -6,12 +6,16 @@ import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body.ts';
 import { bodyText, UNCOUNTED_BYTES } from '../../streams/request-body.ts';
+import { isCrossSite } from './cross-site.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
 
 const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
+
+/** What a page of another site can make its readers send without their browsers asking for leave. */
+const FOREIGN = refused(403, 'a page of another site must send this as application/json');
 
 export interface Payload<T> {
   readonly kind: 'payload';
@@ -31,6 +35,8 @@ export async function readJsonObject(
 ): Promise<Payload<Readonly<Record<string, unknown>>> | Refused> {
   const maxBytes = memory === undefined ? UNCOUNTED_BYTES : MAX_JSON_BYTES;
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
+  const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');
+  if (memory !== undefined && !isJson && isCrossSite(c.req.raw)) return FOREIGN;
   try {
     const value: unknown = JSON.parse(await bodyText(c.req.raw, { ...limits, ...(memory && { memory }) }));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID_PAYLOAD;

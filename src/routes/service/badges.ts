@@ -21,6 +21,7 @@ import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
+import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { siteWindowKey } from '../../limits/client.ts';
 import { clientOf } from '../request/client.ts';
@@ -102,6 +103,7 @@ badges.get(
 const CLIENT_BADGES = { most: 10, withinMs: 60_000 };
 /** Of each client, an IPv6 /48 as a whole, so that one does not use up what all have. */
 const shares = new ClientAttempts();
+onForget(() => shares.clear());
 
 async function isWithinShare(c: Context<AppEnv>): Promise<boolean> {
   const client = siteWindowKey(await clientOf(c));

@@ -70,9 +70,10 @@ const circumstances = {
   now: 1_800_000_000,
 } as unknown as Circumstances;
 
-/** A push of one commit. */
-function received(options: Partial<PushOptions> = {}, work = WORK): Received {
-  const { receiver } = receive([buildPack([{ type: 'commit', content: work }]).bytes]);
+/** A push of one commit, or of several, the last one first. */
+function received(options: Partial<PushOptions> = {}, work = WORK, ...before: readonly Buffer[]): Received {
+  const entries = [work, ...before].map((content) => ({ type: 'commit' as const, content }));
+  const { receiver } = receive([buildPack(entries).bytes]);
   const command = { oldId: '0'.repeat(40), newId: oidOf('commit', work), refName: 'refs/heads/topic' };
   return {
     taken: { command, target: { kind: 'branch', branch: 'topic' } },
@@ -92,6 +93,7 @@ function asked(answers: Partial<Questions> = {}) {
   const questions = {
     note: vi.fn(async () => {}),
     findPullRequest: vi.fn(async () => null),
+    sameWork: vi.fn(async () => null),
     hashMeant: vi.fn(async () => null),
     advertised: vi.fn(async () => new Map()),
     replaceableTip: vi.fn(async () => null),
@@ -130,10 +132,14 @@ describe('a push is judged', () => {
     expect(namesOf(questions)).toEqual(['history']);
   });
 
-  it('with a look at pull requests, if commits of several people are in it; it may fail', async () => {
+  it('with a look at pull requests, if it has commits of several authors; it may fail', async () => {
     const questions = asked({ advertised: vi.fn(async () => null) });
-    const ofTwo = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], committer: PERSON });
-    const { verdict } = await judge(received({}, ofTwo), upstream, circumstances, questions);
+    const other = commitContent({
+      tree: EMPTY_TREE,
+      parents: [oidOf('commit', WORK)],
+      author: 'B <b@b.example> 1 +0000',
+    });
+    const { verdict } = await judge(received({}, other, WORK), upstream, circumstances, questions);
     expect(verdict.kind).toBe('publishable');
     expect(vi.mocked(questions.note).mock.calls).toEqual([
       ['The service could not check whether commits of other pull requests are among yours.'],
