@@ -103,12 +103,9 @@ describe('a policy', () => {
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
     const pushed = bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/);
-    // The lists of refs and history, of the clone and of the discovery; the clone itself. No folder, no file.
+    // The list of refs, and of history. No folder, no file.
     const wants = pushed.filter(({ body }) => /want/.test(body.toString()));
-    expect(wants.map(({ body }) => /deepen-since|thin-pack|$/.exec(body.toString())?.[0])).toEqual([
-      'thin-pack',
-      'deepen-since',
-    ]);
+    expect(wants.map(({ body }) => /deepen-since|$/.exec(body.toString())?.[0])).toEqual(['deepen-since']);
     expect(bed.host.requestsFor(upstream, 'GET', /\/contents\/\.gitveil\.yml$/)).toHaveLength(1);
   });
 
