@@ -1,6 +1,7 @@
 /**
- * `npm run forks`: lists the forks of the bot account that no open pull request needs, and deletes them if told to. A host
- * allows an account so many repositories, and nothing of the service needs an old fork: the next push makes another one.
+ * `npm run forks`: lists the forks of the bot account at GitHub that no open pull request needs, and deletes them if told
+ * to. An account may have so many repositories, and nothing of the service needs an old fork: the next push makes another
+ * one. At other hosts the bot has no forks.
  *
  * A program of the operator's, not of the service: the service's own token then never needs the right to delete.
  * GitHub's forks share one network, so a fork may be the head of a pull request in any repository of it. Each is kept
@@ -13,12 +14,11 @@ import { readArguments } from './arguments.ts';
 import { complain, variables } from './environment.ts';
 
 const USAGE = `
-Usage: npm run forks [-- [--host KEY] [--older-than DAYS] [--delete]]
+Usage: npm run forks [-- [--older-than DAYS] [--delete]]
 
-Lists the forks of the bot account that have no open pull request, the longest unused first. Set HOSTING_TOKEN (and
-HOSTING_URL, HOSTING_API_URL or HOSTS) as for the service. To delete at GitHub, the token needs the scope delete_repo.
+Lists the forks of the bot account at GitHub that have no open pull request, the longest unused first. Set HOSTING_TOKEN
+(and HOSTING_URL and HOSTING_API_URL) as for the service. To delete, the token needs the scope delete_repo.
 
-  --host KEY          another host of HOSTS (default: gh)
   --older-than DAYS   only forks that nobody has pushed to for so many days (default: 30)
   --delete            deletes them, with their branches, for ever
 `;
@@ -30,16 +30,13 @@ const MOST_FOUND = 1_000;
 /** Between deletions: GitHub asks for a second between writes. */
 const PAUSE_MS = 1_000;
 
-/** The fields of a repository that GitHub, Gitea and Forgejo share. */
 interface RepositoryJson {
   readonly full_name: string;
   readonly fork: boolean;
   readonly owner: { readonly login: string };
-  /** GitHub only. */
-  readonly pushed_at?: string;
-  readonly updated_at: string;
+  readonly pushed_at: string;
   readonly parent?: { readonly full_name: string } | null;
-  /** The root of the network; GitHub only. */
+  /** The root of the network. */
   readonly source?: { readonly full_name: string } | null;
 }
 
@@ -75,11 +72,11 @@ class Api {
     throw new Error(`${method} ${path}: ${response.status} ${message}`);
   }
 
-  /** Every page of a list. GitHub calls the size of a page `per_page`, the others `limit`. */
+  /** Every page of a list. */
   async *list<T>(path: string, entriesOf: (answer: unknown) => readonly T[]): AsyncGenerator<T> {
     const separator = path.includes('?') ? '&' : '?';
     for (let page = 1; ; page++) {
-      const query = `${separator}page=${page}&per_page=${PAGE_SIZE}&limit=${PAGE_SIZE}`;
+      const query = `${separator}page=${page}&per_page=${PAGE_SIZE}`;
       const entries = entriesOf(await this.ask('GET', `${path}${query}`));
       yield* entries;
       if (entries.length === 0) return;
@@ -88,24 +85,14 @@ class Api {
 }
 
 /** The roots of the networks in which the bot has open pull requests. */
-async function networksInUse(api: Api, { kind }: HostConfig, bot: string): Promise<Set<string>> {
+async function networksInUse(api: Api, bot: string): Promise<Set<string>> {
   const repositories = new Set<string>();
-  if (kind === 'github') {
-    const query = encodeURIComponent(`is:pr is:open author:${bot}`);
-    let count = 0;
-    for await (const { repository_url } of api.list(`/search/issues?q=${query}`, foundIssues)) {
-      repositories.add(repository_url.split('/').slice(-2).join('/'));
-      if (++count >= MOST_FOUND)
-        throw new Error(`${bot} has more open pull requests than the host lists: nothing is known for sure`);
-    }
-  } else {
-    const path = '/repos/issues/search?type=pulls&state=open&created=true';
-    for await (const { repository } of api.list(
-      path,
-      (answer) => answer as readonly { repository: { full_name: string } }[],
-    )) {
-      repositories.add(repository.full_name);
-    }
+  const query = encodeURIComponent(`is:pr is:open author:${bot}`);
+  let count = 0;
+  for await (const { repository_url } of api.list(`/search/issues?q=${query}`, foundIssues)) {
+    repositories.add(repository_url.split('/').slice(-2).join('/'));
+    if (++count >= MOST_FOUND)
+      throw new Error(`${bot} has more open pull requests than the host lists: nothing is known for sure`);
   }
   const networks = new Set<string>();
   for (const name of repositories) networks.add(networkOf(await repositoryAt(api, name)));
@@ -126,15 +113,14 @@ async function repositoryAt(api: Api, name: string): Promise<RepositoryJson> {
   return (await api.ask('GET', `/repos/${name}`)) as RepositoryJson;
 }
 
-/** Where forks share nothing, the network is the repository that pull requests go to. */
 function networkOf({ full_name, source, parent }: RepositoryJson): string {
   return (source ?? parent ?? { full_name }).full_name.toLowerCase();
 }
 
 /** Of a fork whose parent is gone, nobody knows what it is. */
-async function unusedForks(api: Api, host: HostConfig, olderThanMs: number): Promise<Fork[]> {
+async function unusedForks(api: Api, olderThanMs: number): Promise<Fork[]> {
   const { login } = (await api.ask('GET', '/user')) as { login: string };
-  const used = await networksInUse(api, host, login);
+  const used = await networksInUse(api, login);
   const forks: Fork[] = [];
   for await (const { full_name, fork, owner } of api.list(
     '/user/repos?affiliation=owner',
@@ -142,7 +128,7 @@ async function unusedForks(api: Api, host: HostConfig, olderThanMs: number): Pro
   )) {
     if (!fork || owner.login.toLowerCase() !== login.toLowerCase()) continue;
     const whole = await repositoryAt(api, full_name);
-    const usedAt = Date.parse(whole.pushed_at ?? whole.updated_at);
+    const usedAt = Date.parse(whole.pushed_at);
     const network = networkOf(whole);
     const isKnown = whole.fork && network !== full_name.toLowerCase() && !Number.isNaN(usedAt);
     if (isKnown && !used.has(network) && Date.now() - usedAt >= olderThanMs) {
@@ -154,7 +140,7 @@ async function unusedForks(api: Api, host: HostConfig, olderThanMs: number): Pro
 
 async function run(host: HostConfig, olderThanMs: number, deletes: boolean): Promise<void> {
   const api = new Api(host);
-  const forks = await unusedForks(api, host, olderThanMs);
+  const forks = await unusedForks(api, olderThanMs);
   for (const { name, network, usedAt } of forks) {
     if (deletes) {
       await api.ask('DELETE', `/repos/${name}`);
@@ -169,20 +155,16 @@ async function run(host: HostConfig, olderThanMs: number, deletes: boolean): Pro
 }
 
 const { values } = readArguments(USAGE, {
-  host: { type: 'string', default: 'gh' },
   'older-than': { type: 'string', default: '30' },
   delete: { type: 'boolean', default: false },
 });
 const result = parseConfig(variables());
 const hosts = result.kind === 'valid' ? result.config.hosts : [];
-const host = hosts.find(({ key }) => key === values.host);
+const host = hosts.find(({ kind }) => kind === 'github');
 const days = Number(values['older-than']);
 if (result.kind === 'invalid') for (const { message } of result.problems) complain(message);
-else if (host === undefined) complain(`HOSTS names no host with the key ${JSON.stringify(values.host)}`);
-else if (host.token === null)
-  complain(
-    `${tokenVariable(host.key)} is not set: set it to the token of the bot whose forks are to be listed`,
-  );
+else if (host === undefined || host.token === null)
+  complain(`${tokenVariable('gh')} is not set: set it to the token of the bot whose forks are to be listed`);
 else if (!/^\d{1,5}$/.test(values['older-than']))
   complain('--older-than must be a number of days, such as 30');
 else {

@@ -63,12 +63,15 @@ async function checkGitHub(host: HostConfig): Promise<HostCheck> {
 }
 
 async function checkForgejo(host: HostConfig): Promise<HostCheck> {
-  const { apiUrl, token } = host;
+  const { apiUrl, url, token } = host;
   const said = await ask(`${apiUrl}/version`, null);
   if ('why' in said) return { findings: [unreachable(host, said)], aheadMs: null };
   const { aheadMs } = said;
   const settings = await ask(`${apiUrl}/settings/repository`, null);
-  const fault = faultOf(host, said, settings);
+  // Where the server can open pull requests by a push, it says so here, also to the tool of that name.
+  const agit = await ask(`${url}/ssh_info`, null);
+  if ('why' in agit) return { findings: [unreachable(host, agit)], aheadMs };
+  const fault = faultOf(host, said, { settings, agit });
   if (fault !== null) return { findings: [fault], aheadMs };
   const { name } = softwareOf(fieldOf(said, 'version') as string);
   if (token === null) return { findings: [ready(host, name), noToken(host)], aheadMs };
@@ -83,7 +86,11 @@ async function checkForgejo(host: HostConfig): Promise<HostCheck> {
 }
 
 /** What makes such a server of no use here; null: nothing. */
-function faultOf(host: HostConfig, said: Answer, settings: Answer | NoAnswer): Finding | null {
+function faultOf(
+  host: HostConfig,
+  said: Answer,
+  { settings, agit }: { readonly settings: Answer | NoAnswer; readonly agit: Answer },
+): Finding | null {
   const { kind, apiUrl } = host;
   const name = hostNameOf(host);
   if (said.status === 401 || said.status === 403) {
@@ -110,9 +117,9 @@ function faultOf(host: HostConfig, said: Answer, settings: Answer | NoAnswer): F
       `The operator of ${name} can switch it on (DISABLE_HTTP_GIT).`,
     );
   }
-  if (isSet(settings, 'forks_disabled')) {
-    const remedy = `${name} allows no forks, so nobody outside can open pull requests. Its operator can change that (DISABLE_FORKS).`;
-    return problem(host, 'allows no forks', remedy);
+  if (agit.status === 404) {
+    const remedy = `${name} opens no pull requests by a push to refs/for/<branch>, which the service needs. Its operator must install Git 2.29 or newer there.`;
+    return problem(host, 'has no AGit flow', remedy);
   }
   return null;
 }
@@ -127,7 +134,7 @@ async function tokenAnswers({ apiUrl }: HostConfig, token: string): Promise<read
   if (typeof login !== 'string') return [user];
   const repository = `${apiUrl}/repos/${encodeURIComponent(login)}/${NO_REPOSITORY}`;
   const others = await Promise.all([
-    ask(`${repository}/forks`, token, 'POST'),
+    ask(`${repository}/pulls`, token, 'POST'),
     ask(`${repository}/issues`, token, 'POST'),
     ask(`${apiUrl}/notifications?limit=1`, token),
   ]);

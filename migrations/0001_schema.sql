@@ -70,3 +70,12 @@ WHEN new.repository <> old.repository BEGIN
   UPDATE works_by_repository SET repository = new.repository
     WHERE repository = old.repository AND recorded_at = old.recorded_at AND pr_hash = old.pr_hash;
 END;
+
+-- Where the feed of a code host does not name the branch of a pull request: which one it is, by the host's own number.
+CREATE TABLE hashes_by_host_id (
+  -- The key of the code host.
+  host TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  pr_hash TEXT NOT NULL,
+  PRIMARY KEY (host, id)
+) WITHOUT ROWID;

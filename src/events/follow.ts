@@ -65,6 +65,8 @@ export interface FollowSettings {
   readonly clock: Clock;
   /** The number of the bot's account. */
   botId(): Promise<number>;
+  /** The pull request that was recorded with a host's number of its own; null: none was, or not yet. */
+  prHashWithId(id: number): Promise<string | null>;
   /** Stores the state that a pull request had when the host was asked; false if none has that hash. */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
@@ -138,8 +140,12 @@ async function examine(
   try {
     const pull = await host.pullRequest(repository, number);
     if (pull === null) return memory.examined(thread, startedAt);
-    const prHash = ownPrHash(pull, botId);
-    if (prHash === null) return memory.know(thread, false, startedAt);
+    const id = pull.authorId === botId ? pull.id : undefined;
+    const prHash = id === undefined ? ownPrHash(pull, botId) : await settings.prHashWithId(id);
+    if (prHash === null) {
+      const isNew = id !== undefined && startedAt - thread.notedAt < UNKNOWN_FOR_MS;
+      return isNew ? memory.failed(thread, cronTime) : memory.know(thread, false, startedAt);
+    }
     const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
     const remarks = await host.remarks(repository, number, since);
     const events = eventsOf(pull, remarks ?? [], botId);

@@ -29,7 +29,7 @@ export interface PullRequestEvents {
  * a branch after another's pr_hash and notify the bot of it.
  */
 export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
-  return authorId === botId ? prHashOf(branch) : null;
+  return authorId === botId && branch !== null ? prHashOf(branch) : null;
 }
 
 /** Oldest first. Of the bot's own remarks, only those that it made on somebody's behalf. */

@@ -38,10 +38,24 @@ export type FileAnswer =
   /** No such path, or no such repository. */
   | { readonly kind: 'missing' };
 
-/** A branch of the bot's fork that is to be merged. */
+/** What the pull requests of one pr_hash have in common: a branch of the bot's, or the topic of its pushes to upstream. */
 export interface Head {
-  readonly fork: RepositoryName;
+  /** The bot's login. */
+  readonly owner: string;
   readonly branch: string;
+}
+
+/** Where a pull request was when it was recorded. */
+export interface PullRequestPlace {
+  readonly owner: string;
+  readonly repo: string;
+  readonly number: number;
+}
+
+/** Where the commits of a pull request are. */
+export interface Source {
+  readonly repository: RepositoryName;
+  readonly refName: string;
 }
 
 /** A branch upstream, and the commit that it points to. */
@@ -57,10 +71,12 @@ export interface PullRequest {
   readonly isOpen: boolean;
   /** The branch to merge into. */
   readonly base: string;
-  /** The branch to be merged. */
-  readonly branch: string;
-  /** The repository of its branch; null if that is gone. */
+  /** Null: its fork is gone. */
+  readonly source: Source | null;
+  /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
+  /** The host's own number, where `PullRequestState` has it in place of the branch. Stays the same after a rename. */
+  readonly id?: number;
 }
 
 export interface PullRequestChanges {
@@ -86,7 +102,7 @@ export interface Submodule {
   readonly oid: Oid;
 }
 
-/** Repositories, the bot's forks of them, and its pull requests. */
+/** Repositories, and the bot's pull requests there. */
 export interface RepositoryHost {
   /** Repeatable. */
   account(): Promise<Account>;
@@ -96,6 +112,31 @@ export interface RepositoryHost {
 
   /** A file at the tip of the default branch. Repeatable. */
   file(repository: RepositoryName, path: string): Promise<FileAnswer>;
+
+  /**
+   * The pull request of a head: the one that was recorded last, if the host shows it with that number; else what its
+   * lists say, which may lack the newest one for a while: the open one, else one that is closed; null if there never was
+   * one. Repeatable.
+   */
+  findPullRequest(
+    repository: RepositoryName,
+    head: Head,
+    recorded?: PullRequestPlace | null,
+  ): Promise<PullRequest | null>;
+
+  /** Repeatable. */
+  editPullRequest(repository: RepositoryName, number: number, changes: PullRequestChanges): Promise<void>;
+
+  /** One that is closed already stays as it is. Repeatable. */
+  closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
+
+  /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
+  changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;
+}
+
+/** A host on which the bot pushes to a fork of its own, and opens the pull request from there. */
+export interface ForkHost extends RepositoryHost {
+  readonly way: 'fork';
 
   /**
    * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
@@ -116,27 +157,44 @@ export interface RepositoryHost {
   /** Repeatable; `missing` or `refused` if there is no such branch. */
   deleteBranch(fork: RepositoryName, branch: string): Promise<void>;
 
-  /** One by its number; null if the host shows none with it. Repeatable. */
-  pullRequest(repository: RepositoryName, number: number): Promise<PullRequest | null>;
-
-  /**
-   * The pull request of a branch: the open one, else the newest; null if there never was one. The host may know nothing
-   * yet of one that was opened a moment ago. Repeatable.
-   */
-  findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null>;
-
   /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
   openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest>;
-
-  /** Repeatable. */
-  editPullRequest(repository: RepositoryName, number: number, changes: PullRequestChanges): Promise<void>;
-
-  /** One that is closed already stays as it is. Repeatable. */
-  closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
-
-  /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
-  changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;
 }
+
+/** What a push to `refs/for/<base>` is to do: to open a pull request, or to update the open one of its topic. */
+export interface AgitRequest {
+  readonly base: string;
+  readonly topic: string;
+  /** Null: the open one keeps its text. */
+  readonly text: Pick<NewPullRequest, 'title' | 'body' | 'isDraft'> | null;
+  /** Whether commits may go from the open one. */
+  readonly isForced: boolean;
+}
+
+/**
+ * A host that opens a pull request when it is pushed to (AGit flow): there is no fork, and no branch. One push opens or
+ * updates it, for anybody who may read the repository.
+ */
+export interface AgitHost extends RepositoryHost {
+  readonly way: 'agit';
+
+  /** What such a push consists of, besides the commits. Nothing in it but what `request` names. */
+  readonly agitPush: (request: AgitRequest) => {
+    readonly refName: string;
+    readonly pushOptions: readonly string[];
+  };
+
+  /** Whether a push was refused because the open pull request has other commits than was thought. */
+  readonly isOvertaken: (reason: string) => boolean;
+
+  /** What a push has opened or updated. Where it was opened with another text, it gets the right one. Repeatable. */
+  delivered(repository: RepositoryName, number: number, text: AgitRequest['text']): Promise<PullRequest>;
+
+  /** The open pull request of the bot that ends in a commit; null if none does. Repeatable. */
+  findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<PullRequest | null>;
+}
+
+export type CodeHost = ForkHost | AgitHost;
 
 export interface PostedComment {
   readonly id: number;
@@ -220,8 +278,10 @@ export interface PullRequestState {
   readonly number: number;
   readonly url: string;
   readonly authorId: number | null;
-  /** The branch to be merged. */
-  readonly branch: string;
+  /** The branch to be merged; null: the host does not say. */
+  readonly branch: string | null;
+  /** The host's own number, if there is no branch. */
+  readonly id?: number;
   readonly mergedAt: string | null;
   readonly closedAt: string | null;
 }

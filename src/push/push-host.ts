@@ -5,6 +5,7 @@ import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
+import type { CodeHost } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
@@ -14,6 +15,7 @@ import type { Refusal } from './reply/refusal.ts';
 
 /** All side effects go through this interface. */
 export interface PushHost extends UpstreamHost {
+  readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
   readonly admission: Admission;

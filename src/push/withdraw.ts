@@ -1,6 +1,6 @@
 /**
- * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, removes
- * its branch from the fork and closes it. None of the limits on pull requests applies.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, closes it,
+ * and removes its branch where it has one. None of the limits on pull requests applies.
  *
  * The branch is deleted first, by the service's own record: it belongs to the bot, so nobody can keep it, whatever has
  * happened to the repository. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
@@ -12,7 +12,6 @@ import { isRefusedByHost } from '../host-error.ts';
 import { unlessMissing } from '../host/rest/unless-missing.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { lookUpPullRequest } from './judge/find-pull-request.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
 import { branchTip, isForkGone } from './publish/fork.ts';
 import type { PushHost } from './push-host.ts';
@@ -45,7 +44,8 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
   const found = recorded === null ? await unrecorded(run, prHash, held === 'begun') : ofRecord(recorded);
   if (found === 'none' || found === 'unknown')
     return { kind: 'given-up', isSure: found === 'none', deletedRef };
-  return { ...(await withdrawFound(run, found)), prUrl: found.url, deletedRef };
+  const hadBranch = found.fork !== null;
+  return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
 }
 
 function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPullRequest): Withdrawal {
@@ -91,7 +91,8 @@ async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Clos
   const closing = await steps
     .run('withdrawal', () => close(host, withdrawal))
     .catch((error: unknown) => {
-      throw removal.status === 'fulfilled' ? having('Its branch is removed.', error) : error;
+      const isRemoved = removal.status === 'fulfilled' && withdrawal.fork !== null;
+      throw isRemoved ? having('Its branch is removed.', error) : error;
     });
   await tell(run, withdrawal, closing);
   if (removal.status === 'fulfilled') return closing;
@@ -99,14 +100,16 @@ async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Clos
 }
 
 async function removeBranch(host: PushHost, { fork, prHash }: Withdrawal): Promise<void> {
-  if (fork === null) return;
+  const { repositories } = host;
+  if (fork === null || repositories.way !== 'fork') return;
   const branch = workBranch(prHash);
-  await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
+  await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;
     // The fork may be gone, or an earlier attempt has removed the branch. Ask for both, because a host may be wrong
     // once.
     if (await isForkGone(host, fork, error)) return;
-    if ((await branchTip(host, fork, branch)) !== null) throw error;
+    const source = { repository: fork, refName: `refs/heads/${branch}` };
+    if ((await branchTip(host, source)) !== null) throw error;
   });
 }
 
@@ -118,9 +121,9 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
   } catch (error) {
     if (!isRefusedByHost(error)) throw error;
     const botLogin = await host.botLogin();
-    const shown = await unlessMissing(() =>
-      lookUpPullRequest(repositories, repository, botLogin, prHash, { number }),
-    );
+    const head = { owner: botLogin, branch: workBranch(prHash) };
+    const place = { owner: repository.owner, repo: repository.name, number };
+    const shown = await unlessMissing(() => repositories.findPullRequest(repository, head, place));
     if (shown === null) return { kind: 'gone' };
     if (!shown.isOpen) return { kind: 'closed', at: null };
     if (shown.number !== number) return repositories.closePullRequest(repository, shown.number);

@@ -9,11 +9,13 @@ import type { Http } from '../outgoing/http-client.ts';
 import { pullRequestStatement } from './d1-ledger.ts';
 import type { LedgerRepository } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
-import { hashStatements } from './recorded-hashes.ts';
+import { hashStatements, idStatement } from './recorded-hashes.ts';
 
 export interface OpenedPullRequest extends LedgerRepository {
   readonly prHash: string;
   readonly url: string;
+  /** As `PullRequest` of the host has it. */
+  readonly id?: number;
   /** Milliseconds since 1970. */
   readonly openedAt: number;
   /** What it was opened with (recorded-hashes.ts); absent: that is not to be recorded. */
@@ -25,11 +27,14 @@ export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,
   http: Http,
-  { prHash, host, owner, repo, url, openedAt, work }: OpenedPullRequest,
+  { prHash, host, owner, repo, url, id, openedAt, work }: OpenedPullRequest,
 ): Promise<void> {
   const repository = recordName({ key: host }, { owner, name: repo });
   const entry = { host, owner, repo, prUrl: url, createdAt: new Date(openedAt).toISOString() };
-  const page = hashStatements(env.DB, prHash, repository, openedAt, work);
+  const page = [
+    ...hashStatements(env.DB, prHash, repository, openedAt, work),
+    ...(id === undefined ? [] : [idStatement(env.DB, prHash, host, id)]),
+  ];
   if (config.hostedDatabase === null) {
     await env.DB.batch([...page, pullRequestStatement(env.DB, entry)]);
   } else {

@@ -37,6 +37,19 @@ export function hashStatements(
   ];
 }
 
+/** The pull request that the host knows by a number of its own. Cost: a row. @param host the code host's key. */
+export function idStatement(db: D1Database, prHash: string, host: string, id: number): D1PreparedStatement {
+  return db.prepare('INSERT OR REPLACE INTO hashes_by_host_id VALUES (?, ?, ?)').bind(host, id, prHash);
+}
+
+/** Null: no push has recorded it. Rejects if the answer is slow. */
+export async function prHashWithId(db: D1Database, host: string, id: number): Promise<string | null> {
+  const question = db
+    .prepare('SELECT pr_hash FROM hashes_by_host_id WHERE host = ? AND id = ?')
+    .bind(host, id);
+  return within(PATIENCE_MS, question.first<string>('pr_hash'));
+}
+
 /** True if the list does not answer. */
 export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logger): Promise<boolean> {
   return isRecorded(db, prHash).catch((error: unknown) => {

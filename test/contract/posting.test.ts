@@ -305,10 +305,10 @@ describe('an issue is refused', () => {
   });
 
   it.each([
-    [403, '403 Forbidden (No.)'],
-    [410, '410 Gone (No.)'],
-    [422, '422 Unprocessable Entity (No.)'],
-  ])('with the status and the words of the host: %i', async (status, said) => {
+    [403, '403 Forbidden'],
+    [410, '410 Gone'],
+    [422, '422 Unprocessable Entity'],
+  ])('with the status of the host: %i', async (status, said) => {
     host.intercept = ({ method, path }) =>
       method === 'POST' && path.endsWith('/issues') ? { status, json: { message: 'No.' } } : null;
     try {

@@ -55,6 +55,8 @@ describe('sending the commits', () => {
       'the code host refused the commits',
     );
     expect(lines.join('\n')).toMatch(/duplicateEntries|contains duplicate/);
+    // An id that only the bot has is not shown.
+    expect(lines.join('\n')).not.toContain(tree);
   });
 
   it.each([

@@ -7,5 +7,5 @@ import type { GiteaAddress } from './support/gitea.ts';
 const gitea = inject('gitea');
 
 describe.skipIf(gitea === null)('Gitea', () => {
-  hostContract(() => contractHost(gitea as GiteaAddress));
+  hostContract('agit', () => contractHost(gitea as GiteaAddress));
 });

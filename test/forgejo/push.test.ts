@@ -3,10 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
+import { gitIn } from '../e2e/support/objects.ts';
 import type { Clone } from '../e2e/support/person.ts';
+import { heldAs, heldWith, pageOf, pass } from '../e2e/support/held.ts';
+import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { bannerOf, remoteLines, statusTable } from '../e2e/support/push-output.ts';
+import { TEST_HEADER } from '../e2e/support/tripwire.ts';
+import type { Upstream } from '../e2e/support/upstream.ts';
 import { unique } from '../host/contract/world.ts';
-import { useGiteaBed } from './support/gitea-bed.ts';
+import { HOST_KEY, useGiteaBed } from './support/gitea-bed.ts';
 
 const MB = 1024 * 1024;
 
@@ -14,8 +19,11 @@ async function treeOf(clone: Clone, revision: string, path = clone.path): Promis
   return (await clone.person.mustGit(path, ['rev-parse', `${revision}^{tree}`])).toString();
 }
 
+/** Of a push option. */
+const nameOf = (option: string) => option.split('=', 1)[0];
+
 describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
-  const bed = useGiteaBed();
+  const bed = useGiteaBed(null, OPERATOR);
 
   /** An open pull request of one commit. */
   async function opened() {
@@ -27,10 +35,11 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     return { ...contribution, first, update };
   }
 
-  /** What the bot's fork has as `main`. */
-  const forkMain = (upstream: { name: string }) =>
-    readRef(bed.host.forkPath(upstream) ?? '', 'refs/heads/main');
-
+  /** Where the commits of a pull request end. */
+  const tipOf = (upstream: Upstream, number: number) => {
+    const { path, refName } = bed.host.source(upstream, { number }, '');
+    return readRef(path, refName) ?? '';
+  };
   it('opens a pull request, and its update changes it', async () => {
     const { upstream, clone, first, update } = await opened();
     await clone.commit({ message: 'Two\n' });
@@ -38,6 +47,52 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(second.pull.number).toBe(first.pull.number);
     expect(second.commits).toHaveLength(2);
     expect(second.commits[0]?.oid).toBe(first.commits[0]?.oid);
+    expect(bed.host.forkPath(upstream)).toBeNull();
+    const options = (await bed.host.pushes(upstream)).map(({ commands: [, ...rest] }) => rest.map(nameOf));
+    expect(options).toEqual([['topic', 'title', 'description'], ['topic']]);
+  });
+
+  it('that replaces commits updates its pull request', async () => {
+    const { upstream, clone, first, update } = await opened();
+    await clone.git('commit', '--amend', '-m', 'Better');
+    const second = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(second.pull).toMatchObject({ number: first.pull.number, title: first.pull.title });
+    const [, push] = await bed.host.pushes(upstream);
+    expect(push?.commands).toContain('force-push=true');
+  });
+
+  it('that is repeated changes nothing', async () => {
+    const { upstream, clone, first, update } = await opened();
+    const again = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(again.pull).toEqual(first.pull);
+    expect(remoteLines(await update()).join()).toContain('has these commits already');
+    expect(await bed.host.pushes(upstream)).toHaveLength(1);
+  });
+
+  it('opens another pull request after the first was closed, and updates that', async () => {
+    const { upstream, clone, first, update } = await opened();
+    await bed.people.call('PATCH', `/repos/${upstream.fullName}/pulls/${first.pull.number}`, {
+      state: 'closed',
+    });
+    await clone.commit({ message: 'Two\n\nMore of it.\n\nAnd more.\n' });
+    const second = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(second.banner.prHash).toBe(first.banner.prHash);
+    expect(second.pull).toMatchObject({ title: 'Two', body: 'More of it.\n\nAnd more.' });
+    await clone.git('commit', '--amend', '-m', 'Three');
+    const third = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(third.pull.number).toBe(second.pull.number);
+    expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
+  });
+
+  it('goes to another base, and then updates the pull request there', async () => {
+    const { upstream, clone, first, update } = await opened();
+    await upstream.grow({ branch: 'next/2', from: 'main' });
+    await clone.git('commit', '--amend', '-m', 'Better');
+    const moved = await expectAccepted(bed, { upstream, clone }, await update('-o', 'base=next/2'));
+    expect(moved.pull).toMatchObject({ number: first.pull.number, base: 'next/2' });
+    await clone.commit({ message: 'More\n' });
+    const updated = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(updated.pull).toMatchObject({ number: first.pull.number, base: 'next/2' });
   });
 
   it('with squash and a text of its own is one commit with that text', async () => {
@@ -48,9 +103,8 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(pushed.code, pushed.stderr).toBe(0);
     const pull = await bed.host.onlyPull(upstream);
     expect(pull).toMatchObject({ title: 'All of it', body: 'At once.' });
-    const { branch, prHash, prKey } = bannerOf(pushed);
-    const fork = bed.host.forkPath(upstream) ?? '';
-    expect(readRef(fork, `refs/heads/${branch}`)).toBe(pull.headSha);
+    const { prHash, prKey } = bannerOf(pushed);
+    expect(tipOf(upstream, pull.number)).toBe(pull.headSha);
     const named = ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
     const edited = await clone.push(...named, '-o', 'title=Else', 'origin', 'HEAD:topic');
     expect(edited.code, edited.stderr).toBe(0);
@@ -64,27 +118,72 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(pushed.code, pushed.stderr).toBe(0);
     expect(remoteLines(pushed)).toContain('Your pull request is withdrawn.');
     expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
-    expect(await bed.host.workBranches(upstream)).toEqual([]);
+    expect(pushed.stderr).not.toContain('branch is removed');
+    const again = await clone.push(
+      '-o',
+      `pr-hash=${prHash}`,
+      '-o',
+      `pr-key=${prKey}`,
+      '-o',
+      'withdraw',
+      'origin',
+      'HEAD:topic',
+    );
+    expect(remoteLines(again)).toContain('Your pull request is withdrawn.');
   });
 
-  it('whose answers are lost opens one pull request', async () => {
+  it.each([
+    ['the push', { method: 'POST', path: /\/git-receive-pack$/ }],
+    ['what it has opened', { method: 'GET', path: /\/pulls\/\d+$/ }],
+  ])('whose answer is lost, to %s, opens one pull request', async (_, lost) => {
     const contribution = await contribute(bed);
     await contribution.clone.commit();
-    for (const path of [/\/forks$/, /\/pulls$/]) {
-      bed.faults.inject({ method: 'POST', path, cut: { during: 'answer', afterBytes: 0 } });
-    }
+    bed.faults.inject({ ...lost, cut: { during: 'answer', afterBytes: 0 } });
     await expectAccepted(bed, contribution, await contribution.clone.push());
     expect(await bed.host.pulls(contribution.upstream)).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'the answer is lost',
+      { method: 'POST', path: /\/git-receive-pack$/, cut: { during: 'answer', afterBytes: 0 } },
+    ],
+    ['the host does not show it', { method: 'GET', path: /\/pulls\/\d+$/, answer: { status: 404 } }],
+  ] as const)(
+    'of which nobody knows what became of it is resumed when it is repeated: %s',
+    async (_, fault) => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      bed.faults.inject(fault);
+      bed.faults.inject({ method: 'GET', path: /\/pulls$/, answer: { status: 503 }, times: 3 });
+      const lost = await clone.push();
+      expect(lost.code, lost.stderr).toBe(1);
+      expect(lost.stderr).toContain('Push the same commits again later.');
+      await expectAccepted(bed, contribution, await clone.push());
+      expect(await bed.host.pulls(upstream)).toHaveLength(1);
+      expect(await bed.host.pushes(upstream)).toHaveLength(1);
+    },
+  );
+
+  it('that updates, and whose answer is lost, has updated', async () => {
+    const { upstream, clone, first, update } = await opened();
+    await clone.git('commit', '--amend', '-m', 'Better');
+    bed.faults.inject({
+      method: 'POST',
+      path: /\/git-receive-pack$/,
+      cut: { during: 'answer', afterBytes: 0 },
+    });
+    const second = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(second.pull.number).toBe(first.pull.number);
   });
 
   it('follows upstream forward, and after it was rewritten', async () => {
     const { upstream } = await opened();
     await upstream.grow({ count: 2 });
     await secondPush(upstream);
-    expect(forkMain(upstream)).toBe(await upstream.tip());
     await upstream.grow({ count: 2, from: await upstream.git('rev-parse', 'main~3') });
     await secondPush(upstream);
-    expect(forkMain(upstream)).toBe(await upstream.tip());
   });
 
   async function secondPush(upstream: Awaited<ReturnType<typeof opened>>['upstream']): Promise<void> {
@@ -93,17 +192,73 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:topic'));
   }
 
-  it('to a branch that the fork lacks brings that branch there', async () => {
+  it('to another branch is for that branch', async () => {
     const { upstream } = await opened();
     await upstream.grow({ branch: 'release/1.0', from: 'main', count: 2 });
     const clone = await bed.person().clone(upstream.url, '--branch', 'release/1.0');
     await clone.commit();
-    const { pull } = await expectAccepted(
-      bed,
-      { upstream, clone },
-      await clone.push('origin', 'HEAD:release/1.0'),
-    );
+    const pushed = await clone.push('origin', 'HEAD:release/1.0');
+    const { pull } = await expectAccepted(bed, { upstream, clone }, pushed);
     expect(pull.base).toBe('release/1.0');
+  });
+
+  it('with a delay is published by the schedule, updates later, and is given up before it is due', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const delayed = heldWith(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    expect(await bed.host.pushes(upstream)).toEqual([]);
+    await expect.poll(async () => (await pass(bed.inner), (await bed.host.pulls(upstream)).length)).toBe(1);
+    const pull = await bed.host.onlyPull(upstream);
+    await expect.poll(() => pageOf(bed.inner, delayed.hash)).toContain(pull.url);
+    await clone.git('commit', '--amend', '-m', 'Better');
+    const named = ['-o', `pr-hash=${delayed.hash}`];
+    expect(heldAs(await clone.push('-f', ...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(
+      delayed.hash,
+    );
+    await expect
+      .poll(async () => (await pass(bed.inner), (await bed.host.onlyPull(upstream)).headSha))
+      .not.toBe(pull.headSha);
+    await clone.commit();
+    const other = heldWith(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:other'));
+    const given = await clone.push(...other.withdraw, 'origin', 'HEAD:other');
+    expect(remoteLines(given)).toContain('Your push was held, and is given up.');
+    await pass(bed.inner);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('that is a preview, or names a made-up hash, writes nothing more than it says', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+    expect(preview.stderr).toContain('preview: nothing was published');
+    expect(await bed.host.pushes(upstream)).toEqual([]);
+    const named = await clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
+    expect(remoteLines(named).join()).toContain('NEW pull request: no pull request of');
+    expect((await bed.host.onlyPull(upstream)).state).toBe('open');
+  });
+
+  it('opens what a form shows for its next change, and what a rollback closes', async () => {
+    const { upstream, first } = await opened();
+    const form = `/v1/${HOST_KEY}/${upstream.fullName}/change?pr_hash=${first.banner.prHash}&path=upstream%2F1.txt`;
+    const page = await (await fetch(bed.serviceUrl + form, { headers: { [TEST_HEADER]: '1' } })).text();
+    expect(page).toContain('name="text"');
+    const { body } = await new Operator(bed.inner).rollBack();
+    expect(body).toMatchObject({
+      closed_urls: expect.arrayContaining([first.pull.url]) as string[],
+      failed: 0,
+    });
+    expect((await bed.host.onlyPull(upstream)).state).toBe('closed');
+  });
+
+  it('to a repository that takes no push options says so, with a next step', async () => {
+    const { upstream, clone } = await contribute(bed);
+    const { path } = bed.host.source(upstream, { number: 0 }, '');
+    await gitIn(path, 'config', 'receive.advertisePushOptions', 'false');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:topic');
+    expect(statusTable(pushed).join()).toContain('the code host takes no pull requests by a push');
+    expect(remoteLines(pushed).join('\n')).toContain('Tell the operator of this service');
+    expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
   it('goes to a renamed repository, under its old and its new name', async () => {
@@ -148,11 +303,10 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     await contribution.clone.commit({ files });
     const pushed = await contribution.clone.push();
     expect(pushed.code, pushed.stderr).toBe(0);
-    const { branch } = bannerOf(pushed);
-    const fork = bed.host.forkPath(contribution.upstream) ?? '';
-    expect(await treeOf(contribution.clone, 'HEAD')).toBe(
-      await treeOf(contribution.clone, readRef(fork, `refs/heads/${branch}`) ?? '', fork),
-    );
+    const { clone, upstream } = contribution;
+    const { number } = await bed.host.onlyPull(upstream);
+    const { path } = bed.host.source(upstream, { number }, '');
+    expect(await treeOf(clone, 'HEAD')).toBe(await treeOf(clone, tipOf(upstream, number), path));
   });
 
   it('to a repository without pull requests is refused before anything is written', async () => {
@@ -162,7 +316,7 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     const pushed = await clone.push('origin', 'HEAD:topic');
     expect(statusTable(pushed).join('\n')).toContain('not accepted by the repository');
     expect(pushed.stderr).toContain(`${upstream.fullName} takes no pull requests.`);
-    expect(bed.host.forkPath(upstream)).toBeNull();
+    expect(await bed.host.pushes(upstream)).toEqual([]);
   });
 
   it('with -o draft opens a draft', async () => {
@@ -190,6 +344,6 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     await bed.people.call('PATCH', `/repos/${upstream.fullName}`, { archived: true });
     const archived = await tell('mona', upstream.name);
     expect(statusTable(archived).join('\n')).toContain('archived');
-    expect(bed.host.forkPath(upstream)).toBeNull();
+    expect(await bed.host.pushes(upstream)).toEqual([]);
   });
 });

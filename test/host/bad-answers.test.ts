@@ -4,7 +4,7 @@
  * works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ActivityHost, RepositoryHost, ThreadHost } from '../../src/host/code-host.ts';
+import type { ActivityHost, AgitHost, CodeHost, ForkHost, ThreadHost } from '../../src/host/code-host.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { HostError } from '../../src/host-error.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
@@ -26,10 +26,10 @@ const REPOSITORY = {
 } as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
-const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
+const HEAD = { owner: 'bot', branch: 'anon-1' };
 
 interface World {
-  readonly repositories: RepositoryHost;
+  readonly repositories: CodeHost;
   readonly threads: ThreadHost;
   readonly activity: ActivityHost;
   readonly git: GitTransport;
@@ -51,7 +51,9 @@ function opened(kind: HostKind, script: Script): World & { http: ScriptedHost } 
 }
 
 const pullOn = (kind: HostKind) => ({
+  id: 33,
   number: 3,
+  title: 't',
   html_url: 'https://host.test/octo/hello/pull/3',
   state: 'open',
   user: { id: 1, login: 'bot' },
@@ -80,6 +82,11 @@ const soundAs =
     if (path.endsWith('/git-receive-pack')) {
       return new Response(`${pkt(`\u0001${pkt('unpack ok\n')}${pkt('ok refs/heads/x\n')}0000`)}0000`);
     }
+    if (path.endsWith('/info/refs?service=git-receive-pack')) {
+      return new Response(
+        `${pkt('# service=git-receive-pack\n')}0000${pkt(`${OID} refs/x\0push-options\n`)}0000`,
+      );
+    }
     if (path.endsWith('/git-upload-pack')) return new Response(`${pkt(`${OID} refs/heads/main\n`)}0000`);
     if (method === 'DELETE') return new Response(null, { status: 204 });
     if (path.endsWith('/user')) return json(200, { id: 1, login: 'bot' });
@@ -90,7 +97,7 @@ const soundAs =
       return json(200, { type: 'file', encoding: 'base64', content: '' });
     }
     if (/\/pulls(\?|$)/.test(path)) return method === 'POST' ? json(201, pull) : json(200, [pull]);
-    if (path.endsWith('/pulls/3')) {
+    if (path.endsWith('/pulls/3') || path.endsWith('/pulls/main/bot%2Fanon-1')) {
       const state = method === 'PATCH' ? 'closed' : 'open';
       return json(200, { ...pull, state, closed_at: null, merged: false, merged_at: null });
     }
@@ -107,26 +114,35 @@ const soundAs =
 
 const request = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
 
-/** By name. `creates`: the path of what must not come into being twice. */
-const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {
+/** `creates`: the path of what must not come into being twice. */
+type Calls = Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>>;
+
+const forks = ({ repositories }: World) => repositories as ForkHost;
+const agit = ({ repositories }: World) => repositories as AgitHost;
+const UPSTREAM = { repository: REPOSITORY, name: 'main', tip: OID };
+
+/** What each way of opening pull requests needs. */
+const OWN_CALLS: Readonly<Record<'github' | 'gitea', Calls>> = {
+  github: {
+    fork: { run: (world) => forks(world).fork(REPOSITORY) },
+    syncBranch: { run: (world) => forks(world).syncBranch(FORK, UPSTREAM) },
+    addBranch: { run: (world) => forks(world).addBranch(FORK, UPSTREAM, OID) },
+    deleteBranch: { run: (world) => forks(world).deleteBranch(FORK, 'anon-1') },
+    openPullRequest: { run: (world) => forks(world).openPullRequest(NAME, request), creates: /\/pulls$/ },
+  },
+  gitea: {
+    delivered: { run: (world) => agit(world).delivered(NAME, 3, request) },
+    findDelivered: { run: (world) => agit(world).findDelivered(NAME, 'bot', OID) },
+    'capabilities of receive-pack': { run: ({ git }) => git.pushCapabilities(NAME) },
+  },
+};
+
+/** By name. */
+const CALLS: Calls = {
   account: { run: ({ repositories }) => repositories.account() },
   repository: { run: ({ repositories }) => repositories.repository(NAME) },
   file: { run: ({ repositories }) => repositories.file(NAME, '.gitveil.yml') },
-  fork: { run: ({ repositories }) => repositories.fork(REPOSITORY) },
-  syncBranch: {
-    run: ({ repositories }) =>
-      repositories.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }),
-  },
-  addBranch: {
-    run: ({ repositories }) =>
-      repositories.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }, OID),
-  },
-  deleteBranch: { run: ({ repositories }) => repositories.deleteBranch(FORK, 'anon-1') },
   findPullRequest: { run: ({ repositories }) => repositories.findPullRequest(NAME, HEAD) },
-  openPullRequest: {
-    run: ({ repositories }) => repositories.openPullRequest(NAME, request),
-    creates: /\/pulls$/,
-  },
   closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3) },
   editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }) },
   changedSubmodules: { run: ({ repositories }) => repositories.changedSubmodules(NAME, 3) },
@@ -240,7 +256,9 @@ function expectOneCreation({ asked }: ScriptedHost, creates: RegExp): void {
 }
 
 const KINDS = ['github', 'gitea'] as const;
-const CASES = KINDS.flatMap((kind) => Object.entries(CALLS).map(([name, call]) => ({ kind, name, call })));
+const CASES = KINDS.flatMap((kind) =>
+  Object.entries({ ...OWN_CALLS[kind], ...CALLS }).map(([name, call]) => ({ kind, name, call })),
+);
 
 describe.each(CASES)('$kind: $name', ({ kind, name, call: { run, creates } }) => {
   const sound = soundAs(kind);

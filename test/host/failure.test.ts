@@ -1,5 +1,6 @@
 /** What refusals mean, whichever call meets them: every form of a limit pauses the account, and no write is repeated. */
 import { describe, expect, it } from 'vitest';
+import type { ForkHost } from '../../src/host/code-host.ts';
 import { openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
 import { type HostAnswer, limitOf, type Operation } from '../../src/host/failure.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
@@ -28,7 +29,7 @@ const REPOSITORY = {
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
 const UPSTREAM = { repository: REPOSITORY, name: 'main', tip: OID };
-const HEAD = { fork: FORK, branch: 'anon-1' };
+const HEAD = { owner: 'bot', branch: 'anon-1' };
 const BOT = { id: 1, login: 'bot' };
 
 function opened(kind: HostKind, http: ScriptedHost) {
@@ -55,13 +56,21 @@ const READS: readonly [string, (world: Opened) => Promise<unknown>][] = [
 
 const PULL = { head: HEAD, base: 'main', title: 't', body: 'b', isDraft: false };
 
+type Write = readonly [string, (world: Opened) => Promise<unknown>];
+
+const forks = ({ host }: Opened) => host as ForkHost;
+
+/** Only where pull requests come from forks. */
+const FORK_WRITES: readonly Write[] = [
+  ['a fork', (world) => forks(world).fork(REPOSITORY)],
+  ['a sync', (world) => forks(world).syncBranch(FORK, UPSTREAM)],
+  ['a branch', (world) => forks(world).addBranch(FORK, UPSTREAM, OID)],
+  ['the end of a branch', (world) => forks(world).deleteBranch(FORK, 'anon-1')],
+  ['a pull request', (world) => forks(world).openPullRequest(REPOSITORY, PULL)],
+];
+
 /** Each begins with a write, or, where it says so, with reads that succeed. */
-const WRITES: readonly [string, (world: Opened) => Promise<unknown>][] = [
-  ['a fork', ({ host }) => host.fork(REPOSITORY)],
-  ['a sync', ({ host }) => host.syncBranch(FORK, UPSTREAM)],
-  ['a branch', ({ host }) => host.addBranch(FORK, UPSTREAM, OID)],
-  ['the end of a branch', ({ host }) => host.deleteBranch(FORK, 'anon-1')],
-  ['a pull request', ({ host }) => host.openPullRequest(REPOSITORY, PULL)],
+const WRITES: readonly Write[] = [
   ['another title', ({ host }) => host.editPullRequest(REPOSITORY, 1, { title: 't' })],
   ['the end of a pull request', ({ host }) => host.closePullRequest(REPOSITORY, 1)],
   ['a comment', ({ threads }) => threads.createComment(REPOSITORY, 1, 'text')],
@@ -78,6 +87,7 @@ function sent({ answer: { status, headers = {}, body = '' } }: Pick<KnownLimit, 
 const to = (...which: KnownLimit['to'][]) => LIMITS.filter((limit) => which.includes(limit.to));
 
 describe.each<HostKind>(['github', 'forgejo'])('a limit of %s', (kind) => {
+  const writes = kind === 'github' ? [...FORK_WRITES, ...WRITES] : WRITES;
   const world = (limit: KnownLimit) => {
     // Forgejo is asked who the bot is, and whether a thread is there, before something is written.
     const isSent = (method: string) => method !== 'GET' || limit.to !== 'rest write';
@@ -86,7 +96,7 @@ describe.each<HostKind>(['github', 'forgejo'])('a limit of %s', (kind) => {
   };
 
   it.each(to('rest'))('$name stops every call, and nothing is asked twice', async (limit) => {
-    for (const [what, call] of [...READS, ...WRITES]) {
+    for (const [what, call] of [...READS, ...writes]) {
       const made = world(limit);
       const failure = await call(made).then(
         () => null,
@@ -102,7 +112,7 @@ describe.each<HostKind>(['github', 'forgejo'])('a limit of %s', (kind) => {
   });
 
   it.each(to('rest', 'rest write'))('$name stops every write, which is sent once', async (limit) => {
-    for (const [what, call] of WRITES) {
+    for (const [what, call] of writes) {
       const made = world(limit);
       const failure = await call(made).then(
         () => null,
@@ -184,8 +194,8 @@ describe('the meaning of an answer', () => {
 describe('the words of a host that names the address that it was asked from', () => {
   it('come without it, by both interfaces', async () => {
     const http = new ScriptedHost(() => sent({ answer: NOT_ALLOWED_REST }));
-    const rest = await opened('github', http)
-      .host.fork(REPOSITORY)
+    const rest = await forks(opened('github', http))
+      .fork(REPOSITORY)
       .catch((error: unknown) => error);
     const git = await new SmartHttp(
       'https://host.test',

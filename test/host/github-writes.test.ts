@@ -241,7 +241,7 @@ describe('a branch of the fork', () => {
 
 describe('a pull request', () => {
   const LABEL = 'bot:anon-1';
-  const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
+  const HEAD = { owner: 'bot', branch: 'anon-1' };
   const request: NewPullRequest = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
   const exists = () =>
     json(422, {

@@ -28,6 +28,7 @@ async function check(
   const usual: Record<string, Answered> = {
     '/api/v1/version': { status: 200, body: { version: '1.27.3' } },
     '/api/v1/settings/repository': { status: 200, body: {} },
+    '/ssh_info': { status: 200, body: { type: 'agit', version: 1 } },
     '/api/v1/user': { status: 200, body: { id: 1, login: 'bot' } },
     '/api/v1/notifications?limit=1': { status: 200, body: [] },
   };
@@ -67,7 +68,7 @@ describe('a server', () => {
 
   it.each([
     ['has no Git over HTTP', at('/api/v1/settings/repository', 200, { http_git_disabled: true })],
-    ['allows no forks', at('/api/v1/settings/repository', 200, { forks_disabled: true })],
+    ['has no AGit flow', at('/ssh_info', 404)],
     ['is closed to the public', at('/api/v1/version', 403, { message: 'Only signed in user' })],
     ['is no gitea', at('/api/v1/version', 404)],
     ['is no gitea', at('/api/v1/version', 200, 'a page')],
@@ -110,8 +111,9 @@ describe('a token', () => {
       'GET /api/v1/user token',
       'GET /api/v1/version nobody',
       'GET /bot/gitveil-asks-for-its-scopes.git/info/refs?service=git-upload-pack Basic',
-      'POST /api/v1/repos/bot/gitveil-asks-for-its-scopes/forks token',
+      'GET /ssh_info nobody',
       'POST /api/v1/repos/bot/gitveil-asks-for-its-scopes/issues token',
+      'POST /api/v1/repos/bot/gitveil-asks-for-its-scopes/pulls token',
     ]);
   });
 

@@ -46,7 +46,7 @@ const createRepository: ContractHost['createRepository'] = async (wanted = {}) =
   } satisfies ContractRepository;
 };
 
-hostContract((): ContractHost => ({
+hostContract('fork', (): ContractHost => ({
   access: {
     kind: 'github',
     apiUrl: sandbox.apiUrl,

@@ -58,8 +58,8 @@ const pullRequest = fc.record({
   url: fc.webUrl(),
   isOpen: fc.boolean(),
   base: unicode,
-  branch: unicode,
   fork: fc.option(repositoryName),
+  source: fc.option(fc.record({ repository: repositoryName, refName })),
 });
 const optionText = (count: number) => fc.option(textOf(unicode.map(utf8), count));
 

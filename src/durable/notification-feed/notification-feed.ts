@@ -14,6 +14,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { failureStatus } from '../../host/rest/request-failure.ts';
 import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';
+import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { openHostAccess } from '../host-access.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
@@ -49,6 +50,7 @@ export class NotificationFeed extends DurableObject<Env> {
           host: activity,
           memory: this.#memory,
           clock: systemClock,
+          prHashWithId: (id) => prHashWithId(this.env.DB, hostKey, id),
           botId: async () => (this.#botId ??= (await activity.account()).id),
           tell: ({ prHash, number, events }, askedAt) =>
             pullRequestOf(this.env, prHash).tell(hostKey, events, systemClock.now(), { number, askedAt }),

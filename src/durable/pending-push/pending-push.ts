@@ -13,7 +13,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import type { PullRequest, RepositoryHost } from '../../host/code-host.ts';
+import type { CodeHost, PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { openRepositories } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -175,9 +175,19 @@ export class PendingPush extends DurableObject<Env> {
       const orphan = await findOrphan(repositories, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
-      const { number, url, fork } = orphan.pullRequest;
+      const { number, url, fork, id } = orphan.pullRequest;
       const object = pullRequestOf(this.env, prHash);
-      await object.adopt({ prHash, host: hostKey, owner, repo, number, url, fork }, committedAt * 1000);
+      const record = {
+        prHash,
+        host: hostKey,
+        owner,
+        repo,
+        number,
+        url,
+        fork,
+        ...(id !== undefined && { id }),
+      };
+      await object.adopt(record, committedAt * 1000);
       return true;
     } catch {
       // The host or the object cannot be reached.
@@ -209,22 +219,17 @@ const isIntent = (stored: Stored | undefined): stored is StoredIntent =>
   stored !== undefined && 'prHash' in stored;
 
 /**
- * The pull request that a push has opened which died and was not repeated. Null if there is none: its branch is
- * deleted.
+ * The pull request that a push has opened which died and was not repeated. Null if there is none: then the branch on
+ * the fork is deleted, if there is one.
  * @throws HostError if the host does not answer.
  */
-async function findOrphan(
-  host: RepositoryHost,
-  target: RepositoryName,
-  prHash: string,
-): Promise<Orphan | null> {
+async function findOrphan(host: CodeHost, target: RepositoryName, prHash: string): Promise<Orphan | null> {
   try {
     const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);
-    const fork = { owner: login, name: repository.name };
-    const pullRequest = await host.findPullRequest(repository, { fork, branch });
+    const pullRequest = await host.findPullRequest(repository, { owner: login, branch });
     if (pullRequest !== null) return { repository, pullRequest };
-    await host.deleteBranch(fork, branch);
+    if (host.way === 'fork') await host.deleteBranch({ owner: login, name: repository.name }, branch);
     return null;
   } catch (error) {
     // The repository or branch is gone, or the fork has another name; its branch does no harm.

@@ -272,7 +272,7 @@ export class PullRequest extends DurableObject<Env> {
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
-      const { prHash, host, owner, repo, number, url } = record;
+      const { prHash, host, owner, repo, number, url, id } = record;
       if (entry.kind === 'notification') {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
@@ -287,7 +287,11 @@ export class PullRequest extends DurableObject<Env> {
       } else {
         const { at: openedAt, work } = entry;
         const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt };
-        await recordOpened(this.env, config, http, { ...opened, ...(work !== undefined && { work }) });
+        await recordOpened(this.env, config, http, {
+          ...opened,
+          ...(id !== undefined && { id }),
+          ...(work !== undefined && { work }),
+        });
       }
       return { kind: 'done' };
     } catch (error) {

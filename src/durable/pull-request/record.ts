@@ -25,7 +25,9 @@ export interface PullRequestRecord {
   readonly repo: string;
   readonly number: number;
   readonly url: string;
-  /** The repository of its branch; null: it is gone. */
+  /** As `PullRequest` of the host has it. */
+  readonly id?: number;
+  /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
   /** What it was opened with, or was given since by a push; absent if the push that opened it died before it was recorded. */
   readonly title?: string;
@@ -71,7 +73,7 @@ export class RecordStore {
 
   /** The caller saves it. */
   write(
-    { prHash, host, owner, repo, number, url, fork, title = this.#kept.record?.title }: PullRequestRecord,
+    { prHash, host, owner, repo, number, url, id, fork, title = this.#kept.record?.title }: PullRequestRecord,
     tip: string,
   ): void {
     this.#kept.record = {
@@ -81,6 +83,7 @@ export class RecordStore {
       repo,
       number,
       url,
+      ...(id !== undefined && { id }),
       fork,
       ...(title !== undefined && { title }),
     };

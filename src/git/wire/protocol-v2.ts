@@ -172,11 +172,6 @@ function isBranch(name: string | undefined): boolean {
   return name?.startsWith(BRANCHES) === true;
 }
 
-/** Everything that `wants` reach and `haves` do not, in a pack that needs no object from elsewhere. */
-export function encodePackFetch(wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
-  return encodeFetch([], wants, haves);
-}
-
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */
 export interface HistoryRequest {
   readonly wants: readonly Oid[];

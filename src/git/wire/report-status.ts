@@ -1,5 +1,5 @@
 /**
- * report-status: the answer to a push (gitprotocol-pack, "Report Status").
+ * report-status: the answer to a push (gitprotocol-pack, "Report Status"). Version 2 has option lines behind an `ok`.
  *
  * It is a pkt-line section of its own, also when it travels inside band 1. Every command needs its line, and
  * the line names the ref that the client pushed: Git matches the two to fill its status table.
@@ -13,6 +13,8 @@ import { ProtocolError } from './protocol-error.ts';
 export interface CommandStatus {
   readonly refName: string;
   readonly reason: string | null;
+  /** The ref that was updated in its place. */
+  readonly updatedRef?: string;
 }
 
 export interface ReportStatus {
@@ -43,11 +45,16 @@ export async function readReportStatus(reader: ByteReader): Promise<ReportStatus
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') break;
     const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
-    const [, word, first, rest] = /^(unpack|ok|ng) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
+    const [, word, first, rest] = /^(unpack|ok|ng|option) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
     if (word === 'unpack') unpackStatus = rest === undefined ? (first as string) : `${first} ${rest}`;
     else if (word === 'ok') commandStatuses.push({ refName: first as string, reason: null });
     else if (word === 'ng') commandStatuses.push({ refName: first as string, reason: rest ?? 'refused' });
-    else throw new ProtocolError('bad-request', 'A line of the report-status is malformed.');
+    else if (word === 'option' && commandStatuses.length > 0) {
+      const status = commandStatuses.pop() as CommandStatus;
+      commandStatuses.push(
+        first === 'refname' && rest !== undefined ? { ...status, updatedRef: rest } : status,
+      );
+    } else throw new ProtocolError('bad-request', 'A line of the report-status is malformed.');
   }
   if (unpackStatus === null) throw new ProtocolError('bad-request', 'The report-status has no unpack line.');
   return { unpackStatus, commandStatuses };

@@ -16,7 +16,7 @@ export type TokenProblem =
   | 'no-workflow'
   /** GitHub: without it nobody hears what became of a pull request. */
   | 'no-notifications'
-  /** Forgejo and Gitea: without it there are no forks and no pull requests. */
+  /** Forgejo and Gitea: without it there are no pull requests. */
   | 'no-write:repository'
   /** Forgejo and Gitea: without it there are no comments, issues, and changed pull requests. */
   | 'no-write:issue'
@@ -36,8 +36,7 @@ export const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>,
   'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
   'no-notifications':
     'lacks the scope notifications, without which nobody is notified of comments and merges',
-  'no-write:repository':
-    'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:repository': 'lacks the scope write:repository, without which there are no pull requests',
   'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
   'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
   'no-read:notification':

@@ -1,5 +1,5 @@
 /** What Forgejo's and Gitea's REST interface answers with, as far as it is read here; and what that means. */
-import type { Head, Repository } from '../code-host.ts';
+import type { Repository } from '../code-host.ts';
 import { expectFlag, expectNumber, expectRepository, expectSize } from '../rest/answer.ts';
 
 export interface AnsweredUser {
@@ -19,11 +19,14 @@ export interface AnsweredRepository {
   /** It follows another server's repository, and takes no pull requests (`CanEnablePulls` in models/repo/repo.go). */
   readonly mirror?: boolean;
   readonly size: number;
-  readonly parent?: { readonly id: number } | null;
 }
 
 export interface AnsweredPull {
+  /** Of all pull requests on the server. */
+  readonly id: number;
   readonly number: number;
+  readonly title: string;
+  readonly body?: string | null;
   readonly html_url: string;
   readonly user: AnsweredUser | null;
   readonly state: string;
@@ -31,12 +34,8 @@ export interface AnsweredPull {
   readonly merged_at: string | null;
   readonly closed_at: string | null;
   readonly base: { readonly ref: string };
-  readonly head: {
-    /** The branch. `ref` is `refs/pull/<number>/head` once the branch is gone. */
-    readonly label: string;
-    readonly sha: string;
-    readonly repo: AnsweredRepository | null;
-  };
+  /** `refs/pull/<number>/head`: one that was opened by a push to upstream has no branch, and no label. */
+  readonly head: { readonly ref: string; readonly sha: string; readonly repo: AnsweredRepository | null };
 }
 
 export interface AnsweredComment {
@@ -81,16 +80,15 @@ export function toRepository(data: AnsweredRepository): Repository {
   };
 }
 
-export function withBranch(pull: AnsweredPull): AnsweredPull & { readonly branch: string } {
-  return { ...pull, branch: pull.head.label };
+/** Nothing says which topic it was pushed with. */
+export function withBranch(pull: AnsweredPull): AnsweredPull & { readonly branch: null } {
+  return { ...pull, branch: null };
 }
 
-/** Whether a pull request is the one of this head. Where the fork is gone, its author had it. */
-export function isFrom({ fork, branch }: Head, { head, user }: AnsweredPull): boolean {
-  const login = head.repo?.owner.login ?? user?.login;
-  return head.label === branch && login?.toLowerCase() === fork.owner.toLowerCase();
-}
-
-export function isForkOf(data: AnsweredRepository, repository: Repository, login: string): boolean {
-  return data.parent?.id === repository.id && data.owner.login.toLowerCase() === login.toLowerCase();
+/** @param login the bot's */
+export function isBots(
+  { user }: { readonly user: { readonly login: string } | null },
+  login: string,
+): boolean {
+  return user?.login.toLowerCase() === login.toLowerCase();
 }

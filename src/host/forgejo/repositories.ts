@@ -1,29 +1,21 @@
-/** How Forgejo and Gitea are asked for repositories, forks and pull requests; for branches also by Git. */
+/** How Forgejo and Gitea are asked for repositories and pull requests. A push to upstream opens those (`agit.ts`). */
+import type { Oid } from '../../git/objects/oid.ts';
 import type { Clock } from '../../isolate/clock.ts';
-import { isolateMemory } from '../../isolate/memory-budget.ts';
-import { GitTransport } from '../git/git-transport.ts';
-import { SmartHttp } from '../git/smart-http.ts';
-import { visibilityAt } from '../git/visibility.ts';
-import type { RepositoryName } from '../../repository-name.ts';
-import type { Submodule } from '../code-host.ts';
-import { expectList, expectRepository, expectText } from '../rest/answer.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import type { AgitHost, AgitRequest, PullRequest, Submodule } from '../code-host.ts';
+import { expectList, expectNumber, expectText } from '../rest/answer.ts';
 import type { RestAccess, RestCalls } from '../rest/octokit.ts';
 import type { ThreadPlace } from '../rest/reads.ts';
-import type { RepositoryDialect } from '../rest/repositories.ts';
-import { type AnsweredPull, isFrom, withBranch } from './answers.ts';
-import { call, PAGE_SIZE, PULL } from './calls.ts';
-import { addBranch, deleteBranch, syncBranch } from './fork-branches.ts';
-import { forkOf } from './forks.ts';
-import { findPull } from './pull-search.ts';
+import { type RepositoryDialect, RestRepositories } from '../rest/repositories.ts';
+import { unlessMissing } from '../rest/unless-missing.ts';
+import { agitPush, hasText, isOvertaken, shownText } from './agit.ts';
+import { type AnsweredPull, isBots, withBranch } from './answers.ts';
+import { call, PAGE_SIZE, pagesOf, PULL } from './calls.ts';
 import { FORGEJO_READS } from './reads.ts';
 
-/** The REST interface stands below the pages. */
-const API_PATH = '/api/v1';
 /** Each costs a request. */
 const MAX_SUBMODULES = 10;
 const CONTENTS = '/repos/{owner}/{repo}/contents/{path}';
-/** The default of `WORK_IN_PROGRESS_PREFIXES` in a server's app.ini; their case does not matter. */
-const DRAFT_TITLE = /^(?:WIP:|\[WIP\])/i;
 
 interface AnsweredEntry {
   readonly type: string;
@@ -33,51 +25,87 @@ interface AnsweredEntry {
   readonly content?: string | null;
 }
 
-export function forgejoRepositories(access: RestAccess & { readonly clock: Clock }): RepositoryDialect {
-  const { apiUrl, http, clock } = access;
-  const smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), access, http);
+const PULLS = 'GET /repos/{owner}/{repo}/pulls';
+const BY_HEAD = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
+/** Of the bot's pull requests in a repository, the newest first: the wanted one was opened or updated a moment ago. */
+const MAX_PAGES = 4;
 
-  /** Memory for the history that the work reads is given back when it ends. */
-  async function withGit<T>(calls: RestCalls, work: (transport: GitTransport) => Promise<T>): Promise<T> {
-    const memory = isolateMemory.open(clock);
-    try {
-      const repository = (name: RepositoryName) => FORGEJO_READS.lookUp(calls, name);
-      const visibility = visibilityAt({ repository }, apiUrl, clock);
-      return await work(new GitTransport(smartHttp, clock, memory, visibility));
-    } finally {
-      memory.end();
+const DIALECT: RepositoryDialect = {
+  ...FORGEJO_READS,
+  contents: (octokit, at) => call<AnsweredEntry>(octokit, `GET ${CONTENTS}`, { ...at }),
+
+  isRecorded: ({ user }, { owner }, repository, recorded) =>
+    isBots({ user }, owner) &&
+    fullName(repository).toLowerCase() === `${recorded.owner}/${recorded.repo}`.toLowerCase(),
+
+  /** By base and head, of which the server shows the oldest. The bases are those of the bot's newest ones. */
+  async findPull(octokit, { owner, name: repo }, head) {
+    const place = { owner, repo };
+    const query = { ...place, state: 'all', poster: head.owner, limit: PAGE_SIZE };
+    const { data } = await call<readonly AnsweredPull[]>(octokit, PULLS, query);
+    // Older servers do not know the filter by author, and answer with all.
+    const own = expectList(data).filter((pull) => expectNumber(pull.number) > 0 && isBots(pull, head.owner));
+    const bases = new Set(own.map(({ base }) => expectText(base.ref)));
+    let closed: AnsweredPull | null = null;
+    for (const base of bases) {
+      const at = { ...place, base, head: `${head.owner.toLowerCase()}/${head.branch}` };
+      const found = await unlessMissing(() => call<AnsweredPull>(octokit, BY_HEAD, at));
+      if (found?.data.state === 'open' && isBots(found.data, head.owner)) return withBranch(found.data);
+      closed ??= found?.data ?? null;
     }
+    return closed === null || !isBots(closed, head.owner) ? null : withBranch(closed);
+  },
+
+  sourceOf: ({ number }, repository) => ({
+    repository: { owner: repository.owner, name: repository.name },
+    refName: `refs/pull/${number}/head`,
+  }),
+
+  changePull: (octokit, at, data) => call<AnsweredPull>(octokit, `PATCH ${PULL}`, { ...at, data }),
+  changedSubmodules,
+};
+
+export class AgitRepositories extends RestRepositories implements AgitHost {
+  readonly way = 'agit';
+  readonly agitPush = agitPush;
+  readonly isOvertaken = isOvertaken;
+
+  constructor(access: RestAccess & { readonly clock: Clock }) {
+    super(access, DIALECT);
   }
 
-  return {
-    ...FORGEJO_READS,
-    contents: (octokit, at) => call<AnsweredEntry>(octokit, `GET ${CONTENTS}`, { ...at }),
-    fork: async (calls, repository, login) => forkOf(calls, repository, await login()),
-    syncBranch: (calls, fork, branch) =>
-      withGit(calls, (transport) => syncBranch({ calls, transport }, fork, branch)),
-    addBranch: (calls, fork, branch, ground) =>
-      withGit(calls, (transport) => addBranch({ calls, transport }, fork, branch, ground)),
-    deleteBranch: (calls, fork, branch) =>
-      withGit(calls, (transport) => deleteBranch({ calls, transport }, fork, branch)),
-    findPull,
-
-    async createPull(octokit, at, { head, base, title, body, isDraft }) {
-      const data = {
-        head: `${head.fork.owner}:${head.branch}`,
-        base,
-        // There is no other way to say it.
-        title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title,
-        body,
+  async delivered(
+    repository: RepositoryName,
+    index: number,
+    text: AgitRequest['text'],
+  ): Promise<PullRequest> {
+    const place = { owner: repository.owner, repo: repository.name, index };
+    const { pull, shown } = await this.retried(async (octokit) => {
+      const { data } = await call<AnsweredPull>(octokit, `GET ${PULL}`, place);
+      return {
+        pull: this.toPullRequest(withBranch(data), repository),
+        shown: { title: expectText(data.title), body: data.body ?? '' },
       };
-      const route = 'POST /repos/{owner}/{repo}/pulls';
-      const answer = await call<AnsweredPull>(octokit, route, { ...at, data });
-      if (!isFrom(head, answer.data)) throw new TypeError('another pull request was opened');
-      return { status: answer.status, data: withBranch(answer.data) };
-    },
+    });
+    if (text === null || hasText(shown, shownText(text))) return pull;
+    await this.editPullRequest(repository, index, shownText(text));
+    return pull;
+  }
 
-    changePull: (octokit, at, data) => call<AnsweredPull>(octokit, `PATCH ${PULL}`, { ...at, data }),
-    changedSubmodules,
-  };
+  async findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<PullRequest | null> {
+    const query = { owner: repository.owner, repo: repository.name, state: 'open', poster: owner };
+    return this.retried(async (octokit) => {
+      let pages = 0;
+      for await (const page of pagesOf<AnsweredPull>(octokit, PULLS, query)) {
+        const found = page.find(
+          (pull) => pull.head.sha === tip && isBots(pull, owner) && pull.state === 'open',
+        );
+        if (found !== undefined) return this.toPullRequest(withBranch(found), repository);
+        if ((pages += 1) === MAX_PAGES) break;
+      }
+      return null;
+    });
+  }
 }
 
 interface AnsweredFile {
@@ -107,9 +135,7 @@ async function changedSubmodules(
   const { head } = await retried(async () => {
     return (await call<AnsweredPull>(octokit, `GET ${PULL}`, { owner, repo, index })).data;
   });
-  // The objects are where they were pushed to.
-  const fork = head.repo === null ? { owner, name: repo } : expectRepository(head.repo);
-  const place = { owner: fork.owner, repo: fork.name, ref: expectText(head.sha) };
+  const place = { owner, repo, ref: expectText(head.sha) };
   const entries = await Promise.all(
     candidates.map((path) =>
       retried(async () => {

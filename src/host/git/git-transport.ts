@@ -1,6 +1,5 @@
 /**
- * Requests to the host in Git's own protocol: the refs and the history of a public repository, and the push to the
- * bot's fork.
+ * Requests to the host in Git's own protocol: the refs and the history of a public repository, and the bot's pushes.
  *
  * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
@@ -15,7 +14,6 @@ import {
   encodeHistoryFetch,
   encodeObjectFetch,
   encodeLsRefs,
-  encodePackFetch,
   encodePeeledLsRefs,
   type HistoryRequest,
   type ObjectRequest,
@@ -30,7 +28,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
 import type { Visibility } from './visibility.ts';
-import { type HistoryAnswer, packPieces, readHistory, readPackedObjects } from './upload-pack-answers.ts';
+import { type HistoryAnswer, readHistory, readPackedObjects } from './upload-pack-answers.ts';
 
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
 const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
@@ -132,29 +130,20 @@ export class GitTransport {
   }
 
   /**
-   * The pack of a public repository's commit, less what `haves` reach, piece by piece as the host makes it. The answer
-   * ends when the last piece has been taken, or `return` is called.
-   * @throws HostError as `listRefs`; so do the pieces.
+   * What a repository's receive-pack can do, as it tells the bot. The refs behind that are not read. One request.
+   * @throws HostError
    */
-  async fetchPack(
-    repository: RepositoryName,
-    want: Oid,
-    haves: readonly Oid[],
-  ): Promise<AsyncGenerator<Uint8Array>> {
-    const body = encodePackFetch([want], haves);
-    const response = await this.#read(repository, 'upstream', (caller) =>
-      this.#http.post(repository, 'git-upload-pack', caller, body),
-    );
-    return packPieces({ http: this.#http }, response);
+  async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
+    return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
   /**
-   * Pushes to one of the bot's forks.
+   * Pushes as the bot: to one of its forks, or to a public repository that opens a pull request of it.
    * @param body commands and pack, as receive-pack expects them.
    * @throws HostError; after `unreachable` it is unknown whether the push took place.
    */
-  async push(fork: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
-    const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
+  async push(repository: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
+    const response = await this.#http.post(repository, 'git-receive-pack', 'bot', body);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
   }

@@ -1,15 +1,16 @@
 /**
  * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures.
  *
- * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
- * forks, because it could read private repositories for anyone.
+ * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own forks
+ * and for repositories that are known to be public, because it could read private repositories for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { type BodyLimits, chunksOf } from '../../streams/body.ts';
 import { within } from '../../isolate/within.ts';
-import { ErrorPacket } from '../../git/wire/pkt-line.ts';
+import { decodeUtf8 } from '../../git/bytes.ts';
+import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
@@ -43,6 +44,12 @@ export interface BotAccount {
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
+function basicAuth({ token }: BotAccount): string {
+  return `Basic ${btoa(`x-access-token:${token}`)}`;
+}
+
+/** Of a list of refs whose first line has the capabilities. */
+const MAX_FIRST_LINES_BYTES = 1024 * 1024;
 /** As much is read of an answer that refuses. */
 const MAX_REFUSAL_BYTES = 4 * 1024;
 
@@ -83,7 +90,7 @@ export class SmartHttp {
     if (service === 'git-upload-pack') headers['Git-Protocol'] = 'version=2';
     const account = caller === 'bot' ? this.#account : null;
     if (account !== null) {
-      headers['Authorization'] = `Basic ${btoa(`x-access-token:${account.token}`)}`;
+      headers['Authorization'] = basicAuth(account);
       await account.backOff.throwIfPaused().catch(async (error: unknown) => {
         // The producer of the body would wait for ever.
         if (body instanceof ReadableStream) await body.cancel(error).catch(() => {});
@@ -98,6 +105,26 @@ export class SmartHttp {
       return response;
     }
     throw await this.#refusal(response, account, service);
+  }
+
+  /**
+   * What a repository's receive-pack can do, as it tells the bot. The refs that follow are not read.
+   * @throws HostError
+   */
+  async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
+    const account = this.#account;
+    await account?.backOff.throwIfPaused();
+    const headers: Record<string, string> = account === null ? {} : { Authorization: basicAuth(account) };
+    const request = { method: 'GET', headers, body: null };
+    const response = await this.fetch(repository, 'info/refs?service=git-receive-pack', request);
+    if (!response.ok) throw await this.#refusal(response, account, 'git-receive-pack');
+    return this.read(response, { maxBytes: MAX_FIRST_LINES_BYTES }, async (reader) => {
+      for (;;) {
+        const packet = await readPacket(reader);
+        const [, words] = packet.kind === 'data' ? (decodeUtf8(packet.payload) ?? '').split('\0') : [];
+        if (words !== undefined) return new Set(words.trim().split(' '));
+      }
+    });
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Answers of upload-pack as they are read: listings of history, a few objects, and packs that are handed on. */
+/** Answers of upload-pack as they are read: listings of history, and a few objects. */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { parseHistory } from '../../git/objects/commit.ts';
 import { CommitTable } from '../../git/objects/commit-table.ts';
@@ -19,9 +19,6 @@ const PACK_OVERHEAD_BYTES = 4 * 1024;
 
 /** What a host says instead of a listing without commits, if it says anything. */
 const NONE_SELECTED = /no commits selected/;
-
-/** Of a pack that is handed on; as much as the largest repository that the service takes by default. */
-const MAX_COPIED_BYTES = 500 * 1024 * 1024;
 
 /** Commits of one listing, inflated, with what each costs besides: some 45,000. */
 const MAX_LISTED_BYTES = 18 * 1024 * 1024;
@@ -83,26 +80,6 @@ export async function readPackedObjects(
   } finally {
     scanner.kept.free();
     share.setNow(0);
-  }
-}
-
-/** A pack, piece by piece as it arrives. @throws HostError */
-export async function* packPieces(
-  { http }: Pick<AnswerReader, 'http'>,
-  response: Response,
-): AsyncGenerator<Uint8Array> {
-  const limits = { maxBytes: MAX_COPIED_BYTES, timeoutMs: http.timeoutMs, pace: 'any' } as const;
-  const reader = new ByteReader(chunksOf(response.body, limits));
-  let isWhole = false;
-  try {
-    const sections = await readFetchSections(reader);
-    if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
-    for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) yield data;
-    isWhole = true;
-  } catch (error) {
-    throw http.unreachable(error);
-  } finally {
-    if (!isWhole) await reader.cancel();
   }
 }
 

@@ -73,6 +73,7 @@ export class RestActivity implements ActivityHost {
         url: expectAddress(pull.html_url),
         authorId: pull.user?.id ?? null,
         branch: pull.branch,
+        ...(pull.branch === null && { id: expectNumber(pull.id) }),
         mergedAt: pull.merged_at,
         closedAt: pull.closed_at,
       };

@@ -36,19 +36,22 @@ export interface AnsweredRemark {
 
 /** A pull request, in a list or by itself. */
 export interface AnsweredPull {
+  /** Read only where there is no branch. */
+  readonly id?: number;
   readonly number: number;
   readonly html_url: string;
-  readonly user: { readonly id: number } | null;
+  readonly user: { readonly id: number; readonly login: string } | null;
   readonly state: string;
   /** Not in a list of GitHub's. */
   readonly merged?: boolean;
   readonly merged_at: string | null;
   readonly closed_at: string | null;
   readonly base: { readonly ref: string };
-  /** To be merged. */
-  readonly branch: string;
+  /** To be merged; null: the host does not say. */
+  readonly branch: string | null;
   /** Without a repository where that was deleted. */
   readonly head: {
+    readonly ref: string;
     readonly repo: { readonly name: string; readonly owner: { readonly login: string } } | null;
   };
 }

@@ -31,7 +31,7 @@ function labelOf({ name, label, hint }: Field): Html {
 export function attributes(values: Readonly<Record<string, string | number | boolean | undefined>>): Html[] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined && value !== false)
-    .map(([name, value]) => html` ${raw(name)}="${value === true ? '' : value}"`);
+    .map(([name, value]) => (value === true ? raw(` ${name}`) : html` ${raw(name)}="${value}"`));
 }
 
 /** What a field of any kind has. */
@@ -109,9 +109,9 @@ export function checkBox(
   isChecked: boolean,
   more: Html,
 ): Html {
-  const own = { type: 'checkbox', id: name, name, value: 'yes', checked: isChecked, required: !isOptional };
+  const own = { type: 'checkbox', id: name, name, value: 'yes', 'aria-describedby': `${name}-hint` };
   return html`<div class="row check">
-    <input${attributes({ ...own, 'aria-describedby': `${name}-hint` })} />
+    <input${attributes({ ...own, checked: isChecked, required: !isOptional })} />
     <label for="${name}">${label}</label>
     <p class="soft small" id="${name}-hint">${more}</p>
   </div>`;

@@ -88,7 +88,7 @@ export function withdrawPage(form: FormFrame & PullRequestKey): Page {
   return formPage(
     'Withdraw a pull request',
     form,
-    html`The pull request is closed, and its branch is removed from the fork. What was public may have been
+    html`The pull request is closed, and its branch is removed if it had one. What was public may have been
     copied.`,
     html`${problemNotice(form.problem)}
       <form method="post" action="${action}" class="card">

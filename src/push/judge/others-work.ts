@@ -8,8 +8,8 @@
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { Source } from '../../host/code-host.ts';
 import { oneLine } from '../../host-text.ts';
-import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { heldReads } from '../../upstream/held-reads.ts';
 import { branchTip, isForkGone } from '../publish/fork.ts';
@@ -30,14 +30,16 @@ const SHOWN_ID_LENGTH = 12;
  */
 export async function replaceableTip(
   run: PushRun,
-  { prHash, pullRequest: { number, fork } }: Omit<NamedPullRequest, 'tip'>,
+  { pullRequest }: Omit<NamedPullRequest, 'tip'>,
   isHarmless: (oid: Oid) => boolean,
   overwrite: string | null,
 ): Promise<Oid | null> {
-  if (fork === null) return null;
-  const tip = await run.steps.run('fork', () => tipOf(run.host, fork, workBranch(prHash)));
+  const { number, source, fork } = pullRequest;
+  if (source === null) return null;
+  const step = fork === null ? 'lookup' : 'fork';
+  const tip = await run.steps.run(step, () => tipOf(run.host, source));
   if (tip === null || tip === ZERO_OID || overwrite === null || isHarmless(tip)) return tip;
-  const others = await othersCommits(run, fork, tip, isHarmless);
+  const others = await othersCommits(run, source.repository, tip, isHarmless);
   if (others?.length === 0) return tip;
   const whose = 'Somebody else has pushed to the branch of this pull request since its last update';
   throw othersWork([
@@ -51,11 +53,12 @@ export async function replaceableTip(
   ]);
 }
 
-async function tipOf(host: PushRun['host'], fork: RepositoryName, branch: string): Promise<Oid | null> {
+/** Where the commits of a pull request end; the zero id: nowhere; null: its fork is gone. @throws HostError */
+export async function tipOf(host: PushRun['host'], source: Source): Promise<Oid | null> {
   try {
-    return (await branchTip(host, fork, branch)) ?? ZERO_OID;
+    return (await branchTip(host, source)) ?? ZERO_OID;
   } catch (error) {
-    if (await isForkGone(host, fork, error)) return null;
+    if (await isForkGone(host, source.repository, error)) return null;
     throw error;
   }
 }
@@ -70,12 +73,12 @@ export function othersWork(lines: readonly string[]): Refusal {
  */
 export async function othersCommits(
   { host, settings, logger }: PushRun,
-  fork: RepositoryName,
+  repository: RepositoryName,
   tip: Oid,
   isHarmless: (oid: Oid) => boolean,
 ): Promise<readonly string[] | null> {
   const { transport, memory } = host;
-  const read = heldReads((request, maxBytes) => transport.readObjects(fork, request, maxBytes), memory);
+  const read = heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
   const commits = await read({ wants: [tip], depth: MOST }, MOST_BYTES).catch((error: unknown) => {
     logger.warn('the commits of a branch could not be read', { error });
     return null;

@@ -5,9 +5,9 @@
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequestRecord, RecordedPullRequest } from '../../durable/pull-request/record.ts';
-import type { PullRequest, Repository } from '../../host/code-host.ts';
+import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
+import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
 import { hasSubmodules } from '../../upstream/submodules.ts';
@@ -20,12 +20,12 @@ import {
 } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { Pushed } from '../push-hashes.ts';
+import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { compareWork } from '../same-work.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
-import { lookUpPullRequest } from './find-pull-request.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
 
@@ -39,7 +39,7 @@ export interface Upstream {
   readonly defaultBranch: Ref | null;
   readonly policy: KnownPolicy;
   readonly hasSubmodules: boolean;
-  /** The owner of all forks, and the author of everything. */
+  /** The author of everything. */
   readonly botLogin: string;
 }
 
@@ -68,17 +68,25 @@ export async function publicRepository({ host, steps, target }: PushRun): Promis
   ]);
 }
 
-/** As `lookUpPullRequest`. @throws Refusal */
+/** The pull request of a hash, as `RepositoryHost.findPullRequest`. @throws Refusal */
 export function findPullRequest(
   { host, steps }: PushRun,
   repository: RepositoryName,
   botLogin: string,
   prHash: string,
-  recorded: Pick<PullRequestRecord, 'number'> | null,
+  recorded: PullRequestPlace | null,
 ): Promise<PullRequest | null> {
-  return steps.run('lookup', () =>
-    lookUpPullRequest(host.repositories, repository, botLogin, prHash, recorded),
-  );
+  const head = { owner: botLogin, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
+}
+
+/** Null if no push to this host has recorded one; wakes no object for a hash that is made up. */
+export async function recordOf(
+  { hostKey, ...host }: Pick<PushHost, 'hostKey' | 'mayBeRecorded' | 'pullRequest'>,
+  prHash: string,
+): Promise<PullRequestPlace | null> {
+  const view = (await host.mayBeRecorded(prHash)) ? await host.pullRequest(prHash).view() : null;
+  return view?.host === hostKey ? view : null;
 }
 
 export type Questions = ReturnType<typeof questionsOf>;
@@ -90,7 +98,7 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** Tells the person something, whatever the verdict will be. */
     note: (...lines: string[]) => reply.note(...lines),
     /** As `findPullRequest`. */
-    findPullRequest: (prHash: string, recorded: RecordedPullRequest | null) =>
+    findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
     /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */
     advertised: (oids: ReadonlySet<Oid>) =>

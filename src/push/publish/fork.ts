@@ -9,7 +9,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
-import type { Repository } from '../../host/code-host.ts';
+import type { ForkHost, Repository, Source } from '../../host/code-host.ts';
 import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { PushHost } from '../push-host.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -54,9 +54,8 @@ export function forgetFork(
 }
 
 /**
- * Whether a step failed because someone has deleted or renamed the fork. Git's answer does not always tell: to a push
- * to a repository that does not exist, Gitea answers 403 ("Push to create is not enabled"), and Gitea 1.26 and Forgejo
- * answer 500 to everything if the token is limited to public repositories. So the REST interface is asked.
+ * Whether a step failed because someone has deleted or renamed the fork. Git's answer does not always tell, so the REST
+ * interface is asked.
  */
 export async function isForkGone(
   { repositories }: Pick<PushHost, 'repositories'>,
@@ -81,6 +80,7 @@ function isElsewhere(error: unknown): boolean {
  */
 export async function ensureFork(
   host: PushHost,
+  forks: ForkHost,
   repository: Repository,
   upstream: readonly Ref[],
 ): Promise<ReadyFork> {
@@ -88,7 +88,7 @@ export async function ensureFork(
   const known = knownForks.get(key);
   if (known !== null && upstream.every(({ name }) => known.tips.has(name))) return { repository, ...known };
   const deadline = host.clock.now() + FORK_WAIT_MS;
-  let fork = known?.fork ?? (await makeFork(host, repository));
+  let fork = known?.fork ?? (await makeFork(host, forks, repository));
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
     const names = upstream.map(({ name }) => name);
     const tips = await listForkTips(host, fork, names);
@@ -97,7 +97,7 @@ export async function ensureFork(
       return { repository, fork, tips };
     }
     // The remembered fork is gone.
-    if (knownForks.delete(key)) fork = await makeFork(host, repository);
+    if (knownForks.delete(key)) fork = await makeFork(host, forks, repository);
     if (host.clock.now() + pollMs > deadline) {
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
     }
@@ -107,11 +107,12 @@ export async function ensureFork(
 
 /** It may exist: nobody can tell without asking for it. */
 async function makeFork(
-  { admission, repositories }: PushHost,
+  { admission }: PushHost,
+  forks: ForkHost,
   repository: Repository,
 ): Promise<RepositoryName> {
   await admission.takeFork();
-  return repositories.fork(repository);
+  return forks.fork(repository);
 }
 
 /** Null if the fork has no objects yet, or does not exist (any more). */
@@ -133,15 +134,13 @@ async function listForkTips(
   }
 }
 
-/** Where a branch of the fork is; null: it is not there. */
+/** Where a ref is; null: it is not there. */
 export async function branchTip(
   { transport }: Pick<PushHost, 'transport'>,
-  fork: RepositoryName,
-  branch: string,
+  { repository, refName }: Source,
 ): Promise<Oid | null> {
-  const name = `refs/heads/${branch}`;
-  const { refs } = await transport.listRefs(fork, [name], 'bot');
-  return refs.find((ref) => ref.name === name)?.oid ?? null;
+  const { refs } = await transport.listRefs(repository, [refName], 'bot');
+  return refs.find(({ name }) => name === refName)?.oid ?? null;
 }
 
 /**
@@ -150,14 +149,15 @@ export async function branchTip(
  */
 export async function syncFork(
   host: PushHost,
+  forks: ForkHost,
   { repository, fork, tips }: ReadyFork,
   upstream: readonly Ref[],
 ): Promise<void> {
   for (const { name, oid } of upstream) {
     if (tips.get(name) === oid) continue;
     const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
-    if (tips.has(name)) await host.repositories.syncBranch(fork, branch);
-    else await host.repositories.addBranch(fork, branch, tips.get('HEAD') as Oid);
+    if (tips.has(name)) await forks.syncBranch(fork, branch);
+    else await forks.addBranch(fork, branch, tips.get('HEAD') as Oid);
     knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
   }
 }

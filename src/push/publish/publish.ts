@@ -5,20 +5,22 @@
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
-import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
-import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { Place } from '../push-host.ts';
-import { recordOf } from '../judge/find-pull-request.ts';
-import { findPullRequest } from '../judge/questions.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import type { Place, PushHost } from '../push-host.ts';
+import { findPullRequest, recordOf } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { compareWork, type SameWork, sameWorkLines } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
-import { WorkBranch } from './branch.ts';
-import { propose, type Proposal, submoduleWarning } from './pull-request.ts';
+import { AgitDelivery } from './agit.ts';
+import type { Delivery } from './delivery.ts';
+import { ForkDelivery } from './from-fork.ts';
+import { type Proposal, submoduleWarning } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -56,14 +58,15 @@ export interface Published {
 /** @returns null: the same push was held before, and nothing was done. @throws Refusal */
 export async function publish(run: PushRun, publication: Publication): Promise<Published | null> {
   const { push, resumed } = publication;
-  const branch = new WorkBranch(run, push);
+  const delivery = openDelivery(run, push);
   try {
-    const attempt = await prepare(run, publication, branch);
+    const attempt = await prepare(run, publication, delivery);
     if (attempt === null) return null;
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
-    const pullRequest = opened ?? (await sendAndPropose(run, publication, branch, attempt));
+    const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
+    pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
       record(run, publication, pullRequest, attempt.work, {
@@ -76,52 +79,65 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     await run.reply.note(...submodules);
     return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
-    branch.forget();
+    delivery.failed();
     throw error;
   }
 }
 
+/** Repositories in which this isolate has opened or updated a pull request. */
+const pushedTo = new Recent<true>({ most: 1_000 });
+
+export function wasPushedTo({ transport }: PushHost, repository: RepositoryName): boolean {
+  return pushedTo.get(repositoryKey(transport.hostName, repository)) !== null;
+}
+
+function openDelivery(run: PushRun, push: Publishable): Delivery {
+  const { repositories } = run.host;
+  return repositories.way === 'fork'
+    ? new ForkDelivery(run, repositories, push)
+    : new AgitDelivery(run, repositories, push);
+}
+
 /** Everything that becomes public. */
-async function sendAndPropose(
-  run: PushRun,
+async function deliver(
   { push, spool, resumed }: Publication,
-  branch: WorkBranch,
+  delivery: Delivery,
   attempt: Attempt,
 ): Promise<PullRequest> {
   const { anonymous, prHash } = attempt;
-  await resumed?.mayGoOn();
-  await branch.send({
-    branch: workBranch(prHash),
-    before: push.named === null && !attempt.isRepeated ? ZERO_OID : (push.named?.tip ?? null),
+  const mayGoOn = async (): Promise<void> => resumed?.mayGoOn();
+  await mayGoOn();
+  const sent = {
+    prHash,
     tip: anonymous.tip,
     commitCount: anonymous.size,
     pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
     onlyFrom: resumed?.tip ?? null,
-  });
-  await resumed?.mayGoOn();
-  return propose(run, push, attempt, branch);
+    mayGoOn,
+  };
+  return delivery.deliver(sent, attempt);
 }
 
 /** The last moment before something is written at the host. Null: the same push was held before. */
-async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt | null> {
+async function prepare(run: PushRun, publication: Publication, delivery: Delivery): Promise<Attempt | null> {
   const { place, push, pushHash } = publication;
   const taking =
     place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
-  // Run both at once, unless the fork has to be made: that may take long, and the date must be set after it.
-  const early = branch.isKnown
+  // Run both at once, unless something has to be made first: that may take long, and the date must be set after it.
+  const early = delivery.isReady
     ? begin(run, publication)
     : run.claims.isHeld(pushHash).then((isHeld) => (isHeld ? null : ('later' as const)));
   const [taken, begun] = await Promise.allSettled([taking, early]);
   if (begun.status === 'fulfilled' && begun.value === null) return null;
   if (taken.status === 'rejected') throw taken.reason;
   const first = await early;
-  if (first === 'later') await branch.prepare();
+  if (first === 'later') await delivery.prepare();
   const attempt = first === 'later' ? await begin(run, publication) : first;
   if (attempt === null) return null;
   // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
   const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
   await place?.settle(isAnother && !publication.isReleased);
-  if (first !== 'later') await branch.prepare();
+  if (first !== 'later') await delivery.prepare();
   return attempt;
 }
 
@@ -188,13 +204,15 @@ function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null 
 async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
-  { number, url, fork }: PullRequest,
+  pullRequest: PullRequest,
   work: string | null,
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
   const { prHash, title, ...rest } = pushed;
-  const known = { prHash, host: host.hostKey, owner, repo, number, url };
+  const { number, url, fork, id } = pullRequest;
+  const named = { prHash, host: host.hostKey, owner, repo, number, url };
+  const known = { ...named, ...(id !== undefined && { id }) };
   const object = host.pullRequest(prHash);
   const at = host.clock.now();
   const opened = { ...known, openedAt: at, ...(work !== null && { work }) };

@@ -1,18 +1,14 @@
-/**
- * The pull request on the host, once its branch is there: opens it, finds it again after an attempt that died, or edits
- * it.
- */
+/** The pull request on the host: what both ways of opening one have in common. */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { Head, PullRequest } from '../../host/code-host.ts';
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
-import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { findPullRequest } from '../judge/questions.ts';
+import { othersCommits, othersWork } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
-import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
-import type { WorkBranch } from './branch.ts';
+import { Refusal, type RefusalCode } from '../reply/refusal.ts';
+import { namedText, type Publishable } from '../verdict/verdict.ts';
 
 /** Wait no longer for a warning, because the person gets the hash of the pull request after it. */
 const PATIENCE_MS = 5_000;
@@ -30,30 +26,6 @@ export interface Proposal {
   readonly earlier: PullRequest | null;
 }
 
-/** @throws Refusal; see `leavesWork` for what a retry must continue. */
-export async function propose(
-  run: PushRun,
-  push: Publishable,
-  proposal: Proposal,
-  branch: WorkBranch,
-): Promise<PullRequest> {
-  const { prHash, anonymous, botLogin, isRepeated, earlier } = proposal;
-  if (isUpdate(push) && push.named !== null) return edit(run, push, anonymous, push.named.pullRequest);
-  if (earlier?.isOpen) return earlier;
-  const base = oneLine(push.base.name.slice('refs/heads/'.length));
-  await run.reply.step(`Opening the pull request for "${base}" ...`);
-  const head = { fork: branch.fork, branch: workBranch(prHash) };
-  return open(run, push, anonymous, head).catch(async (error: unknown) => {
-    // Another attempt at the same push may have been faster.
-    const found = await findPullRequest(run, push.repository, botLogin, prHash, null).catch(() => null);
-    if (found?.isOpen) return found;
-    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one,
-    // because deleting it would close that. It also stays if it had one before this push.
-    if (!isRepeated && push.named === null && !leavesWork(error)) await branch.drop(head.branch);
-    throw error;
-  });
-}
-
 /**
  * Whether a retry must find what a failed step left: the step may have taken effect on the host anyway, or the host
  * asks for a pause, so nothing can be undone now.
@@ -63,39 +35,36 @@ export function leavesWork(error: unknown): boolean {
   return cause instanceof HostError && cause.failure.lasts !== 'final';
 }
 
+/** The steps that open one. */
+const OPENING: ReadonlySet<RefusalCode> = new Set(['pull-request', 'offer']);
+
 /** Whether a pull request may be open after all. */
 export function mayBeOpen(error: unknown): boolean {
-  const cause = error instanceof Refusal && error.code === 'pull-request' ? error.cause : null;
+  const cause = error instanceof Refusal && OPENING.has(error.code) ? error.cause : null;
   return cause instanceof HostError && cause.failure.effect === 'unknown';
 }
 
-async function open(
-  { host, steps }: PushRun,
-  push: Publishable,
-  anonymous: AnonymousCommits,
-  head: Head,
-): Promise<PullRequest> {
-  const { isDraft } = push;
-  const request = { head, base: baseOf(push), isDraft, ...wholeText(push, anonymous) };
-  try {
-    return await steps.run('pull-request', () => host.repositories.openPullRequest(push.repository, request));
-  } catch (error) {
-    throw push.isDraft ? error : withAdvice(error);
-  }
-}
-
-/** GitHub lets a repository limit the open pull requests of an account, without drafts. */
-function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Refusal && error.cause instanceof HostError)) return error;
-  const { code, publicMessage } = error.cause;
-  const isLimit = /\bpull requests\b/i.test(publicMessage) && /\b(?:limit|maximum)\b/i.test(publicMessage);
-  if (code !== 'refused' || !isLimit) return error;
-  const advice = 'A draft does not count towards such a limit: with Git, add -o draft.';
-  return new Refusal(error.code, error.reason, [...error.lines, advice], { cause: error.cause });
+/**
+ * An earlier attempt may have opened the pull request, and others may have pushed to it.
+ * @param tip where its commits end now; zero: nowhere. @throws Refusal
+ */
+export async function refuseOthersWork(
+  run: PushRun,
+  { source }: Pick<PullRequest, 'source'>,
+  prHash: string,
+  tip: Oid,
+): Promise<void> {
+  const isThere = source !== null && tip !== ZERO_OID;
+  const others = isThere ? await othersCommits(run, source.repository, tip, () => false) : [];
+  if (others?.length === 0) return;
+  throw othersWork([
+    'You opened it with an earlier push, and somebody else has pushed to its branch since.',
+    `To update it, push again with -o pr-hash=${prHash}. The answer shows what you can do.`,
+  ]);
 }
 
 /** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
-async function edit(
+export async function edit(
   { host, steps, reply }: PushRun,
   push: Publishable,
   anonymous: AnonymousCommits,
@@ -120,7 +89,12 @@ async function edit(
   return pullRequest;
 }
 
-function baseOf({ base }: Publishable): string {
+export function tellOpening({ reply }: Pick<PushRun, 'reply'>, push: Publishable): Promise<void> {
+  return reply.step(`Opening the pull request for "${oneLine(baseOf(push))}" ...`);
+}
+
+/** The name of the branch that the push is for. */
+export function baseOf({ base }: Publishable): string {
   return base.name.slice('refs/heads/'.length);
 }
 

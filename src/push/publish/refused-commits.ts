@@ -15,8 +15,8 @@ const MOST_CHARACTERS = 20_000;
 const MOMENTARY = /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)/i;
 /** A token without that scope, which the operator must give it: oiooj in categraf#34. */
 const WITHOUT_SCOPE = /without `workflow` scope/;
-/** A page, or the id of a commit. */
-const FOR_THE_BOT = /:\/\/|\b[\da-f]{40}\b/;
+/** An object that only the bot has. */
+const ID = /\b[\da-f]{40}\b/g;
 
 const REWRITE = 'Take it out of every commit that has it ("git rebase -i"), then push again.';
 
@@ -70,9 +70,10 @@ export function refusedCommits({ unpackStatus, commandStatuses, ...told }: PushR
     : { whose: WITHOUT_SCOPE.test(words) ? 'ours' : 'person' };
   const own = [
     `The code host says: ${hostText(reason)}`,
-    ...hostLines(messages.replaceAll(/^.*$/gm, (line) => (FOR_THE_BOT.test(line) ? '' : line))).map(
-      (line) => `  ${line}`,
-    ),
+    // A page is for the bot.
+    ...hostLines(
+      messages.replaceAll(/^.*$/gm, (line) => (line.includes('://') ? '' : line.replace(ID, '…'))),
+    ).map((line) => `  ${line}`),
     ...(means.lasts === 'moment' ? ['Push the same commits again later. The service continues there.'] : []),
   ];
   const cause = new HostError('refused', 'The code host refused the commits.', undefined, means);

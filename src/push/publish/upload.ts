@@ -1,5 +1,5 @@
 /**
- * One push to the fork: commands, then the pack, written while it is produced.
+ * One push to the host: commands, then the pack, written while it is produced.
  *
  * Each write is awaited, so the spool is read no faster than the host accepts data. A host that stops reading for too
  * long, or that answers before it has read everything, ends the upload.
@@ -12,6 +12,8 @@ import { HostError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { longestWriteMs } from '../../streams/timed-writer.ts';
+import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
 
 /** From the last byte sent to the report. In this time the host checks every object. */
 const REPORT_TIMEOUT_MS = 120_000;
@@ -22,8 +24,10 @@ const SHORT_BYTES = 1024 * 1024;
 const EARLY_ANSWER_MS = 1_000;
 
 export interface UploadTarget {
-  readonly fork: RepositoryName;
-  readonly branch: string;
+  readonly repository: RepositoryName;
+  readonly refName: string;
+  /** The service's own: never a client's. */
+  readonly pushOptions?: readonly string[];
   readonly oldTip: Oid;
   readonly newTip: Oid;
 }
@@ -34,18 +38,18 @@ export interface UploadTarget {
  */
 export async function upload(
   transport: GitTransport,
-  { fork, branch, oldTip, newTip }: UploadTarget,
+  { repository, refName, pushOptions, oldTip, newTip }: UploadTarget,
   pack: AsyncIterable<Uint8Array>,
   writeTimeoutMs: number,
 ): Promise<PushReport> {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
-  const report = transport.push(fork, readable);
+  const report = transport.push(repository, readable);
   // The next step reports a rejection. Without this, it would count as unhandled until then.
   report.catch(() => {});
   writer.closed.catch(() => {});
   // They leave with the first bytes of the pack.
-  const commands = encodeCommandList({ oldId: oldTip, newId: newTip, refName: `refs/heads/${branch}` });
+  const commands = encodeCommandList({ oldId: oldTip, newId: newTip, refName }, pushOptions);
   let sentBytes = 0;
   try {
     for await (const piece of pack) {
@@ -90,4 +94,13 @@ async function earlyAnswer(report: Promise<PushReport>, cause: unknown): Promise
     (error: unknown) => (error instanceof HostError ? error : brokenOff),
   );
   return (await Promise.race([answer, scheduler.wait(EARLY_ANSWER_MS)])) ?? brokenOff;
+}
+
+export function tellSending({ reply }: Pick<PushRun, 'reply'>, count: number): Promise<void> {
+  return reply.step(`Sending ${count === 1 ? '1 anonymous commit' : `${count} anonymous commits`} ...`);
+}
+
+export function overtaken(): Refusal {
+  const lines = ['Nothing of this push was kept. Push again to put your commits on top.'];
+  return new Refusal('overtaken', 'another push to this pull request came first', lines);
 }

@@ -174,25 +174,33 @@ export type Withdrawn = Farewell & { readonly deletedRef: string | null };
 type Farewell =
   /** It was held. @property isSure whether the host has said that there is no pull request of it. */
   | { readonly kind: 'given-up'; readonly isSure: boolean }
-  /** The branch is removed. `gone`: the host has no such pull request any more. */
-  | { readonly kind: 'closed' | 'merged' | 'gone'; readonly prUrl: string }
-  /** The branch is removed, and the host does not close the pull request. */
-  | { readonly kind: 'open'; readonly prUrl: string; readonly said: string };
+  /** `gone`: the host has no such pull request any more. @property hadBranch its branch is removed from the fork. */
+  | { readonly kind: 'closed' | 'merged' | 'gone'; readonly prUrl: string; readonly hadBranch: boolean }
+  /** The host does not close the pull request. */
+  | {
+      readonly kind: 'open';
+      readonly prUrl: string;
+      readonly hadBranch: boolean;
+      readonly said: string;
+    };
 
 /** In sentences. */
 export function farewell(withdrawn: Farewell): string[] {
+  const branch = 'hadBranch' in withdrawn && withdrawn.hadBranch ? ' Its branch is removed.' : '';
   switch (withdrawn.kind) {
     case 'given-up':
       return ['Your push was held, and is given up.', pullRequestOf(withdrawn.isSure)];
     case 'closed':
       return ['Your pull request is withdrawn.'];
     case 'merged':
-      return ['Your pull request was already merged. Its branch is removed.'];
+      return [`Your pull request was already merged.${branch}`];
     case 'gone':
-      return ['Your pull request is gone from the code host. Its branch is removed.'];
+      return [`Your pull request is gone from the code host.${branch}`];
     case 'open':
       return [
-        'The branch of your pull request is removed. The pull request could not be closed:',
+        withdrawn.hadBranch
+          ? 'The branch of your pull request is removed. The pull request could not be closed:'
+          : 'Your pull request could not be closed:',
         withdrawn.said,
         'Withdraw it again later, or ask the maintainers to close it.',
       ];

@@ -57,6 +57,12 @@ const STEPS = {
     limitMs: null,
     next: 'Push the same commits again later. The service continues where it stopped.',
   },
+  offer: {
+    failure: 'the pull request could not be opened or updated',
+    waiting: 'to take the commits',
+    limitMs: null,
+    next: 'Push the same commits again later. The service looks for the pull request before it opens another.',
+  },
   'pull-request': {
     failure: 'the pull request could not be opened',
     waiting: 'to open the pull request',

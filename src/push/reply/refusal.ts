@@ -12,7 +12,7 @@ import { BodyError } from '../../streams/body.ts';
 
 /** A step that needs the host: see host-steps.ts. */
 export type HostStep =
-  'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'pull-request' | 'edit' | 'withdrawal';
+  'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'offer' | 'pull-request' | 'edit' | 'withdrawal';
 
 const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
 export type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];

@@ -7,7 +7,7 @@ import { PlannedCommits, type PlannedText } from '../../git/objects/planned-comm
 import type { Publishable } from './verdict.ts';
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 2;
+const VERSION = 3;
 const LENGTH_BYTES = 4;
 
 /** It is not whole, or another version has written it. */

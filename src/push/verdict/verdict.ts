@@ -52,7 +52,7 @@ export interface Publishable {
   /** How much the repository takes, besides the operator's limit. */
   readonly policyLimits: readonly Limit[];
   readonly commits: PlannedCommits;
-  /** Upstream's branches that the fork must have, where upstream has them. */
+  /** Upstream's branches that a fork must have, where upstream has them. */
   readonly upstream: readonly Ref[];
   /** The upstream commits that the new ones stand on. */
   readonly ground: readonly Oid[];
@@ -67,7 +67,7 @@ export interface Publishable {
 export interface NamedPullRequest {
   readonly prHash: string;
   readonly pullRequest: PullRequest;
-  /** Where its branch is, the zero id if it is not there; null: its fork is gone. */
+  /** Where its commits end, the zero id if its branch is not there; null: its fork is gone. */
   readonly tip: Oid | null;
 }
 
@@ -77,7 +77,7 @@ export function isUpdate({
 }: {
   readonly named: Pick<NamedPullRequest, 'pullRequest'> | null;
 }): boolean {
-  return named?.pullRequest.isOpen === true && named.pullRequest.fork !== null;
+  return named?.pullRequest.isOpen === true && named.pullRequest.source !== null;
 }
 
 /** What a push changes of the text of a pull request that is open; null: nothing. */

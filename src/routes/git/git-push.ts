@@ -17,7 +17,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush, listAhead } from '../../upstream/discovery.ts';
 import { newPrHash } from '../../pr-hash.ts';
-import { knownFork } from '../../push/publish/fork.ts';
+import { wasPushedTo } from '../../push/publish/publish.ts';
 import { lookUpAhead } from '../../upstream/upstream-repository.ts';
 import { PushRun } from '../../push/push-run.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
@@ -64,7 +64,7 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c, { timeoutMs: DISCOVERY_TIMEOUT_MS });
-  const isPushed = knownFork(host, target) !== undefined;
+  const isPushed = wasPushedTo(host, target);
   if (isPushed) c.executionCtx.waitUntil(lookUpAhead(host, target));
   const discovery = advertised(c, host, target);
   const listed = isPushed ? discovery.then(() => listAhead(host, target)) : discovery;

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { hostNameOf, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { Failure } from '../../host-error.ts';
-import { type Refused, refused } from './refused.ts';
+import { type Refused, refused, sentence } from './refused.ts';
 
 /** The wait if the host does not say how long to wait. */
 const USUAL_PAUSE_MS = 60_000;
@@ -40,9 +40,10 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
   }
   const phrase = `${status} ${PHRASES[status ?? 0] ?? ''}`.trim();
   c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: says || phrase });
-  // The contract has "404 Not Found" alone.
-  const words = says === '' || status === 404 ? '' : ` (${says})`;
-  return refused(400, `failed to create ${what}: ${phrase}${words}`, {}, 'not-created');
+  // The contract has the status alone.
+  const refusal = refused(400, `failed to create ${what}: ${phrase}`, {}, 'not-created');
+  if (says === '') return refusal;
+  return { ...refusal, explanation: `${sentence(refusal.error)} ${hostName} says: ${says}` };
 }
 
 /** Of a host without a bot account; null if it has one. */

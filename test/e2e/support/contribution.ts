@@ -33,8 +33,9 @@ export async function contribute(bed: Bed, wanted: UpstreamOptions = {}): Promis
 export interface Accepted {
   readonly banner: Banner;
   readonly pull: Pull;
+  /** The repository that has them: the bot's fork, or upstream. */
   readonly forkPath: string;
-  /** The new commits on the fork, parents before children. */
+  /** The new commits, parents before children. */
   readonly commits: readonly CommitParts[];
 }
 
@@ -49,16 +50,13 @@ export async function expectAccepted(
   const banner = bannerOf(pushed);
   const pull = (await bed.host.pulls(upstream)).find(({ url }) => url === banner.prUrl);
   if (pull === undefined) throw new Error(`there is no pull request ${banner.prUrl}`);
-  expect(pull).toMatchObject({
-    state: 'open',
-    author: bed.sandbox.botLogin,
-    head: `${bed.sandbox.botLogin}:${banner.branch}`,
-  });
+  const { head, ...source } = bed.host.source(upstream, pull, banner.branch);
+  expect(pull).toMatchObject({ state: 'open', author: bed.sandbox.botLogin, head });
   expect(banner.branch).toBe(`anon-${banner.prHash}`);
-  const forkPath = bed.host.forkPath(more.fork ?? upstream);
+  const forkPath = more.fork === undefined ? source.path : bed.host.forkPath(more.fork);
   if (forkPath === null) throw new Error('there is no fork');
-  const forkTip = readRef(forkPath, `refs/heads/${banner.branch}`);
-  if (forkTip === undefined) throw new Error(`the fork has no branch ${banner.branch}`);
+  const forkTip = readRef(forkPath, source.refName);
+  if (forkTip === undefined) throw new Error(`there is no ${source.refName}`);
   expect(pull.headSha).toBe(forkTip);
   const commits = await expectRewritten({ clone, tip: more.tip ?? 'HEAD', upstream, forkPath, forkTip });
   return { banner, pull, forkPath, commits };

@@ -20,10 +20,18 @@ export interface Pull {
   readonly url: string;
   readonly author: string;
   readonly base: string;
-  /** `owner:branch`. */
+  /** `owner:branch`, or the ref of a pull request without a branch. */
   readonly head: string;
   readonly headSha: string;
   readonly isDraft: boolean;
+}
+
+export interface CommitSource {
+  /** The bare repository. */
+  readonly path: string;
+  readonly refName: string;
+  /** As the host names it. */
+  readonly head: string;
 }
 
 interface PullAnswer {
@@ -36,10 +44,10 @@ interface PullAnswer {
   readonly user: { readonly login: string };
   readonly base: { readonly ref: string };
   readonly head: {
-    /** GitHub: `owner:branch`. Gitea: the branch. */
+    /** `owner:branch`; none where there is no branch. */
     readonly label: string;
+    readonly ref: string;
     readonly sha: string;
-    readonly repo: { readonly owner: { readonly login: string } } | null;
   };
 }
 
@@ -80,9 +88,7 @@ export class HostView {
       url: pull.html_url,
       author: pull.user.login,
       base: pull.base.ref,
-      head: pull.head.label.includes(':')
-        ? pull.head.label
-        : `${pull.head.repo?.owner.login ?? pull.user.login}:${pull.head.label}`,
+      head: pull.head.label || pull.head.ref,
       headSha: pull.head.sha,
       isDraft: pull.draft === true,
     }));
@@ -97,6 +103,18 @@ export class HostView {
       throw new Error(`${upstream.fullName} has ${pulls.length} pull requests instead of one`);
     }
     return pull;
+  }
+
+  /** Where the commits of a pull request are, and what is to be read there. */
+  source(upstream: Upstream, { number }: Pick<Pull, 'number'>, branch: string): CommitSource {
+    const { botLogin, isAgit } = this.#sandbox;
+    if (isAgit !== true) {
+      const path = this.#sandbox.repositoryPath(botLogin, upstream.name);
+      return { path, refName: `refs/heads/${branch}`, head: `${botLogin}:${branch}` };
+    }
+    const refName = `refs/pull/${number}/head`;
+    const path = this.#sandbox.repositoryPath(upstream.owner, upstream.name);
+    return { path, refName, head: refName };
   }
 
   /** The bare repository of the bot's fork; null if there is none. */

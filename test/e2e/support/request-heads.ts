@@ -37,6 +37,11 @@ const KINDS: readonly Kind[] = [
     fields: [HOST, GIT_AGENT, GIT_PROTOCOL, GZIP],
   },
   {
+    name: 'asking what receive-pack can do',
+    requests: /^GET \/[^/]+\/[^/]+\.git\/info\/refs\?service=git-receive-pack$/,
+    fields: [HOST, GIT_AGENT, BOT_ON_GIT, GZIP],
+  },
+  {
     name: 'upload-pack',
     requests: /^POST \/[^/]+\/[^/]+\.git\/git-upload-pack$/,
     fields: [
@@ -67,7 +72,7 @@ const KINDS: readonly Kind[] = [
   {
     name: 'asking whether a host can be used',
     requests:
-      /^(GET \/api\/v[13]\/(version|settings\/repository|user|notifications\?limit=1)|POST \/api\/v1\/repos\/[^/]+\/gitveil-asks-for-its-scopes\/(forks|issues))$/,
+      /^(GET \/api\/v[13]\/(version|settings\/repository|user|notifications\?limit=1)|POST \/api\/v1\/repos\/[^/]+\/gitveil-asks-for-its-scopes\/(pulls|issues))$/,
     fields: [
       HOST,
       'User-Agent: gitveil',

@@ -164,8 +164,14 @@ export class Tripwire {
     return leaks;
   }
 
+  /** All that the bot has pushed to: its forks, or upstream itself. */
   #botRepositories(): string[] {
-    const folder = dirname(this.#sandbox.repositoryPath(this.#sandbox.botLogin, 'any'));
+    const { botLogin, isAgit } = this.#sandbox;
+    if (isAgit === true) {
+      const paths = this.#upstreams.map(({ owner, name }) => this.#sandbox.repositoryPath(owner, name));
+      return paths.filter(existsSync);
+    }
+    const folder = dirname(this.#sandbox.repositoryPath(botLogin, 'any'));
     return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   }
 

@@ -14,7 +14,7 @@ import { Tripwire } from '../../e2e/support/tripwire.ts';
 import type { WatchedHost } from '../../e2e/support/watched-host.ts';
 import { People, PushedUpstream } from './contract-host.ts';
 import { BOT, type GiteaAddress } from './gitea.ts';
-import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
+import { type RecordingProxy, type Rewriting, startRecordingProxy } from './recording-proxy.ts';
 
 /** The host's part of the paths. */
 export const HOST_KEY = 'my';
@@ -40,6 +40,7 @@ export class GiteaBed {
       apiUrl: `${proxy.url}/api/v1`,
       botToken: gitea.botToken,
       botLogin: BOT,
+      isAgit: true,
       get captured() {
         return proxy.captured;
       },
@@ -49,9 +50,14 @@ export class GiteaBed {
     this.#tripwire = new Tripwire(this.sandbox, inner.logLines);
   }
 
-  static async start(gitea: GiteaAddress): Promise<GiteaBed> {
-    const proxy = await startRecordingProxy(gitea.url);
-    const env = { HOSTS: `${HOST_KEY}=${gitea.kind}:${proxy.url}`, HOSTING_TOKEN_MY: gitea.botToken };
+  static async start(
+    gitea: GiteaAddress,
+    rewriting: Rewriting | null,
+    more: Readonly<Record<string, string>>,
+  ): Promise<GiteaBed> {
+    const proxy = await startRecordingProxy(gitea.url, rewriting);
+    const kind = rewriting === null ? gitea.kind : 'forgejo';
+    const env = { HOSTS: `${HOST_KEY}=${kind}:${proxy.url}`, HOSTING_TOKEN_MY: gitea.botToken, ...more };
     return new GiteaBed(await TestBed.start({ env }), gitea, proxy);
   }
 
@@ -115,14 +121,15 @@ export class GiteaBed {
 
 /**
  * Starts a bed for this file, and puts the tripwire under each of its tests. To be called where there is a Gitea.
- * @param tokenOf the bot's token, if it is not to be the usual one.
+ * @param rewriting makes another host of it. @param env further variables of the service.
  */
-export function useGiteaBed(tokenOf?: (gitea: GiteaAddress) => Promise<string>): GiteaBed {
+export function useGiteaBed(
+  rewriting: Rewriting | null = null,
+  env: Readonly<Record<string, string>> = {},
+): GiteaBed {
   let bed: GiteaBed | null = null;
   beforeAll(async () => {
-    const gitea = inject('gitea') as GiteaAddress;
-    const botToken = (await tokenOf?.(gitea)) ?? gitea.botToken;
-    bed = await GiteaBed.start({ ...gitea, botToken });
+    bed = await GiteaBed.start(inject('gitea') as GiteaAddress, rewriting, env);
   });
   afterEach(() => bed?.verify());
   afterAll(() => bed?.stop());

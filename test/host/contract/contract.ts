@@ -1,16 +1,21 @@
 /** Everything that `src/host/code-host.ts` promises, as cases that run against any host. */
 import type { ContractHost } from './contract-host.ts';
+import type { CodeHost } from '../../../src/host/code-host.ts';
 import { activityContract } from './activity.ts';
+import { agitContract } from './agit.ts';
+import { forksContract } from './forks.ts';
 import { pullRequestsContract } from './pull-requests.ts';
 import { repositoriesContract } from './repositories.ts';
 import { threadsContract } from './threads.ts';
 import { World } from './world.ts';
 
 /** To be called while tests are collected. @param host asked for when the first test runs. */
-export function hostContract(host: () => ContractHost): void {
+export function hostContract(way: CodeHost['way'], host: () => ContractHost): void {
   let opened: World | null = null;
   const world = () => (opened ??= new World(host()));
   repositoriesContract(world);
+  if (way === 'fork') forksContract(world);
+  else agitContract(world);
   pullRequestsContract(world);
   threadsContract(world);
   activityContract(world);

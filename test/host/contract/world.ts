@@ -2,9 +2,11 @@
 import type { Clock } from '../../../src/isolate/clock.ts';
 import type {
   ActivityHost,
+  AgitRequest,
+  CodeHost,
+  ForkHost,
   Head,
   PullRequest,
-  RepositoryHost,
   ThreadHost,
 } from '../../../src/host/code-host.ts';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
@@ -33,7 +35,7 @@ export const HASTY_CLOCK: Clock = { now: () => Date.now(), sleep: async () => {}
 
 export class World {
   readonly host: ContractHost;
-  readonly repositories: RepositoryHost;
+  readonly repositories: CodeHost;
   readonly threads: ThreadHost;
   readonly activity: ActivityHost;
   readonly transport: GitTransport;
@@ -51,10 +53,15 @@ export class World {
     );
   }
 
+  /** Of a host where pull requests come from forks. */
+  get forks(): ForkHost {
+    return this.repositories as ForkHost;
+  }
+
   /** A repository, and the bot's fork of it with its objects. */
   async forked() {
     const repository = await this.host.createRepository();
-    const fork = await this.repositories.fork(await this.repositories.repository(repository.name));
+    const fork = await this.forks.fork(await this.repositories.repository(repository.name));
     await this.objectsOf(fork);
     return { repository, fork };
   }
@@ -71,15 +78,29 @@ export class World {
     throw new Error('the fork stays empty');
   }
 
-  /**
-   * A commit on top of upstream's tip, pushed to a branch of the fork as the bot does. Answers its id.
-   * @param changes lines as `git fast-import` takes them.
-   */
-  async pushWork(
-    { upstream }: ContractRepository,
+  /** A commit on top of upstream's tip, pushed to a branch of the fork as the bot does. Answers its id. */
+  pushWork(
+    repository: ContractRepository,
     fork: RepositoryName,
     branch: string,
-    changes = [`M 100644 inline ${branch}.txt`, 'data 5', 'work', ''],
+    changes?: readonly string[],
+  ): Promise<string> {
+    return this.#pushTo(
+      repository,
+      fork,
+      branch,
+      { refName: `refs/heads/${branch}`, pushOptions: [] },
+      changes,
+    );
+  }
+
+  /** @param changes lines as `git fast-import` takes them. */
+  async #pushTo(
+    { upstream }: ContractRepository,
+    target: RepositoryName,
+    branch: string,
+    { refName, pushOptions }: { readonly refName: string; readonly pushOptions: readonly string[] },
+    changes: readonly string[] = [`M 100644 inline ${branch}.txt`, 'data 5', 'work', ''],
   ): Promise<string> {
     const lines = [
       `commit refs/work/${branch}`,
@@ -93,10 +114,12 @@ export class World {
     const cwd = upstream.path;
     const env = neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null' });
     await mustRun('git', ['fast-import', '--quiet', '--force'], { cwd, env, input: lines.join('\n') });
-    const address = new URL(`${this.host.url}/${fork.owner}/${fork.name}.git`);
+    const address = new URL(`${this.host.url}/${target.owner}/${target.name}.git`);
     address.username = 'x-access-token';
     address.password = this.host.access.token;
-    await gitIn(cwd, 'push', '--quiet', '--force', address.href, `refs/work/${branch}:refs/heads/${branch}`);
+    const options = pushOptions.flatMap((option) => ['-o', option]);
+    const refspec = `refs/work/${branch}:${refName}`;
+    await gitIn(cwd, 'push', '--quiet', '--force', ...options, address.href, refspec);
     return gitIn(cwd, 'rev-parse', `refs/work/${branch}`);
   }
 
@@ -107,28 +130,44 @@ export class World {
     return { repository, number: (await this.threads.createIssue(repository.name, issue)).number };
   }
 
-  /** An open pull request of the bot's, with work of its own. */
-  async proposed(): Promise<Proposed> {
-    const { repository, fork } = await this.forked();
+  /**
+   * An open pull request of the bot's, with work of its own, opened as the service does it.
+   * @param changes lines as `git fast-import` takes them.
+   */
+  async proposed(changes?: readonly string[]): Promise<Proposed> {
     const branch = unique('anon');
-    await this.pushWork(repository, fork, branch);
-    const head = { fork, branch };
-    const request = {
-      head,
-      isDraft: false,
-      base: 'main',
-      title: 'A title',
-      body: 'A body\n\n---\n*by the bot*',
-    };
-    const pullRequest = await this.repositories.openPullRequest(repository.name, request);
-    return { repository, name: repository.name, fork, head, pullRequest, number: pullRequest.number };
+    const text = { title: 'A title', body: 'A body\n\n---\n*by the bot*', isDraft: false };
+    const head = { owner: this.host.botLogin, branch };
+    const { repositories } = this;
+    if (repositories.way === 'agit') {
+      const repository = await this.host.createRepository();
+      const tip = await this.offer(
+        repository,
+        { base: 'main', topic: branch, text, isForced: false },
+        changes,
+      );
+      const pullRequest = await repositories.findDelivered(repository.name, head.owner, tip);
+      if (pullRequest === null) throw new Error('the push has opened no pull request');
+      return { repository, name: repository.name, head, pullRequest, number: pullRequest.number };
+    }
+    const { repository, fork } = await this.forked();
+    await this.pushWork(repository, fork, branch, changes);
+    const request = { head, base: 'main', ...text };
+    const pullRequest = await repositories.openPullRequest(repository.name, request);
+    return { repository, name: repository.name, head, pullRequest, number: pullRequest.number };
+  }
+
+  /** A commit on top of upstream's tip, pushed to upstream so that it opens or updates a pull request. Answers its id. */
+  offer(repository: ContractRepository, request: AgitRequest, changes?: readonly string[]): Promise<string> {
+    if (this.repositories.way !== 'agit') throw new Error('pull requests come from forks here');
+    const said = this.repositories.agitPush(request);
+    return this.#pushTo(repository, repository.name, request.topic, said, changes);
   }
 }
 
 export interface Proposed {
   readonly repository: ContractRepository;
   readonly name: RepositoryName;
-  readonly fork: RepositoryName;
   readonly head: Head;
   readonly pullRequest: PullRequest;
   readonly number: number;

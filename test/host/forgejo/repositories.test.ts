@@ -5,177 +5,27 @@ import { ACCOUNT } from '../support/back-off.ts';
 import { json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
 const NAME = { owner: 'mona', name: 'hello' };
-const REPOSITORY = {
-  ...NAME,
-  id: 7,
-  networkId: 7,
-  isPrivate: false,
-  isArchived: false,
-  pullRequests: 'all',
-  sizeKb: 1,
-} as const;
-const FORK = { owner: 'bot', name: 'hello' };
 const TIP = 'a'.repeat(40);
-const BRANCH = { repository: NAME, name: 'release/1.0', tip: TIP };
-let hosts = 0;
+const HEAD = { owner: 'bot', branch: 'anon-1' };
 
 function opened(script: Script) {
   const http = new ScriptedHost(script);
-  // What one server does not know, another one may.
-  const apiUrl = `https://host-${(hosts += 1)}.test/api/v1`;
+  const apiUrl = 'https://host.test/api/v1';
   const clock = new PatientClock();
   const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock };
   const asked = () =>
-    http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/bot/hello', '')}`);
+    http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/mona/hello', '')}`);
   return { http, asked, clock, repositories: openRepositories({ kind: 'forgejo', ...access }) };
 }
 
-const answered = (owner: string, name = 'hello', parent: object | null = { id: 7 }) => ({
+const answered = (owner: string) => ({
   id: 8,
-  name,
+  name: 'hello',
   owner: { id: 1, login: owner },
   private: false,
   archived: false,
   size: 1,
-  parent,
 });
-const user = json.bind(null, 200, { id: 1, login: 'bot' });
-const unknownRoute = () => new Response('404 page not found\n', { status: 404 });
-const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
-
-const refs = (tip = TIP) => new Response(`${pkt(`${tip} refs/heads/${BRANCH.name}\n`)}0000`);
-
-describe('a branch is brought forward', () => {
-  it('by sync_fork where merge-upstream is unknown, which is asked for once', async () => {
-    const { asked, repositories } = opened(({ path }) => {
-      if (path.endsWith('/git-upload-pack')) return refs();
-      return path.endsWith('/merge-upstream') ? unknownRoute() : new Response(null, { status: 204 });
-    });
-    await repositories.syncBranch(FORK, BRANCH);
-    await repositories.syncBranch(FORK, BRANCH);
-    expect(asked().filter((call) => !call.endsWith('git-upload-pack'))).toEqual([
-      'POST /merge-upstream',
-      'POST /sync_fork/release%2F1.0',
-      'POST /sync_fork/release%2F1.0',
-    ]);
-  });
-
-  it('by Git alone where neither is known', async () => {
-    const { asked, repositories } = opened(({ path }) =>
-      path.endsWith('/git-upload-pack') ? refs() : unknownRoute(),
-    );
-    await repositories.syncBranch(FORK, BRANCH);
-    await repositories.syncBranch(FORK, BRANCH);
-    expect(asked().filter((call) => !call.endsWith('git-upload-pack'))).toHaveLength(2);
-  });
-
-  it('by Git in the bot’s name, where the repository is public: others are limited by address', async () => {
-    const { http, repositories } = opened(({ path, headers, body }) => {
-      if (path.endsWith('/mona/hello')) return json(200, answered('mona'));
-      if (path.includes('/repos/bot/')) return unknownRoute();
-      const isListing = body.includes('ls-refs') || path.startsWith('/bot/');
-      if (isListing) return refs('b'.repeat(40));
-      return new Response(null, { status: headers.has('Authorization') ? 500 : 429 });
-    });
-    await repositories.repository(NAME);
-    await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'unreachable' });
-    const fetched = http.asked.find(({ path }) => path === '/mona/hello.git/git-upload-pack');
-    expect(fetched?.headers.has('Authorization')).toBe(true);
-  });
-
-  it('never while the host asks to be left alone', async () => {
-    const { asked, repositories } = opened(() => json(429, {}, { 'Retry-After': '3600' }));
-    await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'rate-limited' });
-    expect(asked()).toHaveLength(1);
-  });
-});
-
-describe('a fork', () => {
-  it('that exists under another name is found by the hint of the conflict', async () => {
-    const { repositories } = opened(({ method, path }) => {
-      if (path.endsWith('/user')) return user();
-      if (method === 'POST') {
-        return json(409, {
-          message: 'repository is already forked by user [uname: bot, fork path: bot/other]',
-        });
-      }
-      return path.endsWith('/bot/other') ? json(200, answered('bot', 'other')) : json(404, { message: 'no' });
-    });
-    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'other' });
-  });
-
-  it.each([
-    ['names the next page', { Link: '<https://host.test/x?page=2>; rel="next"' }],
-    ['only counts them', { 'X-Total-Count': '3' }],
-  ])(
-    'that exists is found among all forks where the conflict says nothing, if the list %s',
-    async (_, next) => {
-      const { repositories } = opened(({ method, path }) => {
-        if (path.endsWith('/user')) return user();
-        if (method === 'POST') return json(409, { message: 'conflict' });
-        if (path.includes('page=1')) return json(200, [answered('someone')], next);
-        if (path.includes('page=2')) return json(200, [answered('bot', 'mine')], next);
-        return json(404, { message: 'no' });
-      });
-      expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'mine' });
-    },
-  );
-
-  it('is not looked for without end in a list that counts more than it shows', async () => {
-    const { http, repositories } = opened(({ method, path }) => {
-      if (path.endsWith('/user')) return user();
-      if (method === 'POST') return json(409, { message: 'conflict' });
-      if (path.includes('page=1')) return json(200, [answered('someone')], { 'X-Total-Count': '9' });
-      return path.includes('page=') ? json(200, [], { 'X-Total-Count': '9' }) : json(404, { message: 'no' });
-    });
-    await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
-    expect(http.asked.filter(({ path }) => path.includes('/forks?'))).toHaveLength(2);
-  });
-
-  it('gets the repository’s number where the bot has another repository of that name', async () => {
-    const bodies: string[] = [];
-    const { repositories } = opened(({ method, path, body }) => {
-      if (path.endsWith('/user')) return user();
-      if (path.includes('/forks?')) return json(200, []);
-      if (method === 'GET') return json(200, answered('bot', 'hello', { id: 1 }));
-      bodies.push(body);
-      return bodies.length === 1 ? json(409, { message: 'x' }) : json(202, answered('bot', 'hello-7'));
-    });
-    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'hello-7' });
-    expect(bodies.map((body) => JSON.parse(body) as object)).toEqual([
-      { name: 'hello' },
-      { name: 'hello-7' },
-    ]);
-  });
-
-  it.each([
-    [413, 'quota exceeded', 'quota exceeded (413)'],
-    [403, 'user is blocked', 'user is blocked (403)'],
-    [409, 'user has reached maximum limit of repositories [limit: 1]', null],
-  ])(
-    'that is refused with %i says why, to the operator too where it concerns them',
-    async (status, message, said) => {
-      const { repositories } = opened(({ method, path }) => {
-        if (path.endsWith('/user')) return user();
-        if (method === 'POST') return json(status, { message });
-        return path.includes('/forks?') ? json(200, []) : json(404, { message: 'no' });
-      });
-      await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({
-        code: 'refused',
-        publicMessage: expect.stringContaining(message),
-        said,
-      });
-    },
-  );
-
-  it('of another repository is not taken for it', async () => {
-    const { repositories } = opened(({ path }) =>
-      path.endsWith('/user') ? user() : json(202, answered('bot', 'hello', { id: 1 })),
-    );
-    await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
-  });
-});
-
 describe('a repository is called private', () => {
   it.each([
     ['it is', { private: true }],
@@ -203,70 +53,6 @@ it('a file of more than 1 MB is unreadable', async () => {
   expect(await repositories.file(NAME, 'x')).toEqual({ kind: 'unreadable' });
 });
 
-const pull = (number: number, label: string, state: string) => ({
-  number,
-  html_url: `https://host.test/mona/hello/pulls/${number}`,
-  user: { id: 1, login: 'bot' },
-  state,
-  base: { ref: 'main' },
-  head: { label, sha: TIP, repo: null },
-});
-
-describe('a pull request is looked for', () => {
-  const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
-
-  it('on all pages until an open one is found, else it is the newest', async () => {
-    const { asked, repositories } = opened(({ path }) =>
-      path.includes('page=1')
-        ? json(200, [pull(9, 'anon-1', 'closed'), pull(8, 'anon-2', 'open')], next)
-        : json(200, [pull(2, 'anon-1', 'open'), pull(1, 'anon-3', 'closed')]),
-    );
-    const find = (branch: string) => repositories.findPullRequest(NAME, { fork: FORK, branch });
-    expect(await find('anon-1')).toMatchObject({ number: 2 });
-    expect(await find('anon-2')).toMatchObject({ number: 8 });
-    expect(asked().filter((call) => call.includes('page=2'))).toHaveLength(1);
-    expect(await find('anon-3')).toMatchObject({ number: 1, isOpen: false });
-    expect(await find('anon-4')).toBeNull();
-  });
-
-  /** A repository with three pages, to which pull requests are added. */
-  function withPages() {
-    const pulls = [6, 5, 4, 3, 2, 1].map((number) => pull(number, `anon-${number}`, 'closed'));
-    const host = opened(({ path }) => {
-      const page = Number(/page=(\d+)/.exec(path)?.[1]);
-      return json(200, pulls.slice(2 * page - 2, 2 * page), pulls.length > 2 * page ? next : {});
-    });
-    const find = async (branch: string) => {
-      const before = host.http.asked.length;
-      const found = await host.repositories.findPullRequest(NAME, { fork: FORK, branch });
-      return { number: found?.number ?? null, calls: host.http.asked.length - before };
-    };
-    const open = (number: number) => pulls.unshift(pull(number, `anon-${number}`, 'open'));
-    return { find, open, clock: host.clock };
-  }
-
-  it('only among newer ones if its branch was on none of the pages a while ago', async () => {
-    const { find, open, clock } = withPages();
-    expect(await find('anon-a')).toEqual({ number: null, calls: 3 });
-    expect(await find('anon-b')).toEqual({ number: null, calls: 1 });
-    expect(await find('anon-1')).toEqual({ number: 1, calls: 3 });
-    for (const number of [7, 8, 9]) open(number);
-    expect(await find('anon-7')).toEqual({ number: 7, calls: 2 });
-    expect(await find('anon-b')).toEqual({ number: null, calls: 2 });
-    await clock.sleep(10 * 60_000);
-    expect(await find('anon-b')).toEqual({ number: null, calls: 5 });
-  });
-
-  it('but not for ever: then it is unknown whether there is one, and so it is at once the next time', async () => {
-    const { asked, repositories } = opened(() => json(200, [pull(9, 'anon-2', 'open')], next));
-    for (const branch of ['anon-1', 'anon-3']) {
-      const find = repositories.findPullRequest(NAME, { fork: FORK, branch });
-      await expect(find).rejects.toMatchObject({ code: 'unreachable' });
-    }
-    expect(asked()).toHaveLength(21);
-  });
-});
-
 describe('a repository takes pull requests', () => {
   it.each([
     ['all', 'where a server says nothing of it', {}],
@@ -279,17 +65,139 @@ describe('a repository takes pull requests', () => {
   });
 });
 
-describe('a draft is a title', () => {
+const pull = (number: number, facts: object = {}) => ({
+  id: 100 + number,
+  number,
+  title: 'T',
+  body: 'B',
+  html_url: `https://host.test/mona/hello/pulls/${number}`,
+  user: { id: 1, login: 'bot' },
+  state: 'open',
+  base: { ref: 'main' },
+  head: { label: '', ref: `refs/pull/${number}/head`, sha: TIP, repo: null },
+  ...facts,
+});
+const others = { user: { id: 2, login: 'mona' } };
+const missing = () => json(404, { message: 'no' });
+
+describe('a pull request is looked for', () => {
+  it('by its number, if it was recorded in this repository and is the bot’s', async () => {
+    const { asked, repositories } = opened(({ path }) =>
+      path.includes('/pulls?')
+        ? json(200, [])
+        : json(200, pull(3, path.endsWith('/4') ? { number: 4, ...others } : {})),
+    );
+    const find = (number: number, repo = 'hello') =>
+      repositories.findPullRequest(NAME, HEAD, { owner: 'Mona', repo, number });
+    expect(await find(3)).toMatchObject({ number: 3, id: 103, isOpen: true });
+    expect(asked()).toEqual(['GET /pulls/3']);
+    expect(await find(4)).toBeNull();
+    expect(await find(3, 'another')).toBeNull();
+  });
+
+  it('by each base that the bot has proposed to, of which the open one counts', async () => {
+    const { asked, repositories } = opened(({ path }) => {
+      if (path.includes('/pulls?')) {
+        const of = (base: string, number: number, facts = {}) =>
+          pull(number, { base: { ref: base }, ...facts });
+        return json(200, [of('next', 9), of('main', 8), of('main', 7), of('theirs', 6, others)]);
+      }
+      if (path.endsWith('/pulls/next/bot%2Fanon-1')) return json(200, pull(2, { state: 'closed' }));
+      return path.endsWith('/pulls/main/bot%2Fanon-1') ? json(200, pull(5)) : missing();
+    });
+    expect(await repositories.findPullRequest(NAME, HEAD)).toMatchObject({ number: 5 });
+    expect(asked()).toHaveLength(3);
+    expect(await repositories.findPullRequest(NAME, { owner: 'bot', branch: 'anon-2' })).toBeNull();
+  });
+
+  it('by its newest commit, if it is open and the bot’s', async () => {
+    const { repositories } = opened(() =>
+      json(200, [pull(9, others), pull(8, { state: 'closed' }), pull(7)]),
+    );
+    expect(await repositories.findDelivered(NAME, 'Bot', TIP)).toMatchObject({ number: 7 });
+    expect(await repositories.findDelivered(NAME, 'bot', 'b'.repeat(40))).toBeNull();
+  });
+
+  it('by its newest commit on a few pages, and not for ever', async () => {
+    const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
+    const { asked, repositories } = opened(() => json(200, [pull(9)], next));
+    expect(await repositories.findDelivered(NAME, 'bot', 'b'.repeat(40))).toBeNull();
+    expect(asked()).toHaveLength(4);
+  });
+});
+
+const base64 = (text: string) => `{base64}${Buffer.from(text).toString('base64')}`;
+
+describe('a push', () => {
+  const { agitPush, isOvertaken } = opened(missing).repositories;
+  const saying = (title: string, body: string, isDraft = false) =>
+    agitPush({ base: 'main', topic: 'anon-1', text: { title, body, isDraft }, isForced: false }).pushOptions;
+
+  it('says nothing but its topic where the pull request keeps its text', () => {
+    const request = { base: 'release/1.0', topic: 'anon-1', text: null };
+    expect(agitPush({ ...request, isForced: false })).toEqual({
+      refName: 'refs/for/release/1.0',
+      pushOptions: ['topic=anon-1'],
+    });
+    expect(agitPush({ ...request, isForced: true }).pushOptions).toContain('force-push=true');
+  });
+
   it.each([
     ['Mend it', true, 'WIP: Mend it'],
     ['wip: Mend it', true, 'wip: Mend it'],
     ['[WIP] Mend it', true, '[WIP] Mend it'],
     ['WIPE it', true, 'WIP: WIPE it'],
     ['Mend it', false, 'Mend it'],
-  ])('%j, draft: %s', async (title, isDraft, sent) => {
-    const { http, repositories } = opened(() => json(201, pull(1, 'anon-1', 'open')));
-    const request = { head: { fork: FORK, branch: 'anon-1' }, isDraft, base: 'main', title, body: '' };
-    await repositories.openPullRequest(NAME, request);
-    expect(JSON.parse(http.writes[0]?.body ?? '')).toMatchObject({ title: sent });
+  ])('with the title %j, draft: %s', (title, isDraft, sent) => {
+    expect(saying(title, 'B', isDraft)).toContain(`title=${sent}`);
+  });
+
+  it('encodes every text that is more than a line, and no server can take for another option', () => {
+    expect(saying('T', 'One\ntopic=x')).toEqual([
+      'topic=anon-1',
+      'title=T',
+      `description=${base64('One\ntopic=x')}`,
+    ]);
+    expect(saying('{base64}eA==', 'B')).toContain(`title=${base64('{base64}eA==')}`);
+    for (const option of saying('a\nb\0c', 'd\0e')) expect(option).not.toMatch(/[\0\n]/);
+  });
+
+  it('never leaves the description to the server, which would take it from a message', () => {
+    expect(saying('T', '')).toContain(`description=${base64('\n')}`);
+  });
+
+  it('has options that fit into a packet', () => {
+    for (const option of saying('T'.repeat(300), 'ä'.repeat(65_536)))
+      expect(option.length).toBeLessThan(65_000);
+  });
+
+  it.each(['request `force-push` push option', "request 'force-push' push option"])(
+    'was overtaken: %s',
+    (reason) => {
+      expect(isOvertaken(reason)).toBe(true);
+      expect(isOvertaken('base-branch does not exist')).toBe(false);
+    },
+  );
+});
+
+describe('an opened pull request', () => {
+  const text = { title: 'T', body: 'B', isDraft: false };
+
+  it.each([
+    ['as it was asked for is left alone', { title: 'T', body: 'B\n' }, 0],
+    ['by a server that does not decode gets its text', { title: 'T', body: '{base64}Qg==' }, 1],
+    ['whose text was filled in gets the right one', { title: 'T', body: 'From a message' }, 1],
+  ])('%s', async (_, shown, edits) => {
+    const { http, repositories } = opened(() => json(200, pull(3, shown)));
+    expect(await repositories.delivered(NAME, 3, text)).toMatchObject({ number: 3 });
+    expect(http.writes.map(({ method, body }) => [method, JSON.parse(body) as object])).toEqual(
+      Array.from({ length: edits }, () => ['PATCH', { title: 'T', body: 'B' }]),
+    );
+  });
+
+  it('that was only updated keeps its text', async () => {
+    const { http, repositories } = opened(() => json(200, pull(3, { title: 'Another' })));
+    await repositories.delivered(NAME, 3, null);
+    expect(http.writes).toEqual([]);
   });
 });

@@ -8,8 +8,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const TARGET = {
-  fork: { owner: 'bot', name: 'hello' },
-  branch: 'anon-0123456789ab',
+  repository: { owner: 'bot', name: 'hello' },
+  refName: 'refs/heads/anon-0123456789ab',
   oldTip: ZERO_OID,
   newTip: 'a'.repeat(40),
 };

@@ -7,7 +7,7 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
-import { lookUpPullRequest, recordOf } from '../../../push/judge/find-pull-request.ts';
+import { recordOf } from '../../../push/judge/questions.ts';
 import { isMadeHere } from '../../../push/judge/others-work.ts';
 import { signOffLine } from '../../../push/judge/sign-off.ts';
 import type { PushHost } from '../../../push/push-host.ts';
@@ -80,26 +80,26 @@ async function pullRequestSource(
   { target, prHash, anonEmail }: PullRequestName,
 ): Promise<Source | Refused> {
   const { transport, repositories } = host;
-  const branch = workBranch(prHash);
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
-  const pullRequest = await lookUpPullRequest(repositories, target, botLogin, prHash, recorded);
+  const head = { owner: botLogin, branch: workBranch(prHash) };
+  const pullRequest = await repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
-  if (pullRequest === null || !pullRequest.isOpen || pullRequest.fork === null) {
+  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) {
     return explained(
       404,
       'This pull request is not open',
       'There is no open pull request with this hash in this repository. Begin a new change.',
     );
   }
-  const { fork } = pullRequest;
+  const { repository, refName } = pullRequest.source;
   // As the public reads it, too: a page shows nobody what only the bot may see.
-  const { refs } = await transport.listRefs(fork, [HEADS + branch], 'upstream');
-  const tip = refs.find(({ name }) => name === HEADS + branch)?.oid;
+  const { refs } = await transport.listRefs(repository, [refName], 'upstream');
+  const tip = refs.find(({ name }) => name === refName)?.oid;
   if (tip === undefined)
     return explained(404, 'The branch is gone', 'The host no longer has the branch of this pull request.');
-  const read = readerOf(host, fork);
+  const read = readerOf(host, repository);
   const commit = await readCommit(read, tip);
   if (!isMadeHere(commit.content, anonEmail)) return CHANGED_BY_OTHERS;
   const [parent, ...others] = commit.parents;
