@@ -1,11 +1,5 @@
 /** Runs programs for tests without blocking: the code host under test answers from the same process. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { spawn } from 'node:child_process';
 
 export interface RunResult {
   readonly code: number;
@@ -32,72 +26,21 @@ export function neutralEnvironment(extra: Readonly<Record<string, string>>): Nod
   };
 }
 
-/** A name of a variable that a shell can set. */
-const NAME = /^[A-Za-z_]\w*$/;
-/** What a shell says of a program that is not there. */
-const NOT_FOUND = 127;
-
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-/**
- * A small shell that starts the programs. If this process did, fork(2) would copy its page tables, and afterwards each
- * page that is written to. Tests start more than ten thousand programs, and that was a fifth of their processor time.
- */
-class Starter {
-  readonly #shell: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'gitveil-run-'));
-  readonly #running = new Map<number, (code: number) => void>();
-  #count = 0;
-
-  constructor() {
-    this.#shell = spawn('/bin/sh', [], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'inherit'] });
-    createInterface(this.#shell.stdout).on('line', (line) => this.#end(line));
-    // It ends with its input, also when this process is killed.
-    this.#shell.stdin.write(`trap ${quoted(`/bin/rm -r ${quoted(this.#folder)}`)} EXIT\n`);
-  }
-
-  async run(program: string, args: readonly string[], { cwd, env, input }: RunOptions): Promise<RunResult> {
-    const number = (this.#count += 1);
-    const file = (end: string): string => join(this.#folder, `${number}.${end}`);
-    if (input !== undefined) writeFileSync(file('in'), input);
-    const variables = Object.entries(env).flatMap(([name, value]) =>
-      value !== undefined && NAME.test(name) ? [`export ${name}=${quoted(value)}`] : [],
-    );
-    const command = ['exec', ...[program, ...args].map(quoted)].join(' ');
-    const steps = [`cd ${quoted(cwd)}`, ...variables, command].join(' && ');
-    const from = input === undefined ? '/dev/null' : quoted(file('in'));
-    const to = `<${from} >${quoted(file('out'))} 2>${quoted(file('err'))}`;
-    const code = await new Promise<number>((resolve) => {
-      if (this.#running.size === 0) this.#keepAlive('ref');
-      this.#running.set(number, resolve);
-      // `jobs` collects those that have ended.
-      this.#shell.stdin.write(`{ (${steps}) ${to}; echo ${number} $?; } &\njobs >/dev/null\n`);
-    });
-    const [stdout, stderr] = [readFileSync(file('out')), readFileSync(file('err'), 'utf8')];
-    for (const end of ['in', 'out', 'err']) rmSync(file(end), { force: true });
-    if (code === NOT_FOUND) throw Object.assign(new Error(stderr), { code: 'ENOENT' });
-    return { code, stdout, stderr };
-  }
-
-  #end(line: string): void {
-    const [number, code] = line.split(' ').map(Number) as [number, number];
-    this.#running.get(number)?.(code);
-    this.#running.delete(number);
-    if (this.#running.size === 0) this.#keepAlive('unref');
-  }
-
-  /** Only what runs keeps this process from ending. */
-  #keepAlive(how: 'ref' | 'unref'): void {
-    this.#shell[how]();
-    for (const stream of [this.#shell.stdin, this.#shell.stdout]) (stream as Socket)[how]();
-  }
-}
-
-let starter: Starter | undefined;
-
 export function run(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
-  starter ??= new Starter();
-  return starter.run(program, args, options);
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: options.cwd, env: options.env });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    // A program may end before it has read its input; its exit code tells the story then.
+    child.stdin.on('error', () => undefined);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ code: code ?? 1, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() });
+    });
+    child.stdin.end(options.input ?? '');
+  });
 }
 
 /** As `run`; rejects unless the program succeeds. */
