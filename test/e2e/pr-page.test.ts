@@ -68,7 +68,7 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   expect([last.state, last.entries[0]]).toEqual(['Withdrawn', 'withdrawn']);
   expect(await (await get(url)).text()).not.toContain('-o withdraw');
 
-  await expect.poll(() => published(banner.prHash)).toHaveLength(5);
+  await expect.poll(() => published(banner.prHash)).toHaveLength(6);
   expect(
     published(banner.prHash).every(({ headers }) => headers['authorization'] === `Bearer ${TOKEN}`),
   ).toBe(true);

@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 137, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 43_170;
+const MOST_LINES = 43_240;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 90,
@@ -59,14 +59,14 @@ const MOST_LINES_OF_ROOMS = {
   events: 340,
   forms: 110,
   git: 7_510,
-  host: 4_110,
+  host: 4_180,
   isolate: 710,
   limits: 1_150,
   metrics: 490,
   middleware: 170,
   notify: 390,
   outgoing: 1_230,
-  pages: 2_570,
+  pages: 2_580,
   policy: 330,
   push: 6_250,
   routes: 7_440,
