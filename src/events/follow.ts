@@ -143,8 +143,10 @@ async function examine(
     const id = pull.authorId === botId ? pull.id : undefined;
     const prHash = id === undefined ? ownPrHash(pull, botId) : await settings.prHashWithId(id);
     if (prHash === null) {
-      const isNew = id !== undefined && startedAt - thread.notedAt < UNKNOWN_FOR_MS;
-      return isNew ? memory.failed(thread, cronTime) : memory.know(thread, false, startedAt);
+      if (id === undefined) return memory.know(thread, false, startedAt);
+      const isNew = startedAt - thread.notedAt < UNKNOWN_FOR_MS;
+      // It is the bot's, so a later push may record it, and its later events count.
+      return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
     }
     const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
     const remarks = await host.remarks(repository, number, since);

@@ -50,6 +50,8 @@ export interface PullRequestPlace {
   readonly owner: string;
   readonly repo: string;
   readonly number: number;
+  /** As `PullRequest` has it. */
+  readonly id?: number;
 }
 
 /** Where the commits of a pull request are. */

@@ -7,8 +7,11 @@
 import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
 import { hostText, oneLine } from '../host-text.ts';
 
-/** What was asked for, in either interface. `post`: a comment or an issue. `write`: any other change. */
-export type Operation = 'read' | 'write' | 'post' | 'fork' | 'open' | 'push';
+/**
+ * What was asked for, in either interface. `post`: a comment or an issue. `push`: to a fork of the bot's. `offer`: a push
+ * to upstream that opens a pull request. `write`: any other change.
+ */
+export type Operation = 'read' | 'write' | 'post' | 'fork' | 'open' | 'push' | 'offer';
 
 export interface HostAnswer {
   readonly status: number;
@@ -45,7 +48,7 @@ interface MeaningRow extends Row {
   readonly sentence?: string;
 }
 
-const WRITES = ['write', 'post', 'fork', 'open', 'push'] as const;
+const WRITES = ['write', 'post', 'fork', 'open', 'push', 'offer'] as const;
 
 /** The account has asked for too much: going on elsewhere can cost it. Nothing of what was asked for has been done. */
 const LIMITS: readonly Row[] = [
@@ -63,7 +66,7 @@ const LIMITS: readonly Row[] = [
 
 /** The host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. What creates something may have done so. */
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
-const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push']);
+const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer']);
 
 const MISSING = 'The repository does not exist, or is not public.';
 const AGAIN = { lasts: 'moment' } as const;
@@ -99,7 +102,7 @@ const ROWS: readonly MeaningRow[] = [
   { to: ['push'], status: [403], code: 'refused', means: { ...AGAIN, ...OURS } },
   // A proxy's limit: docs.gitea.com/administration/reverse-proxies, "client_max_body_size"; gogs/gogs#4970.
   {
-    to: ['push'],
+    to: ['push', 'offer'],
     status: [413],
     code: 'refused',
     sentence:

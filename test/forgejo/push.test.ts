@@ -19,6 +19,8 @@ async function treeOf(clone: Clone, revision: string, path = clone.path): Promis
   return (await clone.person.mustGit(path, ['rev-parse', `${revision}^{tree}`])).toString();
 }
 
+const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+
 /** Of a push option. */
 const nameOf = (option: string) => option.split('=', 1)[0];
 
@@ -165,6 +167,42 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
       expect(await bed.host.pushes(upstream)).toHaveLength(1);
     },
   );
+
+  it('that fails in the host’s hook is for the moment, and is resumed when it is repeated', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const report = `${packet('unpack ok\n')}${packet('ng refs/for/main fail to run proc-receive hook\n')}0000`;
+    bed.faults.inject({
+      method: 'POST',
+      path: /\/git-receive-pack$/,
+      answer: {
+        status: 200,
+        headers: { 'Content-Type': 'application/x-git-receive-pack-result' },
+        body: `${packet(`\u0001${report}`)}0000`,
+      },
+    });
+    const failed = await contribution.clone.push();
+    expect(failed.code, failed.stderr).toBe(1);
+    expect(failed.stderr).toContain('Push the same commits again later.');
+    await expectAccepted(bed, contribution, await contribution.clone.push());
+    expect(await bed.host.pulls(contribution.upstream)).toHaveLength(1);
+  });
+
+  it('that the repository refuses (403) is refused for good, in its words', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const answer = {
+      status: 403,
+      headers: { 'Content-Type': 'text/plain' },
+      body: 'mirror repository is read-only',
+    };
+    bed.faults.inject({ method: 'POST', path: /\/git-receive-pack$/, answer });
+    const refused = await contribution.clone.push();
+    expect(refused.code, refused.stderr).toBe(1);
+    expect(refused.stderr).toContain('mirror repository is read-only');
+    expect(refused.stderr).not.toContain('again later');
+    expect(refused.stderr).not.toContain('operator');
+  });
 
   it('that updates, and whose answer is lost, has updated', async () => {
     const { upstream, clone, first, update } = await opened();

@@ -33,7 +33,7 @@ export interface AnsweredPull {
   readonly merged: boolean;
   readonly merged_at: string | null;
   readonly closed_at: string | null;
-  readonly base: { readonly ref: string };
+  readonly base: { readonly ref: string; readonly repo?: { readonly default_branch?: string } | null };
   /** `refs/pull/<number>/head`: one that was opened by a push to upstream has no branch, and no label. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repo: AnsweredRepository | null };
 }

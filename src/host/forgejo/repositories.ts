@@ -27,6 +27,8 @@ interface AnsweredEntry {
 
 const PULLS = 'GET /repos/{owner}/{repo}/pulls';
 const BY_HEAD = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
+/** Each costs a request. */
+const MAX_BASES = 5;
 /** Of the bot's pull requests in a repository, the newest first: the wanted one was opened or updated a moment ago. */
 const MAX_PAGES = 4;
 
@@ -34,22 +36,34 @@ const DIALECT: RepositoryDialect = {
   ...FORGEJO_READS,
   contents: (octokit, at) => call<AnsweredEntry>(octokit, `GET ${CONTENTS}`, { ...at }),
 
-  isRecorded: ({ user }, { owner }, repository, recorded) =>
+  /** By the server's own number for it, which stays when the repository is renamed. */
+  isRecorded: ({ user, id }, { owner }, repository, recorded) =>
     isBots({ user }, owner) &&
-    fullName(repository).toLowerCase() === `${recorded.owner}/${recorded.repo}`.toLowerCase(),
+    (recorded.id === undefined
+      ? fullName(repository).toLowerCase() === `${recorded.owner}/${recorded.repo}`.toLowerCase()
+      : recorded.id === id),
 
-  /** By base and head, of which the server shows the oldest. The bases are those of the bot's newest ones. */
-  async findPull(octokit, { owner, name: repo }, head) {
+  /**
+   * By base and head, of which the server shows the oldest. The bases are those of the bot's newest ones, the default
+   * branch before the others.
+   */
+  async findPull({ octokit, retried }, { owner, name: repo }, head) {
     const place = { owner, repo };
     const query = { ...place, state: 'all', poster: head.owner, limit: PAGE_SIZE };
-    const { data } = await call<readonly AnsweredPull[]>(octokit, PULLS, query);
-    // Older servers do not know the filter by author, and answer with all.
-    const own = expectList(data).filter((pull) => expectNumber(pull.number) > 0 && isBots(pull, head.owner));
-    const bases = new Set(own.map(({ base }) => expectText(base.ref)));
+    const bases = await retried(async () => {
+      const { data } = await call<readonly AnsweredPull[]>(octokit, PULLS, query);
+      // Older servers do not know the filter by author, and answer with all.
+      const own = expectList(data).filter(
+        (pull) => expectNumber(pull.number) > 0 && isBots(pull, head.owner),
+      );
+      const named = new Set(own.map(({ base }) => expectText(base.ref)));
+      const main = own[0]?.base.repo?.default_branch;
+      return [...named].toSorted((one, other) => Number(other === main) - Number(one === main));
+    });
     let closed: AnsweredPull | null = null;
-    for (const base of bases) {
+    for (const base of bases.slice(0, MAX_BASES)) {
       const at = { ...place, base, head: `${head.owner.toLowerCase()}/${head.branch}` };
-      const found = await unlessMissing(() => call<AnsweredPull>(octokit, BY_HEAD, at));
+      const found = await unlessMissing(() => retried(() => call<AnsweredPull>(octokit, BY_HEAD, at)));
       if (found?.data.state === 'open' && isBots(found.data, head.owner)) return withBranch(found.data);
       closed ??= found?.data ?? null;
     }

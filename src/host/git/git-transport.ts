@@ -140,10 +140,15 @@ export class GitTransport {
   /**
    * Pushes as the bot: to one of its forks, or to a public repository that opens a pull request of it.
    * @param body commands and pack, as receive-pack expects them.
+   * @param operation which of the two it is.
    * @throws HostError; after `unreachable` it is unknown whether the push took place.
    */
-  async push(repository: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
-    const response = await this.#http.post(repository, 'git-receive-pack', 'bot', body);
+  async push(
+    repository: RepositoryName,
+    body: ReadableStream<Uint8Array>,
+    operation: 'push' | 'offer' = 'push',
+  ): Promise<PushReport> {
+    const response = await this.#http.post(repository, 'git-receive-pack', 'bot', body, operation);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
   }

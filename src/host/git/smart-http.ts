@@ -14,7 +14,7 @@ import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
-import { limitOf, refusalOf } from '../failure.ts';
+import { limitOf, type Operation, refusalOf } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
@@ -82,6 +82,7 @@ export class SmartHttp {
     service: GitService,
     caller: Caller,
     body: Uint8Array | ReadableStream<Uint8Array>,
+    operation?: Operation,
   ): Promise<Response> {
     const headers: Record<string, string> = {
       'Content-Type': `application/x-${service}-request`,
@@ -104,7 +105,7 @@ export class SmartHttp {
       account?.tokenWatch.observe({ status: response.status, header: () => null, text: '', service });
       return response;
     }
-    throw await this.#refusal(response, account, service);
+    throw await this.#refusal(response, account, service, operation);
   }
 
   /**
@@ -188,11 +189,15 @@ export class SmartHttp {
   }
 
   /** @param account in whose name the request was made; null: in nobody's. */
-  async #refusal(response: Response, account: BotAccount | null, service: GitService): Promise<HostError> {
+  async #refusal(
+    response: Response,
+    account: BotAccount | null,
+    service: GitService,
+    operation: Operation = service === 'git-receive-pack' ? 'push' : 'read',
+  ): Promise<HostError> {
     const { status, headers } = response;
     const text = await beginningOf(response, this.timeoutMs);
     const header = (name: string) => headers.get(name);
-    const operation = service === 'git-receive-pack' ? 'push' : 'read';
     const answer = { operation, status, header, text, codes: [], service } as const;
     account?.tokenWatch.observe(answer);
     const pause = account?.backOff.observe(answer) ?? null;

@@ -28,18 +28,19 @@ const DIALECT: RepositoryDialect = {
 
   isRecorded: ({ branch }, head) => branch === head.branch,
 
-  async findPull({ rest }, { owner, name: repo }, head) {
-    const query = { head: labelOf(head), state: 'all', sort: 'created', direction: 'desc' } as const;
-    const answer = await rest.pulls.list({ owner, repo, ...query, per_page: PAGE_SIZE });
-    const all = expectList(answer.data);
-    const found = all.filter((pull) => isFrom(head, pull.head));
-    // A host that does not know the filter sends others; the one that is looked for may be on a later page.
-    if (found.length === 0 && all.length === PAGE_SIZE) {
-      throw new TypeError('the host does not filter pull requests');
-    }
-    const best = found.find(({ state }) => state === 'open') ?? found[0];
-    return best === undefined ? null : withBranch(best);
-  },
+  findPull: ({ octokit: { rest }, retried }, { owner, name: repo }, head) =>
+    retried(async () => {
+      const query = { head: labelOf(head), state: 'all', sort: 'created', direction: 'desc' } as const;
+      const answer = await rest.pulls.list({ owner, repo, ...query, per_page: PAGE_SIZE });
+      const all = expectList(answer.data);
+      const found = all.filter((pull) => isFrom(head, pull.head));
+      // A host that does not know the filter sends others; the one that is looked for may be on a later page.
+      if (found.length === 0 && all.length === PAGE_SIZE) {
+        throw new TypeError('the host does not filter pull requests');
+      }
+      const best = found.find(({ state }) => state === 'open') ?? found[0];
+      return best === undefined ? null : withBranch(best);
+    }),
 
   sourceOf: ({ branch, head }) =>
     head.repo === null

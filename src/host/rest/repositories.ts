@@ -57,7 +57,7 @@ export interface RepositoryDialect extends Pick<ReadDialect, 'account' | 'lookUp
   /** Whether a pull request is the one that was recorded under its number. @param repository where it was asked for. */
   isRecorded(pull: AnsweredPull, head: Head, repository: RepositoryName, recorded: PullRequestPlace): boolean;
   /** The open one, else one that is closed; null if there is none. */
-  findPull(octokit: Octokit, repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
+  findPull(calls: RestCalls, repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
   /** Null: its fork is gone. */
   sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
   changePull(
@@ -110,14 +110,16 @@ export abstract class RestRepositories implements RepositoryHost {
     recorded: PullRequestPlace | null = null,
   ): Promise<PullRequest | null> {
     const dialect = this.#dialect;
-    return this.retried(async (octokit) => {
-      const known = recorded === null ? null : await this.#shown(octokit, repository, recorded.number);
+    const known = await this.retried(async (octokit) => {
+      const shown = recorded === null ? null : await this.#shown(octokit, repository, recorded.number);
       // The number belongs to another one if the hash is of another repository, or this one was created again.
       const isKnown =
-        known !== null && recorded !== null && dialect.isRecorded(known, head, repository, recorded);
-      const found = isKnown ? known : await dialect.findPull(octokit, repository, head);
-      return found === null ? null : this.toPullRequest(found, repository);
+        shown !== null && recorded !== null && dialect.isRecorded(shown, head, repository, recorded);
+      return isKnown ? this.toPullRequest(shown, repository) : null;
     });
+    if (known !== null) return known;
+    const found = await dialect.findPull(this.calls, repository, head);
+    return found === null ? null : this.retried(async () => this.toPullRequest(found, repository));
   }
 
   async editPullRequest(

@@ -8,7 +8,7 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { AgitHost, AgitRequest, PullRequest } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { tipOf } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
@@ -20,6 +20,7 @@ import { refusedCommits } from './refused-commits.ts';
 import { overtaken, tellSending, upload } from './upload.ts';
 
 const NOT_SHOWN = 'The pull request may be open already, but the code host does not show it yet.';
+const NO_COMMITS_SHOWN = 'The code host does not show the commits of this pull request now.';
 
 export class AgitDelivery implements Delivery {
   readonly isReady = true;
@@ -48,31 +49,45 @@ export class AgitDelivery implements Delivery {
     const pullRequest = await this.#update(updated, sent, proposal);
     // The one that was to be updated was closed meanwhile, or is for another branch now.
     if (pullRequest.number !== updated.number) {
-      return this.#host.delivered(this.#push.repository, pullRequest.number, this.#text(proposal));
+      await this.#run.reply.note(
+        'The pull request was closed or changed meanwhile, so a new one was opened:',
+        `  ${pullRequest.url}`,
+      );
+      return this.#run.steps.run('offer', () =>
+        this.#host.delivered(this.#push.repository, pullRequest.number, this.#text(proposal)),
+      );
     }
     return named === null ? pullRequest : edit(this.#run, this.#push, anonymous, pullRequest);
   }
 
   async #update(open: PullRequest, sent: Sent, { anonymous }: Proposal): Promise<PullRequest> {
     const { named } = this.#push;
-    const before = named?.tip ?? (await this.#tipOf(open));
+    const judged = named?.tip ?? ZERO_OID;
+    const before = judged === ZERO_OID ? await this.#tipOf(open) : judged;
     if (before === sent.tip) {
       await this.#run.reply.step('The code host has these commits already.');
       return open;
     }
     if (sent.onlyFrom !== null && before !== sent.onlyFrom) throw overtaken();
     if (named === null) await refuseOthersWork(this.#run, open, sent.prHash, before);
-    return this.#send(sent, { base: open.base, isForced: !anonymous.has(before), text: null });
+    const isForced = !anonymous.has(before);
+    // What is there was judged some time ago, and nothing else would keep what has come since.
+    if (isForced && (await this.#tipOf(open)) !== before) throw overtaken();
+    return this.#send(sent, { base: open.base, isForced, text: null });
   }
 
   #text({ anonymous }: Proposal): AgitRequest['text'] {
     return { ...wholeText(this.#push, anonymous), isDraft: this.#push.isDraft };
   }
 
-  async #tipOf({ source }: PullRequest): Promise<Oid> {
+  /** An open one has commits: if they are not shown, nobody knows what an update would replace. @throws Refusal */
+  #tipOf({ source }: PullRequest): Promise<Oid> {
     const { steps, host } = this.#run;
-    const tip = source === null ? null : await steps.run('lookup', () => tipOf(host, source));
-    return tip ?? ZERO_OID;
+    return steps.run('lookup', async () => {
+      const tip = source === null ? null : await tipOf(host, source);
+      if (tip === null || tip === ZERO_OID) throw new HostError('unreachable', NO_COMMITS_SHOWN);
+      return tip;
+    });
   }
 
   async #send(sent: Sent, request: Omit<AgitRequest, 'topic'>): Promise<PullRequest> {
@@ -91,7 +106,10 @@ export class AgitDelivery implements Delivery {
       if (refusal !== null) throw refusal;
       // A server that does not name it has opened none.
       const number = Number(/^refs\/pull\/(\d+)\/head$/.exec(updatedRef)?.[1]);
-      if (!(number > 0)) throw takesNone(host.transport.hostName, null);
+      if (!(number > 0)) {
+        const cause = new HostError('refused', NOT_SHOWN, undefined, { whose: 'theirs' });
+        throw takesNone(host.transport.hostName, cause);
+      }
       return await steps.run('offer', () =>
         this.#host.delivered(repository, number, request.text).catch((cause: unknown) => {
           throw new HostError('unreachable', NOT_SHOWN, cause);
@@ -101,9 +119,13 @@ export class AgitDelivery implements Delivery {
       if (error instanceof Refusal && error.code === 'overtaken') throw error;
       // The answer may be lost. The server also refuses commits that it has already.
       const login = await host.botLogin();
-      const found = await this.#host.findDelivered(repository, login, sent.tip).catch(() => null);
+      const found = await this.#host
+        .findDelivered(repository, login, sent.tip)
+        .catch(() => 'unknown' as const);
+      if (found === 'unknown') throw inDoubt(error);
       if (found !== null)
         return this.#host.delivered(repository, found.number, request.text).catch(() => found);
+      if (isReported(error) && hostFailureOf(error.cause).lasts === 'moment') throw inDoubt(error);
       throw (await this.#takesNone(error)) ? takesNone(host.transport.hostName, error) : error;
     }
   }
@@ -115,13 +137,31 @@ export class AgitDelivery implements Delivery {
     const asked = this.#run.host.transport.pushCapabilities(this.#push.repository);
     return asked.then(
       (capabilities) => !capabilities.has('push-options'),
-      (failure: unknown) => failure instanceof HostError && isDefinite(failure),
+      () => false,
     );
   }
 }
 
 function isDefinite({ code }: HostError): boolean {
   return code === 'refused' || code === 'missing';
+}
+
+/** Refused by the report of the push and not by a status: the server may have opened the pull request before. */
+function isReported(error: unknown): error is Refusal & { readonly cause: HostError } {
+  if (!(error instanceof Refusal && error.cause instanceof HostError)) return false;
+  return error.cause.code === 'refused' && error.cause.failure.status === null;
+}
+
+/** The same failure, after which the next push looks for the pull request before it opens another. */
+function inDoubt(error: unknown): unknown {
+  if (!isReported(error)) return error;
+  const { cause, reason, lines } = error;
+  const { lasts, whose } = cause.failure;
+  const means = { effect: 'unknown', lasts: 'moment', whose } as const;
+  const next = lasts === 'moment' ? [] : [NOT_SHOWN, 'Push the same commits again later.'];
+  return new Refusal('offer', reason, [...lines, ...next], {
+    cause: new HostError('refused', cause.publicMessage, cause, means),
+  });
 }
 
 function takesNone(hostName: string, error: unknown): Refusal {

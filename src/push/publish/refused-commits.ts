@@ -11,8 +11,12 @@ const MOST_FILES = 10;
 /** As much of the host's lines is read. */
 const MOST_CHARACTERS = 20_000;
 
-/** A fault of the host, or another push at the same moment: ship-studio/ship-studio#678, isaacs/github#1741. */
-const MOMENTARY = /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)/i;
+/**
+ * A fault of the host, or another push at the same moment: ship-studio/ship-studio#678, isaacs/github#1741. The hook is
+ * Git's word for Gitea's own failure in opening a pull request (AGit flow).
+ */
+const MOMENTARY =
+  /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)|fail(?:ed)? to run proc-receive hook/i;
 /** A token without that scope, which the operator must give it: oiooj in categraf#34. */
 const WITHOUT_SCOPE = /without `workflow` scope/;
 /** An object that only the bot has. */

@@ -44,7 +44,7 @@ export async function upload(
 ): Promise<PushReport> {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
-  const report = transport.push(repository, readable);
+  const report = transport.push(repository, readable, pushOptions === undefined ? 'push' : 'offer');
   // The next step reports a rejection. Without this, it would count as unhandled until then.
   report.catch(() => {});
   writer.closed.catch(() => {});

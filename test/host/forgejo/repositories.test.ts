@@ -110,6 +110,33 @@ describe('a pull request is looked for', () => {
     expect(await repositories.findPullRequest(NAME, { owner: 'bot', branch: 'anon-2' })).toBeNull();
   });
 
+  it('by the server’s own number for it, where that was recorded, whatever the repository was called', async () => {
+    const { repositories } = opened(({ path }) =>
+      path.includes('/pulls?') ? json(200, []) : json(200, pull(3)),
+    );
+    const find = (id: number, repo: string) =>
+      repositories.findPullRequest(NAME, HEAD, { owner: 'mona', repo, number: 3, id });
+    expect(await find(103, 'renamed')).toMatchObject({ number: 3 });
+    expect(await find(104, 'hello')).toBeNull();
+  });
+
+  it('by five bases at most, the default branch first, and each is asked again by itself', async () => {
+    const repo = { default_branch: 'main' };
+    const names = ['a', 'b', 'c', 'd', 'e', 'main'];
+    let faults = 1;
+    const { asked, repositories } = opened(({ path }) => {
+      if (path.includes('/pulls?'))
+        return json(
+          200,
+          names.map((name, index) => pull(index + 1, { base: { ref: name, repo } })),
+        );
+      return path.includes('/pulls/b/') && (faults -= 1) >= 0 ? json(500, {}) : missing();
+    });
+    expect(await repositories.findPullRequest(NAME, HEAD)).toBeNull();
+    const [, ...bases] = asked().map((line) => /pulls\/([^/]+)\//.exec(line)?.[1]);
+    expect(bases).toEqual(['main', 'a', 'b', 'b', 'c', 'd']);
+  });
+
   it('by its newest commit, if it is open and the bot’s', async () => {
     const { repositories } = opened(() =>
       json(200, [pull(9, others), pull(8, { state: 'closed' }), pull(7)]),
