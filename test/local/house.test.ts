@@ -49,7 +49,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 137, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 43_240;
+const MOST_LINES = 43_320;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 90,
@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 340,
   forms: 110,
   git: 7_510,
-  host: 4_180,
+  host: 4_210,
   isolate: 710,
   limits: 1_150,
   metrics: 490,
@@ -68,7 +68,7 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 1_230,
   pages: 2_580,
   policy: 330,
-  push: 6_250,
+  push: 6_290,
   routes: 7_440,
   secret: 260,
   spool: 480,

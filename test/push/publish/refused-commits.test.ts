@@ -6,7 +6,7 @@ it.each([
   ['cannot lock ref', 'moment'],
   ['base-branch does not exist', 'final'],
 ])('a refusal in the words "%s" is for the %s', (reason, lasts) => {
-  const commandStatuses = [{ refName: 'refs/for/main', reason, updatedRef: null }];
+  const commandStatuses = [{ refName: 'refs/for/main', reason }];
   const refusal = refusedCommits({ unpackStatus: 'ok', commandStatuses, messages: '' });
   expect(refusal?.cause).toMatchObject({ failure: { lasts } });
 });
