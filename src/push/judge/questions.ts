@@ -137,9 +137,6 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
-    /** Whether none of these tips of upstream's reaches one of its commits. */
-    isApartFrom: (oid: Oid, tips: readonly Oid[]) =>
-      ofHistory(() => host.lister.isApartFrom(repository, oid, tips)),
     /** The upstream commit that contains all others of them; null if there is none. */
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */
