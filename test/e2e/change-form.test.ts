@@ -179,6 +179,26 @@ describe('a change', () => {
     expect(await Promise.all(contents)).toEqual(['one', 'two']);
   });
 
+  it('that is open already says so before it is opened, and leads to that pull request', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const first = await change(upstream, 'a.txt', 'two\n', 'open');
+    const hash = hashIn(first.answer);
+    const [pull] = await bed.host.pulls(upstream);
+    const { client, answer } = await change(upstream, 'a.txt', 'two\n');
+    const noticeIn = ({ html }: FormAnswer) => /<div class="notice">[^]*?<\/div>/.exec(html)?.[0] ?? '';
+    const linksIn = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
+    const links = [pull?.url, `${opened(upstream, 'a.txt')}&amp;pr_hash=${hash}`];
+    expect(linksIn(noticeIn(answer))).toEqual(links);
+    expect(noticeIn(answer)).toMatch(/The same change is open already/);
+    const double = await client.post(formPath(upstream), { ...answer.fields, step: 'open' });
+    expect(double.heading, double.problem).toBe('Your pull request is open');
+    expect(linksIn(noticeIn(double))).toEqual(links);
+    for (const { html } of [answer, double]) expect(html).not.toMatch(/NEW pull request|-o pr-hash/);
+    const other = await change(upstream, 'a.txt', 'three\n');
+    expect(noticeIn(other.answer)).toBe('');
+  });
+
   it('whose pull request was withdrawn does not say that it is open', async () => {
     const upstream = await bed.createUpstream();
     const client = clientOf();

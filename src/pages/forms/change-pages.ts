@@ -14,6 +14,7 @@ import {
   nameField,
   problemNotice,
   type PullRequestKey,
+  safeUrl,
   stepButtons,
   textArea,
   textField,
@@ -105,6 +106,13 @@ export interface GivenAway {
   readonly addresses: readonly string[];
 }
 
+/** An open pull request with the same change. */
+export interface SameChange {
+  readonly url: string;
+  /** Of the form that goes on with it. */
+  readonly edit: string;
+}
+
 export interface ChangePreview extends GivenAway {
   readonly difference: Difference;
   /** Of commit and pull request. */
@@ -117,6 +125,8 @@ export interface ChangePreview extends GivenAway {
   readonly isDelayed: boolean;
   /** Whether others have changed something since the form was opened. */
   readonly hasMoved: boolean;
+  /** Null: there is none, or nobody knows. */
+  readonly same: SameChange | null;
 }
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
@@ -127,7 +137,8 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
     'What becomes public',
     form,
     html`This is everything that becomes public. Nothing has been sent yet.`,
-    html`${movedNotice(preview)} ${addressNotice(preview)} ${publicText(form, preview)}
+    html`${sameNotice(preview, 'or open this one, too')} ${movedNotice(preview)} ${addressNotice(preview)}
+      ${publicText(form, preview)}
       <section class="card" aria-labelledby="file">
         <h2 id="file">${visibleText(path)}</h2>
         ${differenceTable(isNew(form) ? 'The new file' : 'The difference', preview.difference)}
@@ -142,6 +153,17 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
       </form>`,
     'wide',
   );
+}
+
+/** @param or what else there is to do. */
+export function sameNotice({ same }: Pick<ChangePreview, 'same'>, or: string): Html | '' {
+  if (same === null) return '';
+  return html`<div class="notice">
+    <p>
+      The same change is open already as <a href="${safeUrl(same.url)}">${same.url}</a>.
+      <a href="${same.edit}">Go on with that one</a>, ${or}.
+    </p>
+  </div>`;
 }
 
 function movedNotice({ hasMoved }: ChangePreview): Html | '' {

@@ -186,10 +186,8 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
 async function tellSameWork(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
   const [what, instead] = sameWorkLines(run, push, same);
   const key = await keyOf(run, prHash);
-  await run.reply.note(
-    what,
-    `${instead} Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`,
-  );
+  const withdrawal = `Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
+  await run.reply.noteSame(same, [what, `${instead} ${withdrawal}`]);
 }
 
 /** Null: it stays what it was. */

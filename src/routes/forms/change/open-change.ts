@@ -15,6 +15,7 @@ import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-reques
 import { pullRequestPath } from '../../../pr-hash.ts';
 import { type HeldFacts, heldSentence, notPublic } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import type { SameWork } from '../../../push/same-work.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
@@ -44,10 +45,10 @@ export async function openChange(
 ): Promise<Response> {
   const names = await namesOf(c, token, form);
   for (let attempt = 1; ; attempt++) {
-    const { outcome, notes: lines } = await pushInMemory(c, target, { ...push, names });
+    const { outcome, notes: lines, same } = await pushInMemory(c, target, { ...push, names });
     if (outcome.kind === 'published') {
       const { updated: isUpdate, prUrl, prHash, key } = outcome.facts;
-      return done(c, target, form, { isUpdate, prUrl, prHash, key, lines });
+      return done(c, target, form, { isUpdate, prUrl, prHash, key, lines, same });
     }
     if (outcome.kind === 'held') return held(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
@@ -85,7 +86,7 @@ export async function openedBefore(
     const explanation = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
   }
-  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, key, lines: [] });
+  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, key, lines: [], same: null });
 }
 
 interface Opened {
@@ -94,6 +95,7 @@ interface Opened {
   readonly prHash: string;
   readonly key: string | null;
   readonly lines: readonly string[];
+  readonly same: SameWork | null;
 }
 
 function done(
@@ -102,10 +104,11 @@ function done(
   { path }: ChangeFields,
   opened: Opened,
 ): Response | Promise<Response> {
-  const { prHash } = opened;
+  const { prHash, same } = opened;
   const place = placeOf(c, target, CHANGE_FORM);
   const page = changeDonePage(place, {
     ...opened,
+    same: same && { url: same.url, edit: changeLink(place.action, path, same.prHash) },
     subscribeUrl: `${c.var.config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
     page: pullRequestPath(prHash),
     edit: changeLink(place.action, path, prHash),

@@ -12,6 +12,7 @@ import { isolate } from '../../../metrics/isolate.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { countPush, type Refusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
+import type { SameWork } from '../../../push/same-work.ts';
 import type { Outcome } from '../../../push/session.ts';
 import type { PushSettings } from '../../../push/push-host.ts';
 import type { BuiltChange } from '../../../edit/build-change.ts';
@@ -33,6 +34,8 @@ export interface Pushed {
   readonly outcome: Outcome;
   /** Warnings and the like. */
   readonly notes: readonly string[];
+  /** The open pull request that has this change already; null: none, or nobody knows. */
+  readonly same: SameWork | null;
 }
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
@@ -93,7 +96,7 @@ async function pushed(
   const { outcome } = await session.conclude();
   // A retry is the same form, which finds the pull request by its name.
   await session.end(true);
-  return { outcome, notes: reply.notes };
+  return { outcome, notes: reply.notes, same: reply.same };
 }
 
 function readerOf(bytes: Uint8Array | null): ByteReader {
