@@ -7,6 +7,7 @@ import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
 const bed = useTestBed();
+const APPEAL = '/v1/moderation/appeal';
 
 const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());
 const issuePath = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/new-issue`;
@@ -190,8 +191,8 @@ describe('before it is posted, a text', () => {
 });
 
 /** As JSON under a type. */
-const sendAs = (path: string, type: string, origin: string | null) =>
-  fetch(bed.service.url + path, {
+const sendAs = (path: string, type: string, origin: string | null, { service } = bed) =>
+  fetch(service.url + path, {
     method: 'POST',
     headers: { 'Content-Type': type, ...(origin !== null && { Origin: origin }) },
     body: JSON.stringify({ title: 'T', body: 'Thanks!' }),
@@ -201,6 +202,7 @@ describe('a page of another site', () => {
   it('posts for its readers only what their browsers ask for leave to send', async () => {
     const upstream = await bed.createUpstream();
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+    expect((await sendAs(APPEAL, 'text/plain', 'https://evil.test')).status).toBe(403);
     const paths = ['issues/anonymous', 'issues/1/comments/anonymous', 'pulls/1/comments/anonymous'];
     for (const path of paths.map((end) => `/v1/gh/${upstream.fullName}/${end}`)) {
       for (const type of [
@@ -217,6 +219,29 @@ describe('a page of another site', () => {
       expect((await sendAs(path, 'application/json', 'https://front-end.test')).status).toBe(200);
       expect((await sendAs(path, 'application/x-www-form-urlencoded', null)).status, 'curl -d').toBe(200);
     }
+  });
+});
+
+describe('ALLOWED_ORIGINS', () => {
+  const limited = useTestBed({ env: { ALLOWED_ORIGINS: 'https://front-end.test' } });
+
+  it('names the sites whose pages may post', async () => {
+    const upstream = await limited.createUpstream();
+    const send = async (path: string, type: string, origin: string | null) => {
+      const response = await sendAs(path, type, origin, limited);
+      return [response.status, ((await response.json()) as { error?: string }).error];
+    };
+    const json = 'application/json';
+    const issues = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+    for (const path of [issues, `/v1/gh/${upstream.fullName}/issues/1/comments/anonymous`, APPEAL]) {
+      for (const origin of ['https://evil.test', 'https://front-end.test.evil.test', 'null']) {
+        expect(await send(path, json, origin)).toEqual([403, 'a page of this site may not post here']);
+      }
+    }
+    expect((await send(issues, json, 'https://front-end.test'))[0]).toBe(200);
+    expect((await send(issues, 'text/plain', 'https://front-end.test'))[0]).toBe(403);
+    expect((await send(issues, json, limited.service.url))[0]).toBe(200);
+    expect((await send(issues, json, null))[0], 'a program').toBe(200);
   });
 });
 
