@@ -49,6 +49,10 @@ async function made(upstream: Upstream, input: string | Uint8Array, ...args: str
 const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
 const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
 
+const noticeIn = ({ html }: FormAnswer): string => /<div class="notice">[^]*?<\/div>/.exec(html)?.[0] ?? '';
+const linksIn = (html: string): (string | undefined)[] =>
+  [...html.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
+
 describe('a change', () => {
   it('leaves everything else in its folders as it was, byte for byte, also names that are not UTF-8', async () => {
     const upstream = await bed.createUpstream();
@@ -186,8 +190,6 @@ describe('a change', () => {
     const hash = hashIn(first.answer);
     const [pull] = await bed.host.pulls(upstream);
     const { client, answer } = await change(upstream, 'a.txt', 'two\n');
-    const noticeIn = ({ html }: FormAnswer) => /<div class="notice">[^]*?<\/div>/.exec(html)?.[0] ?? '';
-    const linksIn = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
     const links = [pull?.url, `${opened(upstream, 'a.txt')}&amp;pr_hash=${hash}`];
     expect(linksIn(noticeIn(answer))).toEqual(links);
     expect(noticeIn(answer)).toMatch(/The same change is open already/);
