@@ -7,10 +7,17 @@ import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '../../git/wire/side-band.ts';
 import type { Clock } from '../../isolate/clock.ts';
-import type { SameWork } from '../same-work.ts';
 
 /** Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five seconds. */
 const KEEP_ALIVE_MS = 2_500;
+
+/** An open pull request that has commits of a push already. */
+export interface SameWork {
+  readonly prHash: string;
+  readonly url: string;
+  /** How many commits of the push are in it. */
+  readonly shared: number;
+}
 
 export interface Reply {
   /** Lines that the person should know: warnings and the like. */

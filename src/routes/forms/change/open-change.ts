@@ -15,7 +15,7 @@ import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-reques
 import { pullRequestPath } from '../../../pr-hash.ts';
 import { type HeldFacts, heldSentence, notPublic } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
-import type { SameWork } from '../../../push/same-work.ts';
+import type { SameWork } from '../../../push/reply/reply.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
