@@ -106,14 +106,12 @@ export interface GivenAway {
   readonly addresses: readonly string[];
 }
 
-/** An open pull request with the same change. */
 export interface SameChange {
-  readonly url: string;
-  /** Of the form that goes on with it. */
-  readonly edit: string;
+  /** An open pull request with the same change, and the form that goes on with it; null: nobody knows of one. */
+  readonly same: { readonly url: string; readonly edit: string } | null;
 }
 
-export interface ChangePreview extends GivenAway {
+export interface ChangePreview extends GivenAway, SameChange {
   readonly difference: Difference;
   /** Of commit and pull request. */
   readonly author: string;
@@ -125,8 +123,6 @@ export interface ChangePreview extends GivenAway {
   readonly isDelayed: boolean;
   /** Whether others have changed something since the form was opened. */
   readonly hasMoved: boolean;
-  /** Null: there is none, or nobody knows. */
-  readonly same: SameChange | null;
 }
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
@@ -156,7 +152,7 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
 }
 
 /** @param or what else there is to do. */
-export function sameNotice({ same }: Pick<ChangePreview, 'same'>, or: string): Html | '' {
+export function sameNotice({ same }: SameChange, or: string): Html | '' {
   if (same === null) return '';
   return html`<div class="notice">
     <p>

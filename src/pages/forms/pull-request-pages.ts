@@ -31,7 +31,7 @@ function keepCard({ prHash, key }: Kept, why: string, ways: Html | '' = ''): Htm
   </section>`;
 }
 
-export interface OpenedChange extends Kept {
+export interface OpenedChange extends Kept, SameChange {
   readonly isUpdate: boolean;
   readonly prUrl: string;
   readonly subscribeUrl: string;
@@ -41,8 +41,6 @@ export interface OpenedChange extends Kept {
   readonly withdrawal: string;
   /** Warnings and the like. */
   readonly lines: readonly string[];
-  /** Null: there is none, or nobody knows. */
-  readonly same: SameChange | null;
 }
 
 export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, opened: OpenedChange): Page {

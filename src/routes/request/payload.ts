@@ -23,22 +23,14 @@ export interface Payload<T> {
   readonly fields: T;
 }
 
-/**
- * What anybody posts: the object in the request's body, unless a page of another site must not send it.
- * @param memory as `readObject` has it.
- * @throws BodyError as `readObject` does.
- */
-export async function readJsonObject(
-  c: Context<AppEnv>,
-  memory?: MemoryHold,
-): Promise<Payload<Readonly<Record<string, unknown>>> | Refused> {
+/** As `readObject`, of whoever may post: a page of another site may be refused. */
+export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): ReturnType<typeof readObject> {
   return refuseForeign(c) ?? readObject(c, memory);
 }
 
 function refuseForeign({ req, var: { config } }: Context<AppEnv>): Refused | null {
   if (!isCrossSite(req.raw)) return null;
-  const isAllowed = config.allowedOrigins?.includes(req.header('Origin') ?? '') ?? true;
-  if (!isAllowed) return NOT_ALLOWED;
+  if (config.allowedOrigins?.includes(req.header('Origin') ?? '') === false) return NOT_ALLOWED;
   return /^application\/json\b/i.test(req.header('Content-Type') ?? '') ? null : FOREIGN;
 }
 

@@ -15,7 +15,6 @@ import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-reques
 import { pullRequestPath } from '../../../pr-hash.ts';
 import { type HeldFacts, heldSentence, notPublic } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
-import type { SameWork } from '../../../push/reply/reply.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
@@ -26,7 +25,7 @@ import { serviceSecret } from '../../../secret/open-secret.ts';
 import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
 import { changeForm, showAgain } from './change-page.ts';
-import { type InMemoryPush, pushInMemory } from './push-in-memory.ts';
+import { type InMemoryPush, type Pushed, pushInMemory } from './push-in-memory.ts';
 
 /** How long the second of two equal forms waits for the first. */
 const ATTEMPTS = 20;
@@ -89,13 +88,12 @@ export async function openedBefore(
   return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, key, lines: [], same: null });
 }
 
-interface Opened {
+interface Opened extends Pick<Pushed, 'same'> {
   readonly isUpdate: boolean;
   readonly prUrl: string;
   readonly prHash: string;
   readonly key: string | null;
   readonly lines: readonly string[];
-  readonly same: SameWork | null;
 }
 
 function done(
