@@ -49,7 +49,7 @@ async function made(upstream: Upstream, input: string | Uint8Array, ...args: str
 const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
 const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
 
-const noticeIn = ({ html }: FormAnswer): string => /<div class="notice">[^]*?<\/div>/.exec(html)?.[0] ?? '';
+const noticeIn = ({ html }: FormAnswer): string => /<p class="notice">[^]*?<\/p>/.exec(html)?.[0] ?? '';
 const linksIn = (html: string): (string | undefined)[] =>
   [...html.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
 

@@ -154,12 +154,10 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
 /** @param or what else there is to do. */
 export function sameNotice({ same }: SameChange, or: string): Html | '' {
   if (same === null) return '';
-  return html`<div class="notice">
-    <p>
-      The same change is open already as <a href="${safeUrl(same.url)}">${same.url}</a>.
-      <a href="${same.edit}">Go on with that one</a>, ${or}.
-    </p>
-  </div>`;
+  return html`<p class="notice">
+    The same change is open already as <a href="${safeUrl(same.url)}">${same.url}</a>.
+    <a href="${same.edit}">Go on with that one</a>, ${or}.
+  </p>`;
 }
 
 function movedNotice({ hasMoved }: ChangePreview): Html | '' {

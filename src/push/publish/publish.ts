@@ -186,9 +186,8 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
 /** Warns before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
   const [what, instead] = sameWorkLines(run, push, same);
-  const key = await keyOf(run, prHash);
-  const withdrawal = `Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
-  await run.reply.noteSame(same, [what, `${instead} ${withdrawal}`]);
+  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
+  await run.reply.noteSame(same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 
 /** Null: it stays what it was. */
