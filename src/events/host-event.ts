@@ -10,7 +10,7 @@ import { prHashOf } from '../pr-hash.ts';
 
 export interface HostEvent {
   readonly key: string;
-  readonly kind: 'commented' | 'reviewed' | 'approved' | 'merged' | 'closed' | 'withdrawn';
+  readonly kind: Remark['kind'] | 'merged' | 'closed' | 'withdrawn';
   /** Of the pull request. */
   readonly number: number;
   /** The page that shows it. */
@@ -43,7 +43,7 @@ export function eventsOf(
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .map((remark) => ({
       key: remark.key,
-      kind: remark.isApproval ? 'approved' : remark.key.startsWith('review:') ? 'reviewed' : 'commented',
+      kind: remark.kind,
       number,
       url: remark.url,
     }));

@@ -269,8 +269,8 @@ export interface Remark {
   readonly url: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Whether it is a review that approves the change. */
-  readonly isApproval: boolean;
+  /** What it says of the change, if it is a review with a verdict. */
+  readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
   readonly text: string;
 }
 

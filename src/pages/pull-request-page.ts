@@ -46,12 +46,18 @@ const STATES: Readonly<
   },
 };
 
-const APPROVED = 'A reviewer has approved it. It is not merged yet.';
+/** What the last review of an open one means, until an update answers it. */
+const REVIEWED: Readonly<Partial<Record<HistoryKind, string | null>>> = {
+  approved: 'A reviewer has approved it. It is not merged yet.',
+  'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
+  reviewed: null,
+  updated: null,
+};
 
-/** By the last review of an open one. */
 function meaningOf({ state, events }: PullRequestView): string {
-  const review = events.find(({ kind }) => kind === 'approved' || kind === 'reviewed' || kind === 'updated');
-  return state === 'open' && review?.kind === 'approved' ? APPROVED : STATES[state].meaning;
+  const review = events.find(({ kind }) => kind in REVIEWED);
+  const meaning = review === undefined || state !== 'open' ? null : REVIEWED[review.kind];
+  return meaning ?? STATES[state].meaning;
 }
 
 /** How a state is shown: one word, and its colour. */
@@ -65,6 +71,7 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
   commented: 'New comment',
   reviewed: 'New review',
   approved: 'Approved',
+  'changes-requested': 'Changes requested',
   reopened: 'Reopened',
   merged: 'Merged',
   closed: 'Closed',

@@ -38,10 +38,12 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
 
   const on = { owner: upstream.owner, repo: upstream.name, number: pull.number };
   const comment = bed.sandbox.maintainer.comment(on, '<script>alert("mona")</script>', 'mona');
+  const refusal = bed.sandbox.maintainer.review(on, 'CHANGES_REQUESTED', 'Why?', 'hubot');
   const review = bed.sandbox.maintainer.review(on, 'APPROVED', 'Fine ]]>', 'mona');
   await bed.service.runScheduled();
   const told = [
     ['Approved', `${pull.url}#pullrequestreview-${review}`],
+    ['Changes requested', `${pull.url}#pullrequestreview-${refusal}`],
     ['New comment', `${pull.url}#issuecomment-${comment}`],
     ['Opened', pull.url],
   ];
@@ -66,7 +68,7 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   expect([last.state, last.entries[0]]).toEqual(['Withdrawn', 'withdrawn']);
   expect(await (await get(url)).text()).not.toContain('-o withdraw');
 
-  await expect.poll(() => published(banner.prHash)).toHaveLength(5);
+  await expect.poll(() => published(banner.prHash)).toHaveLength(6);
   expect(
     published(banner.prHash).every(({ headers }) => headers['authorization'] === `Bearer ${TOKEN}`),
   ).toBe(true);

@@ -20,7 +20,8 @@ function activity(changes: Partial<PullRequestState> = {}): PullRequestState {
 }
 
 function remark(key: string, at: string, authorId: number | null = MONA, text = '') {
-  return { key, authorId, url: `${PULL}#${key}`, at, text, isApproval: false };
+  const kind = key.startsWith('review:') ? ('reviewed' as const) : ('commented' as const);
+  return { key, authorId, url: `${PULL}#${key}`, at, text, kind };
 }
 
 describe('the events of a pull request', () => {
@@ -35,13 +36,13 @@ describe('the events of a pull request', () => {
       remark('comment:4', '2026-01-05T00:00:00Z', null),
       remark('comment:5', '2026-01-06T00:00:00Z', BOT),
       remark('review:9', '2026-01-04T00:00:00Z'),
-      { ...remark('review:10', '2026-01-07T00:00:00Z'), isApproval: true },
+      { ...remark('review:10', '2026-01-07T00:00:00Z'), kind: 'changes-requested' as const },
     ];
     expect(eventsOf(activity(), remarks, BOT)).toEqual([
       { key: 'comment:3', kind: 'commented', number: 7, url: `${PULL}#comment:3` },
       { key: 'review:9', kind: 'reviewed', number: 7, url: `${PULL}#review:9` },
       { key: 'comment:4', kind: 'commented', number: 7, url: `${PULL}#comment:4` },
-      { key: 'review:10', kind: 'approved', number: 7, url: `${PULL}#review:10` },
+      { key: 'review:10', kind: 'changes-requested', number: 7, url: `${PULL}#review:10` },
     ]);
   });
 

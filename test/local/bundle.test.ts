@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unstable_splitSqlQuery as splitSqlQuery } from 'wrangler';
 import { bundleHash, readConfig } from '../../local/build.ts';
@@ -52,6 +53,11 @@ it('bundles the same bytes as wrangler', async () => {
   expect(held.texts).toHaveLength(21);
   // Not `toBe`, which would print two megabytes.
   expect(held.code === imported.code, 'the bundles are the same').toBe(true);
+});
+
+it('is small enough to start fast: 365 KiB compressed', async () => {
+  const bundle = await bundleWorker(await readConfig());
+  expect(gzipSync(bundle).byteLength).toBeLessThanOrEqual(365 * 1024);
 });
 
 interface Imported {

@@ -49,33 +49,33 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 137, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 44_000;
+const MOST_LINES = 43_240;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
-  badges: 105,
-  config: 525,
-  durable: 5_486,
-  edit: 420,
-  events: 367,
-  forms: 157,
-  git: 7_880,
-  host: 4_533,
-  isolate: 745,
-  limits: 1_181,
-  metrics: 525,
-  middleware: 210,
-  notify: 430,
-  outgoing: 1_292,
-  pages: 3_045,
-  policy: 367,
-  push: 6_357,
-  routes: 7_791,
-  secret: 315,
-  spool: 525,
-  stats: 525,
-  streams: 420,
-  text: 787,
-  upstream: 1_081,
+  badges: 90,
+  config: 500,
+  durable: 5_230,
+  edit: 370,
+  events: 340,
+  forms: 110,
+  git: 7_510,
+  host: 4_180,
+  isolate: 710,
+  limits: 1_150,
+  metrics: 490,
+  middleware: 170,
+  notify: 390,
+  outgoing: 1_230,
+  pages: 2_580,
+  policy: 330,
+  push: 6_250,
+  routes: 7_440,
+  secret: 260,
+  spool: 480,
+  stats: 520,
+  streams: 390,
+  text: 590,
+  upstream: 1_030,
 };
 
 /** The names may be on several lines. */

@@ -9,7 +9,7 @@ export const MAX_EVENTS = 50;
 /** More than any host needs for a link to a comment. */
 const MAX_URL_LENGTH = 500;
 
-const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved']);
+const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
 
 export type PullRequestState = 'open' | 'merged' | 'closed' | 'withdrawn';
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];

@@ -85,6 +85,7 @@ const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
   commented: 'commented',
   reviewed: 'commented',
   approved: 'commented',
+  'changes-requested': 'commented',
   merged: 'merged',
   closed: 'closed',
   withdrawn: 'closed',

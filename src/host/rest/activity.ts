@@ -171,6 +171,13 @@ function moment(ms: number): string {
 /** Every remark on a line of code belongs to a review, even if it is the only one in it. */
 type AnsweredReview = AnsweredRemark & { readonly submitted_at?: string; readonly state?: string };
 
+/** Of GitHub, and of Gitea (its `ReviewStateType`) where that differs. */
+const VERDICTS: Readonly<Record<string, Remark['kind']>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes-requested',
+  REQUEST_CHANGES: 'changes-requested',
+};
+
 /** @throws TypeError for fields of another shape */
 function remarksSince(
   since: string,
@@ -181,7 +188,7 @@ function remarksSince(
     ...comments.map((comment) => toRemark('comment', comment, comment.created_at)),
     ...reviews.map((review) => ({
       ...toRemark('review', review, review.submitted_at ?? ''),
-      isApproval: review.state === 'APPROVED',
+      kind: VERDICTS[review.state ?? ''] ?? 'reviewed',
     })),
   ];
   // An old comment that was edited is no news.
@@ -198,7 +205,7 @@ function toRemark(
     authorId: user?.id ?? null,
     url: expectAddress(html_url),
     at,
-    isApproval: false,
+    kind: 'commented',
     text: body ?? '',
   };
 }
