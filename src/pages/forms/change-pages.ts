@@ -151,7 +151,6 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
   );
 }
 
-/** @param or what else there is to do. */
 export function sameNotice({ same }: SameChange, or: string): Html | '' {
   if (same === null) return '';
   return html`<p class="notice">

@@ -31,9 +31,8 @@ export interface InMemoryPush {
 
 export interface Pushed {
   readonly outcome: Outcome;
-  /** Warnings and the like. */
+  /** Warnings and the like; and the open pull request that has the change already, if one is known. */
   readonly notes: readonly string[];
-  /** The open pull request that has this change already; null: none, or nobody knows. */
   readonly same: SameWork | null;
 }
 
