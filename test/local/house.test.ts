@@ -49,11 +49,11 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 137, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 43_240;
+const MOST_LINES = 43_300;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 90,
-  config: 500,
+  config: 520,
   durable: 5_230,
   edit: 370,
   events: 340,
@@ -66,10 +66,10 @@ const MOST_LINES_OF_ROOMS = {
   middleware: 170,
   notify: 390,
   outgoing: 1_230,
-  pages: 2_580,
+  pages: 2_590,
   policy: 330,
-  push: 6_250,
-  routes: 7_440,
+  push: 6_260,
+  routes: 7_460,
   secret: 260,
   spool: 480,
   stats: 520,

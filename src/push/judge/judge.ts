@@ -168,7 +168,7 @@ async function judged(
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }
   const same = named === null ? await questions.sameWork(push, undated()) : null;
-  if (same !== null) await questions.note(...sameWorkLines({ settings }, push, same));
+  if (same !== null) await questions.noteSame(same, sameWorkLines({ settings }, push, same));
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };

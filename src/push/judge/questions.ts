@@ -97,6 +97,7 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
   return {
     /** Tells the person something, whatever the verdict will be. */
     note: (...lines: string[]) => reply.note(...lines),
+    noteSame: reply.noteSame.bind(reply),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
