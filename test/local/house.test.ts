@@ -47,7 +47,7 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 137, 'routes/git/git-push.ts': 250 };
+const MOST_RUN_BY = { 'push/session.ts': 138, 'routes/git/git-push.ts': 250 };
 /** Who takes lines away lowers the ceiling. */
 const MOST_LINES = 43_380;
 /** Of the rooms that are folders. */
