@@ -18,6 +18,7 @@ import {
   hostNames,
   matching,
   oneOf,
+  origins,
   onionAddress,
   rateLimits,
   webAddress,
@@ -74,6 +75,8 @@ export interface Config {
   readonly notifyToken: string | null;
   /** Servers behind Cloudflare, which sockets cannot reach. */
   readonly outgoingFetchHosts: readonly string[];
+  /** Sites whose pages may post for their readers; null: all. */
+  readonly allowedOrigins: readonly string[] | null;
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
@@ -163,6 +166,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     notifyAdminUrl: reader.read('NOTIFY_ADMIN_URL', webAddress, notifyBaseUrl),
     notifyToken: reader.read('NOTIFY_TOKEN', headerSecret, null),
     outgoingFetchHosts: Object.freeze(reader.read('OUTGOING_FETCH_HOSTS', hostNames, [])),
+    allowedOrigins: Object.freeze(reader.read('ALLOWED_ORIGINS', origins, null)),
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),

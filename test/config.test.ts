@@ -55,6 +55,7 @@ describe('parseConfig', () => {
       notifyAdminUrl: 'https://ntfy.sh',
       notifyToken: null,
       outgoingFetchHosts: [],
+      allowedOrigins: null,
       notifyAdminTopic: null,
       alertAddress: 'shown',
       maxRepositoryMb: 500,
@@ -288,6 +289,22 @@ describe('OUTGOING_FETCH_HOSTS', () => {
   it.each(['https://example.org', 'example.org:443', 'a b', 'a,,b', 'a,', '*.example.org', '-a.example.org'])(
     'refuses %s',
     (text) => expect(messagesOf({ OUTGOING_FETCH_HOSTS: text })).toHaveLength(1),
+  );
+});
+
+describe('ALLOWED_ORIGINS', () => {
+  it('is a list of origins, or stands for all', () => {
+    const list = 'https://Front-End.test, http://localhost:3000';
+    expect(configOf({ ALLOWED_ORIGINS: list }).allowedOrigins).toEqual([
+      'https://front-end.test',
+      'http://localhost:3000',
+    ]);
+    expect(configOf({ ALLOWED_ORIGINS: '*' }).allowedOrigins).toBeNull();
+  });
+
+  it.each(['null', 'example.org', 'https://example.org/path', 'https://a.test,*', 'https://a.test,,'])(
+    'refuses %s',
+    (text) => expect(messagesOf({ ALLOWED_ORIGINS: text })).toHaveLength(1),
   );
 });
 

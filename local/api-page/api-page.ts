@@ -17,8 +17,8 @@ export async function apiPage(description: ApiDocument): Promise<string> {
     <p>
       Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, a sentence that names what is
       wrong. The header <code>X-Error-Code</code> has a code that stays the same. Most errors of the Git
-      remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
-      <a href="/openapi.json">openapi.json</a>.
+      remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports; an operator
+      may restrict what other sites post. For tools: <a href="/openapi.json">openapi.json</a>.
     </p>
     <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
     ${groups.map(section)} ${limitsSection()}

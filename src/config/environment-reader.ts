@@ -4,6 +4,7 @@ import type { ValueKind } from './values.ts';
 
 const PLAIN = [
   'ALERT_ADDRESS',
+  'ALLOWED_ORIGINS',
   'ANON_EMAIL',
   'BUNDLE_HASH',
   'CLIENT_IP_HEADER',

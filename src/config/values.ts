@@ -121,6 +121,17 @@ export const onionAddress: ValueKind<string> = {
   },
 };
 
+/** What browsers send as `Origin`; null: all. */
+export const origins: ValueKind<readonly string[] | null> = {
+  rule: '* or origins separated by commas, such as https://example.org,http://localhost:3000',
+  parse(text) {
+    if (text === '*') return null;
+    const addresses = text.split(',').map((part) => webAddress.parse(part.trim()));
+    const isList = addresses.every((address) => address !== undefined && new URL(address).origin === address);
+    return isList ? (addresses as string[]) : undefined;
+  },
+};
+
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Names of servers, as they stand in addresses. */

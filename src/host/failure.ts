@@ -57,8 +57,12 @@ const LIMITS: readonly Row[] = [
   // "Rate limits": a secondary limit may come with the time to wait, and a primary one with nothing left.
   { status: [403], when: hasHeader('retry-after', /\S/) },
   { status: [403], when: hasHeader('x-ratelimit-remaining', /^0$/) },
-  // A text alone, old and new, or the address of its explanation: apache/devlake#1322, nf-core/tools#970.
-  { status: [403], when: /rate.limit|abuse detection|blocked from content/i },
+  // A text alone, old and new, or the address of its explanation: apache/devlake#1322, nf-core/tools#970. A sentence may
+  // name a repository or its owner, whose names hold no space.
+  {
+    status: [403],
+    when: /rate limit|(?:docs|developer)\.github\.com\/\S{0,99}rate-limit|abuse detection|blocked from content/i,
+  },
   // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801, whatwg/spec-factory#55.
   { to: WRITES, status: [422], when: ({ codes }) => codes.includes('abuse') },
   { to: WRITES, status: [403, 422], when: /submitted too quickly/i },

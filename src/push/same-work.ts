@@ -9,17 +9,11 @@ import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
+import type { SameWork } from './reply/reply.ts';
 import type { Publishable } from './verdict/verdict.ts';
 
 /** Commits of a push that are looked for, the newest ones. */
 const MOST_SEARCHED = 100;
-
-export interface SameWork {
-  readonly prHash: string;
-  readonly url: string;
-  /** How many commits of the push are in it. */
-  readonly shared: number;
-}
 
 export interface Compared {
   /** Of all commits of the push. */

@@ -99,16 +99,6 @@ export class HistoryLister {
     return null;
   }
 
-  /**
-   * Whether only `oid`'s own branch has it: none of `tips` reaches it. Also false if there is too much to tell. One request.
-   * @throws HostError if the host does not answer.
-   */
-  async isApartFrom(repository: RepositoryName, oid: Oid, tips: readonly Oid[]): Promise<boolean> {
-    const request = { wants: [oid], haves: tips };
-    const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
-    return answer.kind === 'listed' && answer.commits.size > 0;
-  }
-
   async #fetchUnlessTooLarge(
     repository: RepositoryName,
     part: HistoryPart,

@@ -6,6 +6,7 @@
  * they were the pusher's. But if there are too many, a push continues without the oldest.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
+import { SHARED } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../repository-name.ts';
@@ -45,7 +46,12 @@ class GrowingListing {
 
   /** A tip from which a listed commit is reached. */
   tipAbove(oid: Oid): Oid | undefined {
-    return this.#listing?.tips[this.#listing.listed.get(oid) ?? -1];
+    return this.#listing?.tips[(this.#listing.listed.get(oid) ?? -1) % SHARED];
+  }
+
+  /** Whether one tip alone reaches a listed commit. */
+  isOfOne(oid: Oid): boolean {
+    return (this.#listing?.listed.get(oid) ?? SHARED) < SHARED;
   }
 
   /** Lists one window more; false if there is none, or it is too large. @throws HostError */
@@ -113,16 +119,13 @@ export class UpstreamHistory implements KnownHistory {
     );
   }
 
-  /**
-   * The one branch that a commit may belong to if it is not in the main part, and a tip of each other branch. Null: the
-   * commit is in the main part, or nobody knows.
-   */
-  ownerOf(oid: Oid): { readonly branch: Ref; readonly others: readonly Oid[] } | null {
-    const tip = this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid);
+  /** The one branch that has a commit, if it is not in the main part. Null: it is, several have it, or nobody knows. */
+  ownerOf(oid: Oid): Ref | null {
+    const tips = new Set(this.#heads.map(({ oid: tip }) => tip));
+    if (tips.size > MAX_OTHER_BRANCHES || this.#others?.isOfOne(oid) !== true) return null;
+    const tip = this.#others.tipAbove(oid);
     const [branch, twin] = this.#heads.filter((head) => head.oid === tip);
-    if (branch === undefined || twin !== undefined) return null;
-    const others = this.#heads.filter((head) => head !== branch).map((head) => head.oid);
-    return { branch, others: [...new Set([...this.#mainTips, ...others])].slice(0, MAX_OTHER_BRANCHES) };
+    return branch === undefined || twin !== undefined ? null : branch;
   }
 
   /** Other branches that contain some of these commits. */

@@ -198,6 +198,8 @@ describe('comments and issues', () => {
     await api.expect(400, `POST ${appeals}`, appeals, json(author, { ...appeal, text: '' }));
     await api.expect(409, `POST ${appeals}`, appeals, json(author, { ...appeal, user_token: 'another' }));
     await api.expect(413, `POST ${appeals}`, appeals, json(author, LARGE));
+    const foreign = { headers: { 'Sec-Fetch-Site': 'cross-site' }, body: JSON.stringify(appeal) };
+    await api.expect(403, `POST ${appeals}`, appeals, foreign);
 
     const busy = bed.person();
     for (let count = 0; count < 30; count++) {

@@ -49,6 +49,10 @@ async function made(upstream: Upstream, input: string | Uint8Array, ...args: str
 const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
 const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
 
+const noticeIn = ({ html }: FormAnswer): string => /<p class="notice">[^]*?<\/p>/.exec(html)?.[0] ?? '';
+const linksIn = (html: string): (string | undefined)[] =>
+  [...html.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
+
 describe('a change', () => {
   it('leaves everything else in its folders as it was, byte for byte, also names that are not UTF-8', async () => {
     const upstream = await bed.createUpstream();
@@ -177,6 +181,24 @@ describe('a change', () => {
     }
     const contents = hashes.map((hash) => forkFile(upstream, hash, 'a.txt'));
     expect(await Promise.all(contents)).toEqual(['one', 'two']);
+  });
+
+  it('that is open already says so before it is opened, and leads to that pull request', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const first = await change(upstream, 'a.txt', 'two\n', 'open');
+    const hash = hashIn(first.answer);
+    const [pull] = await bed.host.pulls(upstream);
+    const { client, answer } = await change(upstream, 'a.txt', 'two\n');
+    const links = [pull?.url, `${opened(upstream, 'a.txt')}&amp;pr_hash=${hash}`];
+    expect(linksIn(noticeIn(answer))).toEqual(links);
+    expect(noticeIn(answer)).toMatch(/The same change is open already/);
+    const double = await client.post(formPath(upstream), { ...answer.fields, step: 'open' });
+    expect(double.heading, double.problem).toBe('Your pull request is open');
+    expect(linksIn(noticeIn(double))).toEqual(links);
+    for (const { html } of [answer, double]) expect(html).not.toMatch(/NEW pull request|-o pr-hash/);
+    const other = await change(upstream, 'a.txt', 'three\n');
+    expect(noticeIn(other.answer)).toBe('');
   });
 
   it('whose pull request was withdrawn does not say that it is open', async () => {

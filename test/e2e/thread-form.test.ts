@@ -3,10 +3,12 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type FormAnswer, FormClient, typedIn } from './support/form-client.ts';
+import { OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed();
+const bed = useTestBed({ env: OPERATOR });
+const APPEAL = '/v1/moderation/appeal';
 
 const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());
 const issuePath = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/new-issue`;
@@ -190,8 +192,8 @@ describe('before it is posted, a text', () => {
 });
 
 /** As JSON under a type. */
-const sendAs = (path: string, type: string, origin: string | null) =>
-  fetch(bed.service.url + path, {
+const sendAs = (path: string, type: string, origin: string | null, { service } = bed) =>
+  fetch(service.url + path, {
     method: 'POST',
     headers: { 'Content-Type': type, ...(origin !== null && { Origin: origin }) },
     body: JSON.stringify({ title: 'T', body: 'Thanks!' }),
@@ -201,6 +203,7 @@ describe('a page of another site', () => {
   it('posts for its readers only what their browsers ask for leave to send', async () => {
     const upstream = await bed.createUpstream();
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+    expect((await sendAs(APPEAL, 'text/plain', 'https://evil.test')).status).toBe(403);
     const paths = ['issues/anonymous', 'issues/1/comments/anonymous', 'pulls/1/comments/anonymous'];
     for (const path of paths.map((end) => `/v1/gh/${upstream.fullName}/${end}`)) {
       for (const type of [
@@ -220,6 +223,74 @@ describe('a page of another site', () => {
   });
 });
 
+describe('ALLOWED_ORIGINS', () => {
+  const limited = useTestBed({ env: { ALLOWED_ORIGINS: 'https://front-end.test' } });
+
+  it('names the sites whose pages may post', async () => {
+    const upstream = await limited.createUpstream();
+    const send = async (path: string, type: string, origin: string | null) => {
+      const response = await sendAs(path, type, origin, limited);
+      const answer: { error?: string } = await response.json();
+      return [response.status, answer.error];
+    };
+    const json = 'application/json';
+    const issues = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+    for (const path of [issues, `/v1/gh/${upstream.fullName}/issues/1/comments/anonymous`, APPEAL]) {
+      for (const origin of ['https://evil.test', 'https://front-end.test.evil.test', 'null']) {
+        expect(await send(path, json, origin)).toEqual([403, 'a page of this site may not post here']);
+      }
+    }
+    expect((await send(issues, json, 'https://front-end.test'))[0]).toBe(200);
+    expect((await send(issues, 'text/plain', 'https://front-end.test'))[0]).toBe(403);
+    expect((await send(issues, json, limited.service.url))[0]).toBe(200);
+    expect((await send(issues, json, null))[0], 'a program').toBe(200);
+  });
+});
+
+describe('every field of a report and of an appeal', () => {
+  const ODD = [
+    undefined,
+    null,
+    1,
+    true,
+    [],
+    ['a'],
+    {},
+    '',
+    ' ',
+    '\0',
+    '\ud800',
+    '\u202eabc',
+    'x'.repeat(9_000),
+  ];
+
+  it.each([
+    ['report', { hash: '01234567' }],
+    ['appeal', { thread: 'octo/hello#1', user_token: 'U', text: 'Please' }],
+  ])('of %s is refused in words if it is of another type, missing or odd', async (end, whole) => {
+    for (const name of Object.keys(whole)) {
+      for (const value of ODD) {
+        const response = await fetch(`${bed.service.url}/v1/moderation/${end}`, {
+          method: 'POST',
+          headers: {
+            'Content-Type': 'application/json',
+            Accept: 'application/json',
+            ...bed.person().headers,
+          },
+          body: JSON.stringify({ ...whole, [name]: value }),
+        });
+        const answer: { error?: string } = await response.json();
+        // Any text may be a token, if of nobody who was reported.
+        const status = name === 'user_token' && value === '\u202eabc' ? 409 : 400;
+        expect([response.status, answer.error], `${name}: ${JSON.stringify(value)}`).toEqual([
+          status,
+          expect.stringMatching(/^\w+ /),
+        ]);
+      }
+    }
+  });
+});
+
 describe('every field of a form', () => {
   const LONG = 'x'.repeat(70_000);
   const HOSTILE = [
@@ -235,14 +306,14 @@ describe('every field of a form', () => {
     'null',
   ];
 
-  it.each(['new-issue', 'reply', 'change', 'withdraw'])(
+  it.each(['new-issue', 'reply', 'change', 'withdraw', 'appeal', 'report'])(
     'of %s may be missing, twice, too long or odd: the answer is a page with that text as text',
     async (form) => {
       const upstream = await bed.createUpstream();
       await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
-      const path = `/v1/gh/${upstream.fullName}/${form}`;
-      const query =
-        { 'new-issue': '', reply: '?to=1', change: '?path=new.md&new=1', withdraw: '' }[form] ?? '';
+      const isOfModeration = form === 'appeal' || form === 'report';
+      const path = isOfModeration ? `/v1/moderation/${form}` : `/v1/gh/${upstream.fullName}/${form}`;
+      const query = { reply: '?to=1', change: '?path=new.md&new=1', report: '?hash=01234567' }[form] ?? '';
       const { fields } = await clientOf().get(path + query);
       const names = [
         'title',
@@ -262,8 +333,12 @@ describe('every field of a form', () => {
         'delay',
         'step',
         'token',
+        'thread',
+        'hash',
       ];
-      const whole = { title: 'T', body: 'B', text: 'X', ...fields, step: 'preview' };
+      const thread = `${upstream.fullName}#1`;
+      const typed = { title: 'T', body: 'B', text: 'X', thread, user_token: 'U' };
+      const whole = { ...typed, ...fields, step: 'preview' };
       for (const name of names) {
         // Each counts for itself.
         const client = clientOf();

@@ -181,6 +181,9 @@ describe('the meaning of an answer', () => {
 
   it('is no limit where the host refuses for another reason, or does not refuse', () => {
     expect(meaning(403, {}, 'Repository access blocked')).toBeNull();
+    // Who names an organization so must not stop the account.
+    for (const name of ['rate-limit-x', 'rate_limit', 'secondary-rate-limits'])
+      expect(meaning(403, {}, `The \`${name}\` organization has an IP allow list enabled.`)).toBeNull();
     expect(meaning(403, { 'X-RateLimit-Remaining': '4999', 'X-RateLimit-Reset': '1' }, 'No.')).toBeNull();
     for (const status of [200, 401, 404, 422, 500, 503]) {
       expect(meaning(status, {}, SECONDARY_TEXT, 'write')).toBeNull();

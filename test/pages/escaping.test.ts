@@ -120,6 +120,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       addresses: [text],
       isDelayed: true,
       hasMoved: true,
+      same: { url: `https://host.test/${text}`, edit: text },
     }),
   (text) =>
     folderPage({
@@ -143,6 +144,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       edit: text,
       withdrawal: text,
       lines: [`-${text}-`],
+      same: { url: `https://host.test/${text}`, edit: text },
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
   (text) =>

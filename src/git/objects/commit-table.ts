@@ -16,6 +16,9 @@ export interface ListedCommit {
 /** A number that no commit and no tip has. */
 const NONE = 2 ** 32 - 1;
 
+/** Added to the index of a tip: another tip reaches the commit, too. There must be fewer tips. */
+export const SHARED = 2 ** 15;
+
 export class CommitTable {
   /** Commits and their parents. */
   readonly #oids = new OidTable();
@@ -69,27 +72,48 @@ export class CommitTable {
     return Array.from(places, (place) => this.#oids.at(this.#idOf.at(place)));
   }
 
-  /** Each commit that one of the tips reaches, with the index of the first such tip. */
+  /**
+   * Each commit that one of the tips reaches, with the index of the first such tip, and `SHARED` if there is another.
+   * Cost: each commit is visited twice at most.
+   */
   reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
     const tipOf = new Uint32Array(this.size).fill(NONE);
-    const waiting = new NumberList('uint32');
     for (const [tip, oid] of tips.entries()) {
       const start = this.#oids.indexOf(oid);
-      if (start >= 0) waiting.push(start);
-      while (waiting.length > 0) {
-        const place = this.#placeOf.at(waiting.pop());
-        if (place === NONE || tipOf[place] !== NONE) continue;
+      if (start < 0) continue;
+      // What an earlier tip has reached is shared, with all that it stands on.
+      const met: number[] = [];
+      this.#walk([start], (place, id) => {
+        if (tipOf[place] !== NONE && tipOf[place] !== tip) met.push(id);
+        if (tipOf[place] !== NONE) return false;
         tipOf[place] = tip;
-        for (let at = this.#parentsStart(place); at < this.#parentsEnd.at(place); at++) {
-          waiting.push(this.#parents.at(at));
-        }
-      }
+        return true;
+      });
+      this.#walk(met, (place) => {
+        if (tipOf[place]! >= SHARED) return false;
+        tipOf[place]! += SHARED;
+        return true;
+      });
     }
     const reached = new Map<Oid, number>();
     for (const [place, tip] of tipOf.entries()) {
       if (tip !== NONE) reached.set(this.#oids.at(this.#idOf.at(place)), tip);
     }
     return reached;
+  }
+
+  /** @param visit the place and the id of a commit; whether to go on to its parents. */
+  #walk(starts: readonly number[], visit: (place: number, id: number) => boolean): void {
+    const waiting = new NumberList('uint32');
+    for (const id of starts) waiting.push(id);
+    while (waiting.length > 0) {
+      const id = waiting.pop();
+      const place = this.#placeOf.at(id);
+      if (place === NONE || !visit(place, id)) continue;
+      for (let at = this.#parentsStart(place); at < this.#parentsEnd.at(place); at++) {
+        waiting.push(this.#parents.at(at));
+      }
+    }
   }
 
   /** Parents that are not among the commits. */

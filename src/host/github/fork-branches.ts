@@ -16,11 +16,11 @@ export async function syncBranch(
   fork: RepositoryName,
   { name: branch, tip: upstreamTip }: UpstreamBranch,
 ): Promise<void> {
-  const { repos, git } = calls.octokit.rest;
+  const { octokit } = calls;
   const { owner, name: repo } = fork;
   const way = await answerOf(
     calls,
-    async () => (await repos.mergeUpstream({ owner, repo, branch })).data.merge_type,
+    async () => (await octokit.rest.repos.mergeUpstream({ owner, repo, branch })).data.merge_type,
   );
   // Then the branch is where upstream's is, or was a moment ago. No other answer says where it is.
   if (way === 'fast-forward') return;
@@ -28,7 +28,7 @@ export async function syncBranch(
   if (refusal === null && (await branchTip(calls, fork, branch)) === upstreamTip) return;
   const update = { owner, repo, ref: `heads/${branch}`, sha: upstreamTip, force: true };
   const secondRefusal = await refusalOf(calls, async () => {
-    const { data } = await git.updateRef(update);
+    const { data } = await octokit.rest.git.updateRef(update);
     expectTip(data, upstreamTip);
   });
   if (secondRefusal === null) return;

@@ -18,6 +18,7 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
     createRef: `POST ${REPOSITORY}/git/refs`,
     deleteRef: `DELETE ${REPOSITORY}/git/refs/{ref}`,
     getRef: `GET ${REPOSITORY}/git/ref/{ref}`,
+    updateRef: `PATCH ${REPOSITORY}/git/refs/{ref}`,
   },
   issues: {
     create: `POST ${REPOSITORY}/issues`,
@@ -42,6 +43,7 @@ export const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, string>>
     createFork: `POST ${REPOSITORY}/forks`,
     get: `GET ${REPOSITORY}`,
     getContent: `GET ${REPOSITORY}/contents/{path}`,
+    mergeUpstream: `POST ${REPOSITORY}/merge-upstream`,
   },
   users: { getAuthenticated: 'GET /user' },
 };

@@ -14,6 +14,7 @@ import {
   nameField,
   problemNotice,
   type PullRequestKey,
+  safeUrl,
   stepButtons,
   textArea,
   textField,
@@ -105,7 +106,12 @@ export interface GivenAway {
   readonly addresses: readonly string[];
 }
 
-export interface ChangePreview extends GivenAway {
+export interface SameChange {
+  /** An open pull request with the same change, and the form that goes on with it; null: nobody knows of one. */
+  readonly same: { readonly url: string; readonly edit: string } | null;
+}
+
+export interface ChangePreview extends GivenAway, SameChange {
   readonly difference: Difference;
   /** Of commit and pull request. */
   readonly author: string;
@@ -127,7 +133,8 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
     'What becomes public',
     form,
     html`This is everything that becomes public. Nothing has been sent yet.`,
-    html`${movedNotice(preview)} ${addressNotice(preview)} ${publicText(form, preview)}
+    html`${sameNotice(preview, 'or open this one, too')} ${movedNotice(preview)} ${addressNotice(preview)}
+      ${publicText(form, preview)}
       <section class="card" aria-labelledby="file">
         <h2 id="file">${visibleText(path)}</h2>
         ${differenceTable(isNew(form) ? 'The new file' : 'The difference', preview.difference)}
@@ -142,6 +149,14 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
       </form>`,
     'wide',
   );
+}
+
+export function sameNotice({ same }: SameChange, or: string): Html | '' {
+  if (same === null) return '';
+  return html`<p class="notice">
+    The same change is open already as <a href="${safeUrl(same.url)}">${same.url}</a>.
+    <a href="${same.edit}">Go on with that one</a>, ${or}.
+  </p>`;
 }
 
 function movedNotice({ hasMoved }: ChangePreview): Html | '' {

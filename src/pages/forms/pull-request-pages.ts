@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import NEXT_HTML from '../fragments/next.html';
 import { filled, type Html, type Page } from '../layout.ts';
+import { type SameChange, sameNotice } from './change-pages.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
@@ -30,7 +31,7 @@ function keepCard({ prHash, key }: Kept, why: string, ways: Html | '' = ''): Htm
   </section>`;
 }
 
-export interface OpenedChange extends Kept {
+export interface OpenedChange extends Kept, SameChange {
   readonly isUpdate: boolean;
   readonly prUrl: string;
   readonly subscribeUrl: string;
@@ -49,7 +50,8 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
     isUpdate ? 'Your pull request is updated' : 'Your pull request is open',
     frame,
     html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
-    html`${keepCard(
+    html`${sameNotice(opened, 'and withdraw this one')}
+    ${keepCard(
       opened,
       'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Keep the key to yourself.',
     )}

@@ -1,5 +1,4 @@
 /** Where a push goes: whether upstream takes it, for which branch it is, and which pull request it updates. */
-import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
 import { oneLine } from '../../host-text.ts';
@@ -162,18 +161,18 @@ function branchBefore(upstream: Upstream, named: string): string | null {
  * a fix for a release, that branch. The person is told.
  */
 export async function baseOfWork(
-  questions: Pick<Questions, 'isApartFrom' | 'note'>,
+  questions: Pick<Questions, 'note'>,
   { ground }: Work,
   history: Pick<UpstreamHistory, 'ownerOf'>,
 ): Promise<Ref | null> {
   const [oid, another] = ground;
   const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
-  if (owner === null || !(await questions.isApartFrom(oid as Oid, owner.others))) return null;
-  const name = oneLine(owner.branch.name.slice('refs/heads/'.length));
+  if (owner === null) return null;
+  const name = oneLine(owner.name.slice('refs/heads/'.length));
   await questions.note(
     `Your work is based on "${name}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
   );
-  return owner.branch;
+  return owner;
 }
 
 function findListed({ refs }: Upstream, branch: string): Ref | null {

@@ -92,7 +92,8 @@ async function judged(
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
-  const base = (chosen.isGuess ? await baseOfWork(questions, work, history) : null) ?? chosen.ref;
+  const base =
+    (chosen.isGuess && open.hasAllBranches ? await baseOfWork(questions, work, history) : null) ?? chosen.ref;
   const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
   const borrowed = await borrowedLines(questions, work, pack.kept, repository, updated);
   if (borrowed.length > 0) await questions.note(...borrowed);
@@ -167,7 +168,7 @@ async function judged(
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }
   const same = named === null ? await questions.sameWork(push, undated()) : null;
-  if (same !== null) await questions.note(...sameWorkLines({ settings }, push, same));
+  if (same !== null) await questions.noteSame(same, sameWorkLines({ settings }, push, same));
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };

@@ -97,6 +97,7 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
   return {
     /** Tells the person something, whatever the verdict will be. */
     note: (...lines: string[]) => reply.note(...lines),
+    noteSame: reply.noteSame.bind(reply),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
@@ -137,9 +138,6 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
-    /** Whether none of these tips of upstream's reaches one of its commits. */
-    isApartFrom: (oid: Oid, tips: readonly Oid[]) =>
-      ofHistory(() => host.lister.isApartFrom(repository, oid, tips)),
     /** The upstream commit that contains all others of them; null if there is none. */
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */

@@ -14,7 +14,8 @@ import type { Place, PushHost } from '../push-host.ts';
 import { findPullRequest, recordOf } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
-import { compareWork, type SameWork, sameWorkLines } from '../same-work.ts';
+import type { SameWork } from '../reply/reply.ts';
+import { compareWork, sameWorkLines } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
@@ -185,11 +186,8 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
 /** Warns before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
   const [what, instead] = sameWorkLines(run, push, same);
-  const key = await keyOf(run, prHash);
-  await run.reply.note(
-    what,
-    `${instead} Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`,
-  );
+  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
+  await run.reply.noteSame(same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 
 /** Null: it stays what it was. */

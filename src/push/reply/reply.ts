@@ -11,9 +11,19 @@ import type { Clock } from '../../isolate/clock.ts';
 /** Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five seconds. */
 const KEEP_ALIVE_MS = 2_500;
 
+/** An open pull request that has commits of a push already. */
+export interface SameWork {
+  readonly prHash: string;
+  readonly url: string;
+  /** How many commits of the push are in it. */
+  readonly shared: number;
+}
+
 export interface Reply {
   /** Lines that the person should know: warnings and the like. */
   note(...lines: readonly string[]): Promise<void>;
+  /** The work is in an open pull request already. @param lines say so in the words of push options. */
+  noteSame(same: SameWork, lines: readonly string[]): Promise<void>;
   /** What the service is doing at this moment. */
   step(line: string): Promise<void>;
 }
@@ -50,6 +60,10 @@ export class SideBandReply implements Reply {
     if (!this.#hasSideBand || lines.length === 0) return;
     if (this.#write === null) this.#waiting.push(...lines);
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
+  }
+
+  noteSame(_same: SameWork, lines: readonly string[]): Promise<void> {
+    return this.note(...lines);
   }
 
   async step(line: string): Promise<void> {
@@ -93,9 +107,14 @@ export class SideBandReply implements Reply {
 /** Gathers the notes. */
 export class NotedReply implements Reply {
   readonly notes: string[] = [];
+  same: SameWork | null = null;
 
   async note(...lines: readonly string[]): Promise<void> {
     this.notes.push(...lines);
+  }
+
+  async noteSame(same: SameWork): Promise<void> {
+    this.same = same;
   }
 
   async step(): Promise<void> {}

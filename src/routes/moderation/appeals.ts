@@ -92,6 +92,7 @@ appeals.post(
         [ERRORS.unknownHost, 'invalid-field'],
         INVALID_NAME,
       ),
+      403: error('A page of another site must not send this.'),
       409: error('There is nothing to appeal against.', ERRORS.nothing),
       429: error('Too often. Retry-After says how long to wait.', ERRORS.tooOften, ERRORS.tooMany),
       503: error('The operator cannot be told.', ERRORS.nobody, ERRORS.busy),

@@ -16,10 +16,22 @@ const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
 
 /** What a page of another site can make its readers send without their browsers asking for leave. */
 const FOREIGN = refused(403, 'a page of another site must send this as application/json');
+const NOT_ALLOWED = refused(403, 'a page of this site may not post here');
 
 export interface Payload<T> {
   readonly kind: 'payload';
   readonly fields: T;
+}
+
+/** As `readObject`, of whoever may post: a page of another site may be refused. */
+export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): ReturnType<typeof readObject> {
+  return refuseForeign(c) ?? readObject(c, memory);
+}
+
+function refuseForeign({ req, var: { config } }: Context<AppEnv>): Refused | null {
+  if (!isCrossSite(req.raw)) return null;
+  if (config.allowedOrigins?.includes(req.header('Origin') ?? '') === false) return NOT_ALLOWED;
+  return /^application\/json\b/i.test(req.header('Content-Type') ?? '') ? null : FOREIGN;
 }
 
 /**
@@ -29,14 +41,12 @@ export interface Payload<T> {
  *   body never waits for the memory of others.
  * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
-export async function readJsonObject(
+async function readObject(
   c: Context<AppEnv>,
   memory?: MemoryHold,
 ): Promise<Payload<Readonly<Record<string, unknown>>> | Refused> {
   const maxBytes = memory === undefined ? UNCOUNTED_BYTES : MAX_JSON_BYTES;
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
-  const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');
-  if (memory !== undefined && !isJson && isCrossSite(c.req.raw)) return FOREIGN;
   try {
     const value: unknown = JSON.parse(await bodyText(c.req.raw, { ...limits, ...(memory && { memory }) }));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID_PAYLOAD;
@@ -47,12 +57,12 @@ export async function readJsonObject(
   }
 }
 
-/** `readJsonObject` and `checkPayload` together. */
+/** `readObject` and `checkPayload` together: for the operator, whose alerts have buttons on a page of another site. */
 export async function readPayload<T>(
   c: Context<AppEnv>,
   schema: z.ZodType<T>,
 ): Promise<Payload<T> | Refused> {
-  const payload = await readJsonObject(c);
+  const payload = await readObject(c);
   return payload.kind === 'refused' ? payload : checkPayload(schema, payload.fields);
 }
 

@@ -57,10 +57,10 @@ const COMMENT: Omit<Description, 'operationId' | 'summary'> = {
       [FENCE_IS_OPEN, 'invalid-field'],
       ['failed to create comment: 404 Not Found', 'not-created'],
     ),
-    403: error('The pseudonym is blocked, or the repository does not accept anonymous comments.', [
-      BLOCKED,
-      'blocked',
-    ]),
+    403: error(
+      'The pseudonym is blocked, the repository does not accept anonymous comments, or a page of another site must not send this.',
+      [BLOCKED, 'blocked'],
+    ),
     429: error(
       'The pseudonym must wait, the client or all clients together have posted too much, or little is left to the bot account. Retry-After says how long.',
       [COOLDOWN, 'cooldown'],

@@ -41,7 +41,7 @@ issues.post(
         [FENCE_IS_OPEN, 'invalid-field'],
         ['failed to create issue: 404 Not Found', 'not-created'],
       ),
-      403: error('The repository does not accept anonymous issues, or a page of another site sends no JSON.'),
+      403: error('The repository accepts no anonymous issues, or a page of another site must not send this.'),
       429: error(
         'The client or all clients together have posted too much, or little is left to the bot account. Retry-After says how long to wait.',
       ),

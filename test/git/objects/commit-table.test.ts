@@ -1,7 +1,7 @@
 /** A listed history in few arrays answers as one of objects would. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CommitTable, type ListedCommit } from '../../../src/git/objects/commit-table.ts';
+import { CommitTable, type ListedCommit, SHARED } from '../../../src/git/objects/commit-table.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -51,9 +51,9 @@ describe('CommitTable', () => {
           [...parents].filter((oid) => !dates.has(oid)).toSorted(),
         );
         const [first, second] = [oidNumber(0), oidNumber(2)].map((tip) => reached(tip, commits));
-        const expected = [...(second ?? [])].map((oid) => [oid, 1] as const);
+        const indexOf = (oid: string) => (first?.has(oid) ? (second?.has(oid) ? SHARED : 0) : 1);
         expect(table.reachedFrom([oidNumber(0), oidNumber(2)])).toEqual(
-          new Map([...expected, ...[...(first ?? [])].map((oid) => [oid, 0] as const)]),
+          new Map([...(second ?? []), ...(first ?? [])].map((oid) => [oid, indexOf(oid)])),
         );
       }),
       runs(100),

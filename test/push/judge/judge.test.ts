@@ -105,7 +105,6 @@ function asked(answers: Partial<Questions> = {}) {
       branchesHolding: () => [],
       ownerOf: () => null,
     })),
-    isApartFrom: vi.fn(async () => true),
     newestOf: vi.fn(async () => UPSTREAM),
     readBases: vi.fn(async () => []),
     readFiles: vi.fn(async () => new Map()),

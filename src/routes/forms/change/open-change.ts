@@ -25,7 +25,7 @@ import { serviceSecret } from '../../../secret/open-secret.ts';
 import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
 import { changeForm, showAgain } from './change-page.ts';
-import { type InMemoryPush, pushInMemory } from './push-in-memory.ts';
+import { type InMemoryPush, type Pushed, pushInMemory } from './push-in-memory.ts';
 
 /** How long the second of two equal forms waits for the first. */
 const ATTEMPTS = 20;
@@ -44,10 +44,10 @@ export async function openChange(
 ): Promise<Response> {
   const names = await namesOf(c, token, form);
   for (let attempt = 1; ; attempt++) {
-    const { outcome, notes: lines } = await pushInMemory(c, target, { ...push, names });
+    const { outcome, notes: lines, same } = await pushInMemory(c, target, { ...push, names });
     if (outcome.kind === 'published') {
       const { updated: isUpdate, prUrl, prHash, key } = outcome.facts;
-      return done(c, target, form, { isUpdate, prUrl, prHash, key, lines });
+      return done(c, target, form, { isUpdate, prUrl, prHash, key, lines, same });
     }
     if (outcome.kind === 'held') return held(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
@@ -85,10 +85,10 @@ export async function openedBefore(
     const explanation = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
   }
-  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, key, lines: [] });
+  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, key, lines: [], same: null });
 }
 
-interface Opened {
+interface Opened extends Pick<Pushed, 'same'> {
   readonly isUpdate: boolean;
   readonly prUrl: string;
   readonly prHash: string;
@@ -102,10 +102,11 @@ function done(
   { path }: ChangeFields,
   opened: Opened,
 ): Response | Promise<Response> {
-  const { prHash } = opened;
+  const { prHash, same } = opened;
   const place = placeOf(c, target, CHANGE_FORM);
   const page = changeDonePage(place, {
     ...opened,
+    same: same && { url: same.url, edit: changeLink(place.action, path, same.prHash) },
     subscribeUrl: `${c.var.config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
     page: pullRequestPath(prHash),
     edit: changeLink(place.action, path, prHash),

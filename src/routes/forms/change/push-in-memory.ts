@@ -11,7 +11,7 @@ import type { RepositoryName } from '../../../repository-name.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { countPush, type Refusal } from '../../../push/reply/refusal.ts';
-import { NotedReply } from '../../../push/reply/reply.ts';
+import { NotedReply, type SameWork } from '../../../push/reply/reply.ts';
 import type { Outcome } from '../../../push/session.ts';
 import type { PushSettings } from '../../../push/push-host.ts';
 import type { BuiltChange } from '../../../edit/build-change.ts';
@@ -31,8 +31,9 @@ export interface InMemoryPush {
 
 export interface Pushed {
   readonly outcome: Outcome;
-  /** Warnings and the like. */
+  /** Warnings and the like; and the open pull request that has the change already, if one is known. */
   readonly notes: readonly string[];
+  readonly same: SameWork | null;
 }
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
@@ -93,7 +94,7 @@ async function pushed(
   const { outcome } = await session.conclude();
   // A retry is the same form, which finds the pull request by its name.
   await session.end(true);
-  return { outcome, notes: reply.notes };
+  return { outcome, notes: reply.notes, same: reply.same };
 }
 
 function readerOf(bytes: Uint8Array | null): ByteReader {

@@ -16,6 +16,7 @@ import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
+import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { NOBODY_SEARCHED } from '../../../push/judge/names/report.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
@@ -212,7 +213,7 @@ async function previewChange(
   push: Omit<Parameters<typeof pushInMemory>[2], 'names'>,
 ): Promise<Response> {
   const pushOptions = [...push.pushOptions, 'preview'];
-  const { outcome } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
+  const { outcome, same } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
   const refusal = refusalOf(outcome);
   const { preview } = refusal;
   if (preview === null) return showAgain(c, form, refusedPush(refusal));
@@ -235,6 +236,7 @@ async function previewChange(
     difference: difference(before, after),
     isDelayed: c.var.config.publishDelayMs > 0,
     hasMoved,
+    same: same && { url: same.url, edit: changeLink(form.action, form.path, same.prHash) },
   };
   return answerForm(c, changePreviewPage(form, page));
 }
