@@ -61,7 +61,7 @@ const LIMITS: readonly Row[] = [
   // name a repository or its owner, whose names hold no space.
   {
     status: [403],
-    when: /rate limit|(?:docs|developer)\.github\.com\/\S{0,99}rate-limit|abuse detection|blocked from content/i,
+    when: /rate limit|#(?:about-)?(?:secondary|abuse)-rate-limits|rest\/(?:overview|using-the-rest-api)\/rate-limits|abuse detection|blocked from content/i,
   },
   // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801, whatwg/spec-factory#55.
   { to: WRITES, status: [422], when: ({ codes }) => codes.includes('abuse') },
