@@ -198,7 +198,7 @@ export function refusalOf(answer: RefusedCall, hostName: string, says: string, c
   if (row?.sentence !== undefined)
     return refused(
       row.code,
-      row.sentence.replace('{base}', typeof base === 'string' ? ` "${oneLine(base)}"` : ''),
+      row.sentence.replace('{base}', () => (typeof base === 'string' ? ` "${oneLine(base)}"` : '')),
     );
   if (row === undefined && status >= 500) {
     return refused('unreachable', `${hostName} did not answer as expected. Try again later.`);

@@ -51,7 +51,7 @@ export function placeholder(hosts: Config['hosts']): string {
 /** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
 const COMMANDS = {
   clone: { what: 'Get the code', before: 'git clone ', after: '' },
-  push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:my-change' },
+  push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:refs/heads/my-change' },
 } as const;
 
 /** A command with its title, and a button that copies it, which COPY_SCRIPT shows. `COPIED` must be on the page, too. */

@@ -146,5 +146,5 @@ describeInBrowser('the front page', () => {
 
 function commands(path: string): string[] {
   const remote = `${bed.service.url}/v1/gh/${path}`;
-  return [`git clone ${remote}`, `git push ${remote} HEAD:my-change`];
+  return [`git clone ${remote}`, `git push ${remote} HEAD:refs/heads/my-change`];
 }

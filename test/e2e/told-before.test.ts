@@ -130,14 +130,14 @@ describe('the title', () => {
   });
 
   it.each([
-    ['CP437', 'no readable CP437'],
-    [null, 'no UTF-8'],
+    ['CP437', 'is in CP437, which the service cannot read'],
+    [null, 'is not UTF-8'],
   ])(
     'that cannot be read (%s) is told before, with the option that gives another',
     async (encoding, what) => {
       const { clone, ...contribution } = await contribute(bed);
       await commitEncoded({ clone }, encoding, '63 61 66 82');
-      const line = `The title is not readable: the message of your commit is ${what}. Give another one with -o title=<title>`;
+      const line = `The title is not readable: the message of your commit ${what}. Give another one: -o title=<title>`;
       expect(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:refs/heads/fix'))).toContain(line);
       const pushed = await clone.push('-o', 'title=Coffee', 'origin', 'HEAD:refs/heads/fix');
       expect((await expectAccepted(bed, { ...contribution, clone }, pushed)).pull.title).toBe('Coffee');

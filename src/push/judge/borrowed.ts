@@ -41,7 +41,8 @@ export async function borrowedLines(
     return number === undefined || Number(number) === own ? [] : [{ oid, number }];
   });
   return numbers.slice(0, MOST_NAMED).map(({ oid, number }) => {
-    const theirs = commitsFrom(kept, oid).size;
+    // A client may send commits that upstream has, too.
+    const theirs = [...commitsFrom(kept, oid)].filter((each) => oids.has(each)).length;
     const of = `${theirs} of the ${oids.size} commits ${theirs === 1 ? 'is' : 'are'} of ${fullName(repository)}#${number}`;
     return `${of}, and would be published again in the name of the bot.`;
   });

@@ -204,10 +204,9 @@ function warningOfEncoding({ named, title, commits }: Publishable): string[] {
   if (isUpdate({ named }) || title !== null) return [];
   const { encoding, message } = newestOf(commits);
   if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
-  const name = encoding === null ? 'no UTF-8' : `no readable ${oneLine(encoding)}`;
-  return [
-    `The title is not readable: the message of your commit is ${name}. Give another one with -o title=<title>`,
-  ];
+  const why =
+    encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
+  return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
 }
 
 /** Commits of branches that were not listed would count as the person's own. */

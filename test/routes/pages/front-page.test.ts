@@ -149,7 +149,7 @@ const HOSTS = [
 it('names the first host that can be pushed to', async () => {
   const variables = { HOSTING_TOKEN: '', HOSTS: 'my=gitea:http://127.0.0.1:9999', HOSTING_TOKEN_MY: 't' };
   const text = await (await get('/', 'text/plain', variables)).text();
-  expect(text).toContain('git push https://veil.test/v1/my/<owner>/<repo> HEAD:my-change');
+  expect(text).toContain('git push https://veil.test/v1/my/<owner>/<repo> HEAD:refs/heads/my-change');
   expect(await (await get('/', HTML, variables)).text()).not.toContain('gh/');
   const typed = await get('/?repo=octo/hello', HTML, variables);
   expect(typed.headers.get('Location')).toBe('/v1/my/octo/hello');
