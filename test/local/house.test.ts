@@ -47,35 +47,35 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 138, 'routes/git/git-push.ts': 250 };
+const MOST_RUN_BY = { 'push/session.ts': 150, 'routes/git/git-push.ts': 265 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 43_400;
+const MOST_LINES = 46_500;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 120,
-  config: 540,
-  durable: 5_260,
+  config: 580,
+  durable: 5_900,
   edit: 400,
   events: 360,
   forms: 140,
-  git: 7_560,
-  host: 4_220,
+  git: 8_000,
+  host: 4_400,
   isolate: 740,
-  limits: 1_180,
+  limits: 1_250,
   metrics: 520,
   middleware: 200,
   notify: 420,
   outgoing: 1_260,
-  pages: 2_620,
+  pages: 2_900,
   policy: 360,
-  push: 6_300,
-  routes: 7_480,
+  push: 8_200,
+  routes: 7_800,
   secret: 280,
   spool: 500,
   stats: 540,
   streams: 420,
-  text: 620,
-  upstream: 1_060,
+  text: 760,
+  upstream: 1_200,
 };
 
 /** The names may be on several lines. */
