@@ -56,14 +56,19 @@ export function isNow(
 
 /** What is decided before a push is judged: that it is published later, and why. Null: it is not. */
 export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<DelayPlan | null> {
-  const { host, settings, target } = run;
+  const { host, settings } = run;
   const now = host.clock.now();
   const waitMs = delayMs ?? settings.publishDelayMs;
   // Ends after twice the delay, so that nobody can compute the time of the push.
   const window = { from: now + waitMs, to: now + 2 * waitMs };
-  const isNew = settings.review === 'new' && !(await host.isKnownRepository(target));
-  if (settings.review === 'all' || isNew) return { reason: 'review', ...window };
+  if (await isForReview(run)) return { reason: 'review', ...window };
   return waitMs > 0 ? { reason: 'delay', ...window } : null;
+}
+
+/** Whether the operator wants to see it before it is published. */
+export async function isForReview({ host, settings, target }: PushRun): Promise<boolean> {
+  if (settings.review === 'new') return !(await host.isKnownRepository(target));
+  return settings.review === 'all';
 }
 
 /** Until the limits and the code host have room. */
