@@ -195,11 +195,14 @@ async function releaseLeased(
 /** Removes what an attempt to publish a push that was given up has left at the host. Never rejects. */
 export async function removeBegun(
   c: Context<AppEnv>,
-  { host, intent, target }: { readonly host: string; readonly intent: DelayedIntent; readonly target: KeptPush['target'] },
+  { name, host, intent }: { readonly name: string; readonly host: string; readonly intent: DelayedIntent },
 ): Promise<'removed' | 'failed'> {
   const memory = isolateMemory.open(systemClock, null, false);
   try {
-    if (!openAt(c, host)) return 'failed';
+    const listed = openAt(c, host) ? await delayedPushesOf(c.env).listed(name) : null;
+    const key = listed && (await c.env.DELAYED_KEYS.get(listed.spool.attempt));
+    if (listed === null || key === null) return 'failed';
+    const { target } = await readDelayedPush(c.env, listed, key, memory);
     const run = runOf(c, { target, owed: null }, 'operator', memory);
     try {
       await removeFromHost(run, intent.prHash);
