@@ -140,15 +140,15 @@ export async function judge(
     hasGitlinks: names.hasGitlinks,
   };
   const place = open && { ...open, named };
-  const worded = { ...work, footer: open?.footer ?? '', named };
+  // Of one that is delayed, the service's own record says whether it is an update.
+  const updates = open === null ? claim?.recorded != null : isUpdate({ named });
   const where = { hostUrl: settings.hostUrl, repository };
-  refuseNoise(worded, where);
+  refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
   const warnings = [
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
-    ...warningOfDraft(worded),
-    ...warningOfEncoding(worded),
+    ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
     ...warningOfSquash(commits, options),
     ...(refusal === null
       ? []
@@ -178,18 +178,13 @@ function refuseNuls(plan: Plan): void {
   }
 }
 
-function warningOfDraft(push: Pick<Publishable, 'isDraft' | 'named'>): string[] {
-  const isIdle = push.isDraft && isUpdate(push);
-  return isIdle ? ['The option draft changes nothing: this pull request is open already.'] : [];
+function warningOfDraft({ isDraft }: Pick<PushedWork, 'isDraft'>): string[] {
+  return isDraft ? ['The option draft changes nothing: this pull request is open already.'] : [];
 }
 
 /** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
-function warningOfEncoding({
-  named,
-  title,
-  commits,
-}: Pick<Publishable, 'named' | 'title' | 'commits'>): string[] {
-  if (isUpdate({ named }) || title !== null) return [];
+function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commits'>): string[] {
+  if (title !== null) return [];
   const { encoding, message } = newestOf(commits);
   if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
   const why =

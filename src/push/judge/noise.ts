@@ -4,7 +4,7 @@ import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, namedText, type Publishable, wholeText, type Worded } from '../verdict/verdict.ts';
+import { namedText, type Publishable, wholeText, type Worded } from '../verdict/verdict.ts';
 import { shown } from './names/shown.ts';
 
 /** More are counted, not shown. */
@@ -16,8 +16,8 @@ const MAX_READ_BYTES = 2 * 1024 * 1024;
 const NO_IDS = { idOf: () => ZERO_OID };
 
 /** @throws Refusal if the text of the pull request would. */
-export function refuseNoise(push: Worded & Pick<Publishable, 'named'>, where: Whereabouts): void {
-  const { title, body } = isUpdate(push) ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
   const problem = noiseProblem(
     { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') },
     where,
