@@ -303,8 +303,9 @@ async function judgedNow(
   const { warnings, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
   await reply.note(...warnings);
-  const recordedTip = claim?.recorded?.tip ?? null;
-  if (isQuiet) await tellKnown(run, judged.work, botLogin, recordedTip !== null);
+  if (place === null) await tellKnown(run, judged.work, botLogin, claim?.recorded != null);
+  const isOpen = judged.place === null ? prHash !== null && claim !== null && (await host.isOpen(prHash)) : isUpdate(judged.place);
+  const recordedTip = isOpen ? (claim?.recorded?.tip ?? null) : null;
   return { ...judged, spool: pack.spool, pushHash, claim, recordedTip };
 }
 

@@ -15,7 +15,7 @@ export interface KeptPush {
   /** As `Publication` has it. */
   readonly pushHash: string;
   readonly work: PushedWork;
-  /** Where the pull request that it names was, by the service's own record; null: that knew none. */
+  /** Where the open pull request that it names was, by the service's own record; null: that knew none. */
   readonly recordedTip: Oid | null;
   /** What its client could not be given yet of the limits; null: it has everything. */
   readonly owed: Wants | null;

@@ -91,11 +91,11 @@ export async function release(
     ]);
   }
 
-  /** Only one that is open: what a maintainer has closed must not come again by itself. */
+  /** What a maintainer has closed since must not come again by itself. */
   async function replaceable(now: Omit<NamedPullRequest, 'tip'>, held: ClaimedUpdate | null) {
-    if (!isUpdate({ named: now })) throw notOpen();
+    if (recordedTip !== null && !isUpdate({ named: now })) throw notOpen();
     const recorded = held?.recorded?.tip ?? null;
-    if (recorded !== recordedTip && !standsOn(recorded, held)) throw updatedSince();
+    if (recordedTip !== null && recorded !== recordedTip && !standsOn(recorded, held)) throw updatedSince();
     const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
     const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
     return { ...now, tip: await replaceableTip(run, now, isHarmless, work.overwrites ? null : overwrite) };
