@@ -157,7 +157,7 @@ export interface PushSettings {
   /** What to do with a push for which there is no room now. */
   readonly whenBusy: 'refuse' | 'wait';
   /** Which pushes wait until the operator has seen them. */
-  readonly review: 'off' | 'new' | 'all';
+  readonly review: 'none' | 'new' | 'all';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   /** The client of the person who pushes. */

@@ -1,7 +1,7 @@
 /** Pushes that wait until the operator has seen them, with `REVIEW`. */
 import { describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
-import { delayed, delayedAs, pageOf, pass, published, press, published, publishedAs } from './support/delayed.ts';
+import { delayed, delayedAs, pageOf, pass, press, published, publishedAs } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { Reviewer } from './support/review.ts';
 import { useTestBed } from './support/test-bed.ts';

@@ -77,7 +77,6 @@ const works = plannedCommits.chain((commits) =>
     isBaseNamed: fc.boolean(),
     prHash: fc.option(name),
     hasKey: fc.boolean(),
-    overwrites: fc.boolean(),
     title: optionText(commits.length),
     description: optionText(commits.length),
     isDraft: fc.boolean(),

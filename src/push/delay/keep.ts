@@ -51,7 +51,7 @@ export function isNow(
   { publishDelayMs, review }: Pick<PushSettings, 'publishDelayMs' | 'review'>,
   { delayMs }: PushOptions,
 ): boolean {
-  return review === 'off' && (delayMs ?? publishDelayMs) === 0;
+  return review === 'none' && (delayMs ?? publishDelayMs) === 0;
 }
 
 /** What is decided before a push is judged: that it is published later, and why. Null: it is not. */
@@ -155,6 +155,7 @@ export async function keep(
 ): Promise<DelayedFacts> {
   const { host, settings, target } = run;
   const { from, to, reason } = plan;
+  if (pushed.options.overwrite) throw noOverwrite();
   await refuseBegun(run, kept.pushHash);
   const hashes = await delayedHashesOf(run, pushed);
   const owed = await settled(place, reason);
@@ -234,6 +235,13 @@ export function withAdvice(refusal: Refusal): Refusal {
     ...(outcome !== null && { outcome }),
     ...(waitMs !== null && { waitMs }),
   });
+}
+
+/** It is meant for what is there now, and would replace what comes until then, too. */
+function noOverwrite(): Refusal {
+  return new Refusal('options', 'overwrite cannot wait', [
+    'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
+  ]);
 }
 
 function noRoom(): Refusal {

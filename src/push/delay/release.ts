@@ -98,7 +98,7 @@ export async function release(
     if (recordedTip !== null && recorded !== recordedTip && !standsOn(recorded, held)) throw updatedSince();
     const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
     const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
-    return { ...now, tip: await replaceableTip(run, now, isHarmless, work.overwrites ? null : overwrite) };
+    return { ...now, tip: await replaceableTip(run, now, isHarmless, overwrite) };
   }
 
   /** Whether the push has this commit, by the dates that were given to its commits. */

@@ -127,7 +127,6 @@ export async function judge(
     isBaseNamed: chosen.isNamed,
     prHash,
     hasKey: prKey !== null,
-    overwrites: options.overwrite,
     title: textOf(plan, options.title),
     description: textOf(plan, options.description),
     isDraft: options.draft,

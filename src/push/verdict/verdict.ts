@@ -51,8 +51,6 @@ export interface PushedWork {
   readonly prHash: string | null;
   /** Whether the person has shown its key. */
   readonly hasKey: boolean;
-  /** Whether it replaces what somebody else has put on the branch. */
-  readonly overwrites: boolean;
   /** In place of what the newest commit says; null: that is taken. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;

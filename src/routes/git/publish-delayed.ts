@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
-import type { DelayedIntent, Lease, LeasedPush } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { DelayedIntent, Lease, LeasedPush, PublishedAs } from '../../durable/delayed-pushes/delayed-push.ts';
 import { LEASE_MS } from '../../durable/delayed-pushes/delayed-pushes.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
@@ -62,8 +62,7 @@ delayedPublisher.post(RELEASE_PATH, async (c) => {
       await objects().failed(lease, end.failure, now);
       return c.json<ReleaseAnswer>({ stop: end.isForAll });
     }
-    const { prHash, pullRequest } = end.published;
-    await objects().published(lease, { prHash, url: pullRequest.url });
+    await objects().published(lease, end.published);
     return c.json<ReleaseAnswer>({ stop: false });
   } finally {
     staying.abort();
@@ -84,7 +83,7 @@ function stayAlive(renew: () => Promise<boolean>): AbortController {
 }
 
 type End =
-  | { readonly kind: 'published'; readonly published: Published }
+  | { readonly kind: 'published'; readonly published: PublishedAs }
   | ({ readonly kind: 'failed' } & DelayedEnd);
 
 /** Never rejects. */
@@ -108,10 +107,12 @@ async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lea
     // A setting that is newer than the push.
     if (!leased.isApproved && (await isForReview(run)))
       return { kind: 'failed', failure: { kind: 'review' }, isForAll: false };
-    const published = await releaseLeased(c, run, kept, { leased, lease, key, memory });
+    const { prHash, pullRequest } = await releaseLeased(c, run, kept, { leased, lease, key, memory });
     countPush(null, null);
     c.var.logger.info('delayed push published');
-    return { kind: 'published', published };
+    // Who named a pull request without its key is not shown it.
+    const isKeyShown = kept.work.prHash !== prHash || kept.work.hasKey;
+    return { kind: 'published', published: { prHash, url: pullRequest.url, isKeyShown } };
   } catch (error) {
     if (error instanceof LostRowError || error instanceof UnreadableError) {
       c.var.logger.error('delayed push is lost', { error });
