@@ -1,9 +1,9 @@
-/** What a held push changes, and that the host learns nothing of it by being asked. */
+/** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
 import { describe, expect, it } from 'vitest';
 import { type PlannedCommit, PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { encodeTree } from '../../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
-import { type Changes, changesOf } from '../../../src/push/hold/changes.ts';
+import { type Changes, changesOf } from '../../../src/push/delay/changes.ts';
 import type { ReadObjects } from '../../../src/upstream/tree-reader.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent } from '../../support/objects.ts';
