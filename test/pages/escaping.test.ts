@@ -64,7 +64,7 @@ const said = (text: string) => ({
   },
 });
 const difference = (text: string) => ({
-  hunks: [[{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }]],
+  hunks: [[{ kind: 'added' as const, before: null, after: 1, text, end: '\n' }]],
   added: 1,
   removed: 0,
   remarks: [`-${text}-`],

@@ -39,7 +39,7 @@ export interface NewDelayedPush extends DelayWindow {
   readonly until: number;
 }
 
-/** What its page and the same push again may know. */
+/** What its page and the same push again may know. When it has ended, the window is 0, and `same` is empty after a day. */
 export interface DelayedView extends Pick<
   NewDelayedPush,
   'name' | 'host' | 'reason' | 'same' | 'from' | 'to' | 'until'
@@ -48,10 +48,23 @@ export interface DelayedView extends Pick<
   /** Whether the operator has to see it yet. */
   readonly waitsForReview: boolean;
   readonly isBeingPublished: boolean;
+  /** Somebody has begun to publish it: part of it may be public. */
+  readonly isBegun: boolean;
   /** Why it ended, and what to do; while it waits: why it could not be published yet. */
   readonly said: readonly string[];
-  /** Of the pull request that it has opened or updated. */
-  readonly published: { readonly prHash: string; readonly url: string } | null;
+  /** Null: it is not published. */
+  readonly published: PublishedAs | null;
+}
+
+/** The pull request that it has opened or updated. */
+export interface PublishedAs {
+  readonly prHash: string;
+  readonly url: string;
+  /**
+   * Whether its page may show the key: it has opened the pull request, or was pushed with the key. Anybody who knows
+   * the hash may push an update.
+   */
+  readonly isKeyShown: boolean;
 }
 
 /** What the first attempt to publish has decided, and every later one uses again. */
@@ -71,6 +84,8 @@ export interface LeasedPush extends Pick<
   NewDelayedPush,
   'name' | 'host' | 'client' | 'reason' | 'spool' | 'entryBytes'
 > {
+  /** The operator has seen it. */
+  readonly isApproved: boolean;
   /** How often it was tried before. */
   readonly failures: number;
   /** Null: nobody has begun to publish it. */
@@ -87,9 +102,34 @@ export interface ListedPush extends Pick<
   readonly bytes: number;
 }
 
-/** Why it ends, or why it could not be published yet. */
+/** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
+export interface BegunPush {
+  readonly kind: 'begun';
+  readonly lease: Lease;
+  readonly intent: DelayedIntent;
+  /** The key of the code host. */
+  readonly host: string;
+}
+
+/**
+ * `done`: it has ended, and nothing of it was public. `busy`: somebody publishes it now. `unknown`: it does not wait, or
+ * not as it was seen.
+ */
+export type EndedEarly = { readonly kind: 'done' } | BegunPush | 'busy' | 'unknown';
+
+/** Which push the operator has seen. @property attempt names its spool. */
+export interface SeenPush {
+  readonly name: string;
+  readonly attempt: string;
+}
+
+/**
+ * Why it ends, or why it could not be published yet. `review`: the operator has to see it first, by a setting that is
+ * newer than the push.
+ */
 export type DelayFailure =
   | { readonly kind: 'final'; readonly said: readonly string[] }
+  | { readonly kind: 'review' }
   /** @property askedMs how long the refusing side asks to wait. @property counts whether the next pause grows. */
   | {
       readonly kind: 'later';
@@ -98,13 +138,18 @@ export type DelayFailure =
       readonly counts: boolean;
     };
 
-/** For /metrics, and for the operator. */
+/** For /metrics, and for the operator. What the operator has approved waits for its time. */
 export interface DelayedCounts {
   readonly waiting: Readonly<Record<DelayReason, number>>;
   readonly bytes: number;
   /** Since when the oldest one waits; null: there is none. */
   readonly oldestAt: number | null;
 }
+
+/** What the page of a push says that a rollback has discarded. */
+export const ROLLED_BACK = [
+  'It came with a burst of pushes, which the operator has rolled back. You may push it again.',
+] as const;
 
 /** The reasons that an operator may give. */
 export const DISCARD_REASONS = {

@@ -1,11 +1,13 @@
 /**
- * What a held push changes: its newest commit's files, compared with those of the upstream commit that it stands on.
+ * All files that leave with a delayed push: those of its newest commit, compared with the upstream commit that it stands
+ * on, what only its earlier commits have, and whatever else is in its pack.
  *
  * Its own objects come from its pack. The host is asked only for what is in folders of that upstream commit, so it
- * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference.
+ * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
+ * be listed is counted.
  */
 import { type Difference, difference } from '../../edit/hunks.ts';
-import { decodeUtf8 } from '../../git/bytes.ts';
+import { decodeEscaped, decodeUtf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -25,8 +27,8 @@ const MAX_SHOWN = 50;
 const MAX_COMPARED_BYTES = 512 * 1024;
 const MAX_SHOWN_LINES = 5_000;
 /** Paths that are listed. */
-const MAX_LISTED = 500;
-/** Folders that are compared. */
+const MAX_LISTED = 5_000;
+/** Folders that are compared, of all commits together. */
 const MAX_FOLDERS = 500;
 /** Commits of upstream, besides the one that it is compared with, that are read for what deltas stand on. */
 const MAX_MERGED = 4;
@@ -40,10 +42,13 @@ const MAX_FILES_BYTES = 1024 * 1024;
 const MAX_READ_BYTES = 3 * 1024 * 1024;
 
 export interface ChangedFile {
-  /** As text; a folder's ends with a slash. Of one that is elsewhere, its id. */
+  /** As `decodeEscaped` has it; a folder's ends with a slash. Of one that is elsewhere, its id. */
   readonly path: string;
-  /** `elsewhere`: in an earlier commit, or in a folder that is not compared; it becomes public, too. */
-  readonly kind: 'added' | 'removed' | 'changed' | 'elsewhere';
+  /** `earlier`: only an earlier commit has it. `elsewhere`: in no folder that could be compared. Both leave, too. */
+  readonly kind: 'added' | 'removed' | 'changed' | 'earlier' | 'elsewhere';
+  /** Null: it is removed, or not known. */
+  readonly mode: string | null;
+  readonly bytes: number | null;
   /** Null: it is not shown. */
   readonly difference: Difference | null;
   /** What else there is to know, in sentences. */
@@ -95,6 +100,7 @@ export async function changesOf(
     }
     if (first !== null) old = (await readCommit(read, first)).tree;
     await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
+    await comparison.compareEarlier(commits, old);
     return await comparison.compareFiles();
   } finally {
     share.setNow(0);
@@ -107,7 +113,8 @@ interface Pair {
   readonly path: string;
   readonly now: TreeEntry | null;
   readonly old: TreeEntry | null;
-  readonly isElsewhere?: true;
+  /** None: it is of the newest commit. */
+  readonly kind?: 'earlier' | 'elsewhere';
 }
 
 interface Pushed {
@@ -130,6 +137,11 @@ class Comparison {
   /** What it need not be asked for again. */
   readonly #asked = new Set<Oid>();
   readonly #changed: Pair[] = [];
+  /** What was compared, or noted, by path and id. */
+  readonly #seen = new Set<string>();
+  /** Folders of the push whose names are shown. */
+  readonly #seenFolders = new Set<Oid>();
+  #foldersLeft = MAX_FOLDERS;
   readonly #gaps = new Set<string>();
 
   constructor(pushed: Pushed, read: ReadObjects, count: (bytes: number) => Promise<void>) {
@@ -146,25 +158,56 @@ class Comparison {
     );
   }
 
-  /** Level by level, with one question for each. @param old null: upstream has nothing. */
+  /** The newest commit's. @param old null: upstream has nothing. */
   async compareFolders(now: Oid, old: Oid | null): Promise<void> {
     if (old !== null) this.#upstreams.set(old, '');
-    let left = MAX_FOLDERS;
-    let level: Pair[] = [{ path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) }];
+    await this.#compareLevels([rootPair(now, old)]);
+  }
+
+  /** What other commits of the push have besides. */
+  async compareEarlier(commits: PlannedCommits, old: Oid | null): Promise<void> {
+    const roots = new Set<Oid>();
+    for (const { tree } of commits) if (this.#pushed.held.has(tree)) roots.add(tree);
+    await this.#compareLevels([...roots].map((root) => ({ ...rootPair(root, old), kind: 'earlier' })));
+  }
+
+  /** Level by level, with one question for each. */
+  async #compareLevels(roots: readonly Pair[]): Promise<void> {
+    let level = roots.filter((pair) => this.#isNew(pair));
     while (level.length > 0) {
-      if (level.length > left) this.#gaps.add('It changes too many folders to compare all of them.');
-      const compared = level.slice(0, left);
-      left -= compared.length;
+      if (level.length > this.#foldersLeft)
+        this.#gaps.add('It changes too many folders to compare all of them.');
+      const compared = level.slice(0, this.#foldersLeft);
+      this.#foldersLeft -= compared.length;
       await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
       const next: Pair[] = [];
-      for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
-      level = next;
+      for (const pair of compared) {
+        const below = await this.#foldersBelow(pair);
+        next.push(...below.map((each) => (pair.kind === undefined ? each : { ...each, kind: pair.kind })));
+      }
+      level = next.filter((pair) => this.#isNew(pair));
     }
   }
 
+  /** Whether nothing else is known to be the same there. */
+  #isNew({ path, now }: Pair): boolean {
+    const key = `${path} ${now?.mode} ${now?.oid}`;
+    if (this.#seen.has(key)) return false;
+    this.#seen.add(key);
+    return true;
+  }
+
+  /** What an earlier commit has removed leaves nothing. */
+  #note(pair: Pair): void {
+    if ((pair.kind === undefined || pair.now !== null) && this.#isNew(pair)) this.#changed.push(pair);
+  }
+
   async compareFiles(): Promise<Changes> {
-    const sorted = [...this.#changed.toSorted((a, b) => (a.path < b.path ? -1 : 1)), ...this.#others()];
-    if (sorted.length > MAX_LISTED) this.#gaps.add(`It changes ${sorted.length} files; these are the first.`);
+    const order = (pair: Pair): string => `${pair.kind ?? ''} ${pair.path}`;
+    const changed = this.#changed.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+    const sorted = [...changed, ...this.#others()];
+    const unlisted = sorted.length - MAX_LISTED;
+    if (unlisted > 0) this.#gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
     const listed = sorted.slice(0, MAX_LISTED);
     const old = oldIds(listed.slice(0, MAX_SHOWN).filter((pair) => isFile(pair.now) && isFile(pair.old)));
     await this.#ask('file', old, MAX_FILES_BYTES);
@@ -173,60 +216,69 @@ class Comparison {
     for (const pair of listed) {
       const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
       if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
-      const { bytes, ...file } = isRoom ? await this.#fileOf(pair) : listedOnly(pair);
-      bytesLeft -= bytes;
+      const file = isRoom ? await this.#fileOf(pair) : await this.#listedOnly(pair);
+      if (file.difference !== null) bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
       files.push(file);
     }
-    if (!this.#pushed.index.isComplete)
-      this.#gaps.add('Some of its files, or versions of them, could not be read.');
+    const { isComplete, unresolved } = this.#pushed.index;
+    if (!isComplete) {
+      const count = Math.max(1, unresolved.length).toLocaleString('en');
+      this.#gaps.add(`At least ${count} of its files, or versions of them, could not be read.`);
+    }
     return { files, gaps: [...this.#gaps] };
   }
 
-  /** What the push holds besides what was found to be changed. */
+  /** What is in the pack, and in no folder that was compared. */
   #others(): Pair[] {
-    const shown = new Set(this.#changed.map(({ now }) => now?.oid));
-    const others = [...this.#pushed.held].filter(
-      ([oid, { type }]) => type === 'blob' && !shown.has(oid) && !this.#upstreams.has(oid),
-    );
-    return others.map(([oid]) => ({
-      path: oid,
-      now: { ...rootFolder(oid), mode: FILE_MODE },
-      old: null,
-      isElsewhere: true,
-    }));
+    const shown = new Set(this.#changed.flatMap(({ now }) => (isFile(now) ? [now?.oid] : [])));
+    const others = [...this.#pushed.held].filter(([oid, { type }]) => {
+      if (this.#upstreams.has(oid)) return false;
+      return type === 'tree' ? !this.#seenFolders.has(oid) : !shown.has(oid);
+    });
+    return others.map(([oid, { type }]) => {
+      const isTree = type === 'tree';
+      const now = { ...rootFolder(oid), mode: isTree ? FOLDER_MODE : FILE_MODE };
+      return { path: isTree ? `${oid}/` : oid, now, old: null, kind: 'elsewhere' };
+    });
   }
 
   /** The folders in it that differ. Files are noted. */
-  async #foldersBelow({ path, now, old }: Pair): Promise<Pair[]> {
+  async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
     const nowEntries = now === null ? [] : await this.#folder(now.oid);
     const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
-    if (oldEntries === null) this.#gaps.add(`Upstream’s folder /${path} is too large to be compared.`);
-    if (nowEntries === null || oldEntries === null) {
-      this.#changed.push({ path, now, old });
+    const note = (pair: Pair): void => this.#note(kind === undefined ? pair : { ...pair, kind });
+    if (nowEntries === null) {
+      note({ path, now, old });
       return [];
     }
-    const below = (name: Uint8Array): string => path + textOf(name);
-    for (const entry of oldEntries) {
+    if (oldEntries === null) {
+      this.#gaps.add(`Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`);
+    }
+    const below = (name: Uint8Array): string => path + decodeEscaped(name);
+    for (const entry of oldEntries ?? []) {
       const place = below(entry.name) + (isFolder(entry) ? '/' : '');
       if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
         this.#upstreams.set(entry.oid, place);
     }
     const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
-    for (const entry of nowEntries) names.set(keyOf(entry), [entry, null]);
-    for (const entry of oldEntries) names.set(keyOf(entry), [names.get(keyOf(entry))?.[0] ?? null, entry]);
+    for (const entry of nowEntries) {
+      if (oldEntries !== null || this.#pushed.held.has(entry.oid)) names.set(keyOf(entry), [entry, null]);
+    }
+    for (const entry of oldEntries ?? [])
+      names.set(keyOf(entry), [names.get(keyOf(entry))?.[0] ?? null, entry]);
     const folders: Pair[] = [];
     for (const [after, before] of names.values()) {
       if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
       const name = below((after ?? before)!.name);
       if (isFolder(after)) {
         folders.push({ path: `${name}/`, now: after, old: isFolder(before) ? before : null });
-        if (before !== null && !isFolder(before)) this.#changed.push({ path: name, now: null, old: before });
+        if (before !== null && !isFolder(before)) note({ path: name, now: null, old: before });
       } else if (isFolder(before)) {
-        this.#changed.push({ path: `${name}/`, now: null, old: before });
-        if (after !== null) this.#changed.push({ path: name, now: after, old: null });
+        note({ path: `${name}/`, now: null, old: before });
+        if (after !== null) note({ path: name, now: after, old: null });
       } else {
-        this.#changed.push({ path: name, now: after, old: before });
+        note({ path: name, now: after, old: before });
       }
     }
     return folders;
@@ -235,8 +287,9 @@ class Comparison {
   /** Null: it is not there, or too large. */
   async #folder(oid: Oid): Promise<readonly TreeEntry[] | null> {
     const object = await this.#readHeld(oid);
-    if (object?.type === 'tree') return parseTree(object.content);
-    return this.#sentFolder(oid);
+    if (object?.type !== 'tree') return this.#sentFolder(oid);
+    this.#seenFolders.add(oid);
+    return parseTree(object.content);
   }
 
   #sentFolder(oid: Oid): readonly TreeEntry[] | null {
@@ -280,26 +333,61 @@ class Comparison {
     await this.#pushed.index.resolve();
   }
 
-  async #fileOf(pair: Pair): Promise<ChangedFile & { readonly bytes: number }> {
+  async #fileOf(pair: Pair): Promise<ChangedFile> {
     const { now, old } = pair;
-    const only = listedOnly(pair);
+    const only = await this.#listedOnly(pair);
     const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
-    if (now === null || now.oid === old?.oid) return only;
-    if (!isFile(now)) {
-      const isUnseen = isFolder(now) && !this.#pushed.held.has(now.oid);
-      return isUnseen ? remark(this.#whereElse(now.oid)) : only;
-    }
+    if (now === null || now.oid === old?.oid || !isFile(now)) return only;
     const after = await this.#content(now.oid);
     if (after === null) return remark(this.#whereElse(now.oid));
     const before = old !== null && isFile(old) ? this.#sent.get(old.oid) : new Uint8Array(0);
     if (before === undefined) return remark('Upstream’s version is too large to be shown here.');
-    const bytes = before.byteLength + after.byteLength;
     if (Math.max(before.byteLength, after.byteLength) > MAX_FILE_BYTES) {
       return remark(tooLarge(after.byteLength));
     }
-    const [oldText, newText] = [textIn(before), textIn(after)];
-    if (oldText === null || newText === null) return remark(`It is not text: ${after.byteLength} bytes.`);
-    return { ...only, difference: difference(oldText, newText), bytes };
+    if (before.includes(0) || after.includes(0)) return remark('It is not text.');
+    const shown = decodeUtf8(after) === null ? remark('It is not UTF-8: some bytes are written out.') : only;
+    return { ...shown, difference: difference(decodeEscaped(before), decodeEscaped(after)) };
+  }
+
+  /** Without its difference. */
+  async #listedOnly({ path, now, old, kind }: Pair): Promise<ChangedFile> {
+    const isModeChanged = now !== null && old !== null && now.mode !== old.mode;
+    const remarks = [
+      ...(now === null ? [] : await this.#kindRemarks(now, kind === 'elsewhere')),
+      ...(isModeChanged ? [`Its mode changes from ${old.mode} to ${now.mode}.`] : []),
+    ];
+    return {
+      path,
+      kind: kind ?? (old === null ? 'added' : now === null ? 'removed' : 'changed'),
+      mode: kind === 'elsewhere' ? null : (now?.mode ?? null),
+      bytes: isFile(now) ? this.#sizeOf(now!.oid) : null,
+      difference: null,
+      remarks,
+    };
+  }
+
+  async #kindRemarks(entry: TreeEntry, isElsewhere: boolean): Promise<string[]> {
+    switch (kindOf(entry)) {
+      case 'symlink':
+        return ['It is a symbolic link to the path that is its content.'];
+      case 'submodule': {
+        const also = this.#pushed.held.has(entry.oid) ? ' That is the id of a file, or a folder, of the push.' : '';
+        return [`It is a submodule, at the commit ${entry.oid}.${also}`];
+      }
+      case 'file':
+        return isExecutable(entry) ? ['It is executable.'] : [];
+      case 'folder': {
+        const entries = isElsewhere ? await this.#folder(entry.oid) : null;
+        if (entries === null) return [this.#whereElse(entry.oid)];
+        return [`It is a folder with: ${entries.map(({ name }) => decodeEscaped(name)).join(', ')}`];
+      }
+    }
+  }
+
+  /** In bytes; null: it is not known. */
+  #sizeOf(oid: Oid): number | null {
+    return this.#pushed.held.get(oid)?.size ?? this.#sent.get(oid)?.byteLength ?? null;
   }
 
   /** Null: it is not known to be in the pack, or too much. */
@@ -328,28 +416,8 @@ class Comparison {
   }
 }
 
-function listedOnly({ path, now, old, isElsewhere }: Pair): ChangedFile & { readonly bytes: number } {
-  const kind = isElsewhere ? 'elsewhere' : old === null ? 'added' : now === null ? 'removed' : 'changed';
-  const remarks = [
-    ...(now === null ? [] : kindRemarks(now)),
-    ...(now !== null && old !== null && now.mode !== old.mode
-      ? [`Its mode changes from ${old.mode} to ${now.mode}.`]
-      : []),
-  ];
-  return { path, kind, difference: null, remarks, bytes: 0 };
-}
-
-function kindRemarks(entry: TreeEntry): string[] {
-  switch (kindOf(entry)) {
-    case 'symlink':
-      return ['It is a symbolic link to the path that is its content.'];
-    case 'submodule':
-      return [`It is a submodule, at the commit ${entry.oid}.`];
-    case 'file':
-      return isExecutable(entry) ? ['It is executable.'] : [];
-    case 'folder':
-      return [];
-  }
+function rootPair(now: Oid, old: Oid | null): Pair {
+  return { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
 }
 
 function rootFolder(oid: Oid): TreeEntry {
@@ -380,13 +448,4 @@ function oldIds(pairs: readonly Pair[]): Oid[] {
 
 function tooLarge(bytes: number): string {
   return `It is too large to be shown: ${bytes.toLocaleString('en')} bytes.`;
-}
-
-/** Null: it is no text. */
-function textIn(content: Uint8Array): string | null {
-  return content.includes(0) ? null : decodeUtf8(content);
-}
-
-function textOf(name: Uint8Array): string {
-  return new TextDecoder().decode(name);
 }

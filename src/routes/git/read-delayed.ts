@@ -1,5 +1,5 @@
 /** Reads what is kept of a delayed push. */
-import type { ListedPush } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { NewDelayedPush } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Env } from '../../env.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -7,7 +7,7 @@ import { spoolOf } from '../../objects.ts';
 import { decodeKept, type KeptPush } from '../../push/delay/kept-push.ts';
 import { readKept } from '../../spool/spool.ts';
 
-type Kept = Pick<ListedPush, 'spool' | 'entryBytes'>;
+type Kept = Pick<NewDelayedPush, 'spool' | 'entryBytes'>;
 
 /**
  * Bytes [start, end) of its spool, in pieces that become empty when the next one is asked for. @param key as KV has it.

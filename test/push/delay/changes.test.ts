@@ -1,4 +1,4 @@
-/** What a held push changes, and that the host learns nothing of it by being asked. */
+/** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
 import { describe, expect, it } from 'vitest';
 import { type PlannedCommit, PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { encodeTree } from '../../../src/git/objects/tree.ts';

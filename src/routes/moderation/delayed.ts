@@ -1,5 +1,6 @@
 /**
- * /admin/held: the operator sees what waits for them before anybody else does, and publishes or discards it.
+ * /admin/delayed: the operator sees everything that waits, for whatever reason, and all that would leave with it;
+ * publishes what waits for them, and discards what they do not want.
  *
  * It opens with PANIC_PASSWORD or with the token of an alert, and only by a POST: links are followed by machines, too.
  * That attempt counts in the limit of the operator's endpoints; once open, requests do not.
@@ -9,17 +10,17 @@ import { hostWithKey, recordName } from '../../config/hosts.ts';
 import {
   DISCARD_REASONS,
   type DiscardReason,
-  type HoldToReview,
-  type SeenHold,
-} from '../../durable/held-pushes/held-push-record.ts';
+  type ListedPush,
+  type SeenPush,
+} from '../../durable/delayed-pushes/delayed-push.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
-import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
+import type { FormFields } from '../../forms/form-fields.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { within } from '../../isolate/within.ts';
-import { guardOf, heldPushesOf } from '../../objects.ts';
+import { delayedPushesOf, guardOf } from '../../objects.ts';
 import {
   type Decided,
   type ReviewedPush,
@@ -28,26 +29,24 @@ import {
   reviewListPage,
   reviewOnePage,
   seenIn,
-} from '../../pages/held-review-page.ts';
+} from '../../pages/delayed-review-page.ts';
 import type { Page } from '../../pages/layout.ts';
-import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/hold/changes.ts';
-import type { HeldPush } from '../../push/hold/held-push.ts';
-import { reviewedTexts, type TextLimits } from '../../push/hold/reviewed.ts';
+import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/delay/changes.ts';
+import type { KeptPush } from '../../push/delay/kept-push.ts';
+import { type TextLimits, textsLeaving } from '../../push/delay/leaves.ts';
 import type { PushHost } from '../../push/push-host.ts';
-import { BodyError } from '../../streams/body.ts';
-import { bodyText } from '../../streams/request-body.ts';
 import { pushHost } from '../git/push-host.ts';
-import { readHeldBytes, readHeldPush, verdictBytesOf } from '../git/read-held.ts';
+import { judgedBytesOf, readDelayedBytes, readDelayedPush } from '../git/read-delayed.ts';
+import { removeDelayed } from '../git/remove-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { answerRefused, explained } from '../request/refused.ts';
+import { readSmallForm } from '../request/small-form.ts';
 import { credentialOf, refuseTooOften } from './admin.ts';
 import { beginReview, mayReview } from './review-session.ts';
 
 const PAGE_SIZE = 20;
-/** A password, or a page of check boxes. */
-const MAX_BODY_BYTES = 8 * 1024;
 const ACTION_TOKEN = /^[0-9a-f]{32}$/;
 /** For folders and files of upstream. */
 const HOST_TIMEOUT_MS = 10_000;
@@ -57,52 +56,49 @@ const LOGIN_PATIENCE_MS = 3_000;
 
 /** What is shown of a push in the list, and on its own page. @property mostBytes of what was judged. */
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
-const FULL = { mostMessages: 50, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
+const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
 
-const CROSS_SITE = explained(403, 'This form came from another site', 'Open /admin/held, and begin there.');
+const CROSS_SITE = explained(403, 'This form came from another site', 'Open /admin/delayed, and begin there.');
 const NO_FORM = explained(
   400,
   'This is not a form of this page',
-  'Open /admin/held, and send it from there.',
+  'Open /admin/delayed, and send it from there.',
 );
 const NOT_WAITING = explained(
   404,
-  'No such push waits for you',
-  'Somebody else has decided already, or the author has given it up. Look at /admin/held.',
+  'No such push waits',
+  'It was published or discarded, or its author has given it up. Look at /admin/delayed.',
 );
 const NO_ACCESS = 'Neither the password nor the token is correct. A token works once, within ten minutes.';
 const CLOSED = 'The ten minutes are over, and nothing was decided. Open it again.';
 
 type Answer = Response | Promise<Response>;
 
-export const heldReview = new Hono<AppEnv>();
+export const delayedReview = new Hono<AppEnv>();
 
-heldReview.get(REVIEW_PATH, async (c) => {
+delayedReview.get(REVIEW_PATH, async (c) => {
   if (!(await mayReview(c))) return door(c, 200, null);
   const page = Number(/^[1-9]\d{0,4}$/.exec(c.req.query('page') ?? '')?.[0] ?? 1);
   return showList(c, page, null, null);
 });
 
-heldReview.get(`${REVIEW_PATH}/:hash`, async (c) => {
+delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
   if (!(await mayReview(c))) return door(c, 200, null);
-  const hold = await heldPushesOf(c.env).findToReview(c.req.param('hash'));
-  if (hold === null) return answerRefused(c, NOT_WAITING, 'page');
+  const listed = await delayedPushesOf(c.env).listed(c.req.param('name'));
+  if (listed === null) return answerRefused(c, NOT_WAITING, 'page');
   const memory = memoryFor(c);
   try {
-    const { push, pushed, host, key } = await look(c, hold, FULL, new Map(), memory);
-    const changes =
-      pushed === null || host === null || key === null
-        ? 'This cannot be shown.'
-        : await changesIn(c, { hold, pushed, host, key }, memory);
+    const { push, opened } = await look(c, listed, FULL, new Map(), memory);
+    const changes = opened === null ? 'This cannot be shown.' : await changesIn(c, listed, opened, memory);
     return await show(c, reviewOnePage(push, changes));
   } finally {
     memory.end();
   }
 });
 
-heldReview.post(REVIEW_PATH, async (c) => {
+delayedReview.post(REVIEW_PATH, async (c) => {
   if (isCrossSite(c.req.raw)) return answerRefused(c, CROSS_SITE, 'page');
-  const fields = await readFields(c);
+  const fields = await readSmallForm(c);
   if (fields === null) return answerRefused(c, NO_FORM, 'page');
   if (fields.has('password') || fields.has('token')) return open(c, fields);
   if (!(await mayReview(c))) return door(c, 401, CLOSED);
@@ -118,7 +114,7 @@ async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
     return guessed === null ? door(c, 401, NO_ACCESS) : answerRefused(c, guessed, 'page');
   }
   await beginReview(c);
-  c.var.logger.warn('held pushes were opened for review');
+  c.var.logger.warn('delayed pushes were opened for review');
   return c.redirect(REVIEW_PATH, 303);
 }
 
@@ -130,12 +126,22 @@ async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response>
     name.startsWith('push-') ? (seenIn(value) ?? []) : [],
   );
   if (chosen.length === 0) return showList(c, 1, null, 'Choose at least one push.');
-  const held = heldPushesOf(c.env);
-  const act = (seen: SeenHold): Promise<boolean> =>
-    what === 'publish' ? held.approve(seen) : held.discard(seen, reason as DiscardReason);
+  const act = (seen: SeenPush): Promise<boolean> =>
+    what === 'publish'
+      ? delayedPushesOf(c.env).approve(seen)
+      : discard(c, seen, reason as DiscardReason);
   const done = (await Promise.all(chosen.map(act))).filter(Boolean).length;
-  c.var.logger.warn('held pushes were reviewed', { outcome: what, objects: done });
+  c.var.logger.warn('delayed pushes were reviewed', { outcome: what, objects: done });
   return showList(c, 1, { what, done, late: chosen.length - done }, null);
+}
+
+/** False: it does not wait any more, is being published, or what is at the host already could not be removed. */
+async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason): Promise<boolean> {
+  const end = await delayedPushesOf(c.env).discard(seen, reason);
+  if (typeof end === 'string') return false;
+  if (end.kind === 'done') return true;
+  const said = ['The operator of this service has removed what was published of it.', DISCARD_REASONS[reason]];
+  return removeDelayed(c, end, { state: 'discarded', said, otherwise: { kind: 'review' } });
 }
 
 function isReason(text: string): text is DiscardReason {
@@ -148,64 +154,71 @@ async function showList(
   decided: Decided | null,
   problem: ReviewList['problem'],
 ): Promise<Response> {
-  const { holds, waiting } = await heldPushesOf(c.env).toReview((page - 1) * PAGE_SIZE, PAGE_SIZE);
-  const pushes: ReviewedPush[] = [];
+  const { pushes, waiting } = await delayedPushesOf(c.env).list((page - 1) * PAGE_SIZE, PAGE_SIZE);
+  const shown: ReviewedPush[] = [];
   const logins: Logins = new Map();
   // One after the other: each may take some memory.
-  for (const hold of holds) {
+  for (const listed of pushes) {
     const memory = memoryFor(c);
     try {
-      pushes.push((await look(c, hold, BRIEF, logins, memory)).push);
+      shown.push((await look(c, listed, BRIEF, logins, memory)).push);
     } finally {
       memory.end();
     }
   }
   return show(
     c,
-    reviewListPage({ pushes, waiting, page, pageSize: PAGE_SIZE, decided, problem }),
+    reviewListPage({ pushes: shown, waiting, page, pageSize: PAGE_SIZE, decided, problem }),
     problem === null ? 200 : 400,
   );
 }
 
+/** What it takes to see what is in a push. */
+interface Opened {
+  readonly kept: KeptPush;
+  readonly host: PushHost;
+  /** Of its spool. */
+  readonly key: string;
+}
+
 interface Look {
   readonly push: ReviewedPush;
-  /** Null if its texts cannot be shown. */
-  readonly pushed: HeldPush | null;
-  readonly host: PushHost | null;
-  readonly key: string | null;
+  /** Null: it cannot be shown. */
+  readonly opened: Opened | null;
 }
 
 /** Reads a push. What cannot be read is told. @param memory where it is counted. */
 async function look(
   c: Context<AppEnv>,
-  hold: HoldToReview,
+  listed: ListedPush,
   limits: TextLimits & { readonly mostBytes: number },
   logins: Logins,
   memory: MemoryHold,
 ): Promise<Look> {
-  const config = hostWithKey(c.var.config, hold.host);
+  const config = hostWithKey(c.var.config, listed.host);
   const unread = (problem: string): Look => ({
-    push: { hold, author: c.var.config.anonEmail, repository: null, texts: null, problem },
-    pushed: null,
-    host: null,
-    key: null,
+    push: { listed, author: c.var.config.anonEmail, repository: null, texts: null, problem },
+    opened: null,
   });
   if (config === undefined) return unread('This service does not know its code host any more. Discard it.');
-  if (verdictBytesOf(hold) > limits.mostBytes) {
+  if (judgedBytesOf(listed) > limits.mostBytes) {
     return unread('Its texts are too long to be shown here.');
   }
   c.set('host', config);
   const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
   try {
-    const [key, login] = await Promise.all([c.env.HELD_KEYS.get(hold.spool.attempt), loginAt(host, logins)]);
+    const [key, login] = await Promise.all([
+      c.env.DELAYED_KEYS.get(listed.spool.attempt),
+      loginAt(host, logins),
+    ]);
     if (key === null) return unread('Its key is not here yet. Reload this page in a minute.');
-    const pushed = await readHeldPush(c.env, hold, key, memory);
-    const texts = reviewedTexts(pushed.push, limits);
+    const kept = await readDelayedPush(c.env, listed, key, memory);
+    const texts = textsLeaving(kept, limits);
     const author = `${login} <${c.var.config.anonEmail}>`;
     const repository = recordName(config, texts.repository);
-    return { push: { hold, author, repository, texts, problem: null }, pushed, host, key };
+    return { push: { listed, author, repository, texts, problem: null }, opened: { kept, host, key } };
   } catch (error) {
-    c.var.logger.warn('a held push could not be read', { error });
+    c.var.logger.warn('a delayed push could not be read', { error });
     return unread('It cannot be read now. Reload this page in a minute.');
   }
 }
@@ -224,27 +237,18 @@ function loginAt(host: PushHost, logins: Logins): Promise<string> {
 /** Why they cannot be shown, as a text. */
 async function changesIn(
   c: Context<AppEnv>,
-  {
-    hold,
-    pushed,
-    host,
-    key,
-  }: {
-    readonly hold: HoldToReview;
-    readonly pushed: HeldPush;
-    readonly host: PushHost;
-    readonly key: string;
-  },
+  listed: ListedPush,
+  { kept, host, key }: Opened,
   memory: MemoryHold,
 ): Promise<Changes | string> {
-  const { entryBytes } = hold;
+  const { entryBytes } = listed;
   if (entryBytes > MAX_PACK_BYTES) {
-    return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here.`;
+    return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
   }
   try {
     await memory.share().set(entryBytes);
     const pieces: Uint8Array[] = [];
-    for await (const piece of readHeldBytes(c.env, hold, key, memory, 0, entryBytes))
+    for await (const piece of readDelayedBytes(c.env, listed, key, memory, 0, entryBytes))
       pieces.push(piece.slice());
     const bytes = concatBytes(pieces);
     const pack = {
@@ -254,29 +258,17 @@ async function changesIn(
       byteLength: entryBytes,
       maxReads: Infinity,
     };
-    const { repository, commits, ground } = pushed.push;
+    const { target, work } = kept;
     return await changesOf(
-      { commits, ground, pack },
-      (request, maxBytes) => host.transport.readObjects(repository, request, maxBytes),
+      { commits: work.commits, ground: work.ground, pack },
+      (request, maxBytes) => host.transport.readObjects(target, request, maxBytes),
       memory,
     );
   } catch (error) {
-    c.var.logger.warn('the changes of a held push could not be read', { error });
+    c.var.logger.warn('the changes of a delayed push could not be read', { error });
     return error instanceof HostError
       ? `It cannot be shown now. ${error.publicMessage} Reload this page in a minute.`
       : 'Its files or upstream’s cannot be read. If it is published, the code host may refuse it.';
-  }
-}
-
-/** Null: this is no form of the page. @throws BodyError if it does not arrive completely. */
-async function readFields(c: Context<AppEnv>): Promise<FormFields | null> {
-  if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '')) return null;
-  try {
-    const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
-    return parseFormFields(await bodyText(c.req.raw, limits));
-  } catch (error) {
-    if (error instanceof BodyError && error.code === 'too-large') return null;
-    throw error;
   }
 }
 

@@ -1,14 +1,14 @@
-/** Which held pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
+/** Which delayed pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_AT_ONCE, pick, SPACING_MS, type Waiting } from '../../../src/durable/held-pushes/schedule.ts';
+import { MOST_AT_ONCE, pick, SPACING_MS, type Waiting } from '../../../src/durable/delayed-pushes/schedule.ts';
 
 const NOW = 1_800_000_000_000;
 const NOTHING_RUNS = { running: [], spacedUntil: 0 };
 
-const waiting = (prHash: string, more: Partial<Waiting> = {}): Waiting => ({
-  prHash,
-  client: prHash,
+const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
+  name,
+  client: name,
   reason: 'delay',
   bytes: 1_000,
   commits: 1,
@@ -21,7 +21,7 @@ const many = (count: number, more: Partial<Waiting> = {}): Waiting[] =>
     waiting(`push-${index}`, { dueAt: NOW - count + index, ...more }),
   );
 
-const hashes = (picked: readonly Waiting[]): string[] => picked.map(({ prHash }) => prHash);
+const hashes = (picked: readonly Waiting[]): string[] => picked.map(({ name }) => name);
 
 describe('the pushes that are due', () => {
   it('are published one at a time while they are few', () => {
@@ -71,7 +71,7 @@ describe('the pushes that are due', () => {
     );
     assert(
       property(any, (rows) => {
-        const due = rows.map((row, index) => ({ ...row, prHash: String(index) }));
+        const due = rows.map((row, index) => ({ ...row, name: String(index) }));
         const picked = pick(due, NOTHING_RUNS, NOW);
         expect(new Set(hashes(picked)).size).toBe(picked.length);
         expect(picked.length).toBeLessThanOrEqual(MOST_AT_ONCE);

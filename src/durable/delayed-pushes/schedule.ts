@@ -5,7 +5,7 @@
  * time, few are published one after the other with a minute or two in between, so that two of them do not look like one
  * person's; where many are due, a crowd hides them, and the spacing would only delay them.
  */
-import type { NewHold } from './held-push-record.ts';
+import type { NewDelayedPush } from './delayed-push.ts';
 
 /** Being published at once, of all runs of the scheduled handler together. A live push finds room beside them. */
 export const MOST_AT_ONCE = 3;
@@ -17,7 +17,7 @@ const FEW = 5;
 /** Between two of them: at least this long, and at most twice as long. */
 export const SPACING_MS = 60_000;
 
-export interface Waiting extends Pick<NewHold, 'prHash' | 'client' | 'reason' | 'commits'> {
+export interface Waiting extends Pick<NewDelayedPush, 'name' | 'client' | 'reason' | 'commits'> {
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly dueAt: number;

@@ -1,27 +1,24 @@
-/** /admin/held: what waits for the operator, as it would be public, and what to do with it. Without script. */
+/** /admin/delayed: what waits, as it would be public, and what the operator may do with it. Without script. */
 import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
-import {
-  DISCARD_REASONS,
-  type HoldToReview,
-  type SeenHold,
-} from '../durable/held-pushes/held-push-record.ts';
-import type { ChangedFile, Changes } from '../push/hold/changes.ts';
+import { DISCARD_REASONS, type ListedPush, type SeenPush } from '../durable/delayed-pushes/delayed-push.ts';
+import type { ChangedFile, Changes } from '../push/delay/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
-import type { ReviewedTexts } from '../push/hold/reviewed.ts';
+import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/leaves.ts';
+import { pullRequestPath } from '../pr-hash.ts';
 import { differenceTable } from './forms/difference.ts';
-import { hidden, problemNotice, safeUrl, secretField } from './forms/parts.ts';
+import { hidden, problemNotice, secretField } from './forms/parts.ts';
 import { type Html, type Page, unlistedPage } from './layout.ts';
-import { visibleText } from './visible-text.ts';
+import { exactText } from './visible-text.ts';
 
 export interface ReviewedPush {
-  readonly hold: HoldToReview;
+  readonly listed: ListedPush;
   /** As it will be written; the bot's. */
   readonly author: string;
   /** `owner/repo`, on another host than the first one with its key in front; null: the texts are not shown. */
   readonly repository: string | null;
   /** Null: they cannot be shown. */
-  readonly texts: ReviewedTexts | null;
+  readonly texts: LeavingTexts | null;
   /** Why not, in sentences. */
   readonly problem: string | null;
 }
@@ -38,11 +35,12 @@ const CHANGES = {
   added: 'New',
   removed: 'Removed',
   changed: 'Changed',
-  elsewhere: 'In an earlier commit, or not compared',
+  earlier: 'Only in an earlier commit',
+  elsewhere: 'In no folder that could be compared',
 } as const;
 
 function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
-  const description = 'Pushes that wait until the operator has seen them.';
+  const description = 'Pushes that are published later.';
   const cookies = 'One cookie, for this page and ten minutes';
   return { ...unlistedPage(title, description, content, width), cookies };
 }
@@ -58,9 +56,9 @@ export function reviewDoorPage(token: string | null, hasPassword: boolean, probl
     <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
   </div>`;
   return page(
-    'Held pushes',
+    'Delayed pushes',
     'narrow',
-    html`<h1>Held pushes</h1>
+    html`<h1>Delayed pushes</h1>
       <p class="lead">For the operator. It stays open for ten minutes.</p>
       ${problemNotice(problem)}
       ${token !== null ? doorForm(hidden({ token })) : hasPassword ? doorForm(password) : noWay}`,
@@ -90,15 +88,15 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
     ${pushes.map((push, at) => listed(push, at))}
     <section class="card" aria-labelledby="decide">
       <h2 id="decide">Those that you have chosen</h2>
-      ${decisionButtons()}
+      ${decisionButtons(pushes.some(({ listed: { waitsForReview } }) => waitsForReview))}
     </section>
   </form>`;
   return page(
-    'Held pushes',
+    'Delayed pushes',
     'wide',
-    html`<h1>Held pushes</h1>
+    html`<h1>Delayed pushes</h1>
       <p class="lead">
-        ${waiting === 0 ? 'No push waits for you.' : `${count} for you, the oldest first. After 14 days, a push is discarded.`}
+        ${waiting === 0 ? 'No push waits.' : `${count}: first those that wait for you, then the oldest. What waits for you for 14 days is discarded.`}
       </p>
       ${decided === null ? '' : decidedNotice(decided)} ${problemNotice(problem)}
       ${pushes.length === 0 ? '' : list} ${pageLinks(waiting, place.page, place.pageSize)}`,
@@ -108,9 +106,9 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
 export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Page {
   const title = titleOf(push);
   return page(
-    'A held push',
+    'A delayed push',
     'wide',
-    html`<p class="crumbs"><a href="${REVIEW_PATH}">Held pushes</a></p>
+    html`<p class="crumbs"><a href="${REVIEW_PATH}">Delayed pushes</a></p>
       <h1>${title}</h1>
       <section class="card" aria-labelledby="what">
         <h2 id="what">What it is</h2>
@@ -123,65 +121,70 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
       <section class="card" aria-labelledby="decide">
         <h2 id="decide">Decide</h2>
         <form method="post" action="${REVIEW_PATH}">
-          ${hidden({ 'push-0': seenValue(seenOf(push.hold)) })} ${decisionButtons()}
+          ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })} ${decisionButtons(push.listed.waitsForReview)}
         </form>
       </section>`,
   );
 }
 
 /** The value of a form's field that names a push as it was seen. */
-export function seenValue({ prHash, attempt }: SeenHold): string {
-  return `${prHash} ${attempt}`;
+export function seenValue({ name, attempt }: SeenPush): string {
+  return `${name} ${attempt}`;
 }
 
 /** Null: it is none. */
-export function seenIn(value: string): SeenHold | null {
-  const [prHash = '', attempt = '', ...rest] = value.split(' ');
-  return prHash === '' || attempt === '' || rest.length > 0 ? null : { prHash, attempt };
+export function seenIn(value: string): SeenPush | null {
+  const [name = '', attempt = '', ...rest] = value.split(' ');
+  return name === '' || attempt === '' || rest.length > 0 ? null : { name, attempt };
 }
 
-function seenOf({ prHash, spool }: HoldToReview): SeenHold {
-  return { prHash, attempt: spool.attempt };
+function seenOf({ name, spool }: ListedPush): SeenPush {
+  return { name, attempt: spool.attempt };
 }
 
-function titleOf({ texts, hold }: ReviewedPush): string {
-  if (texts === null) return `Push ${hold.prHash}`;
-  if (texts.title !== null) return visibleText(texts.title);
-  const [first = ''] = texts.messages.at(-1)?.split('\n') ?? [];
-  return `Update: ${visibleText(first)}`;
+function titleOf({ texts, listed }: ReviewedPush): string {
+  if (texts === null) return `Push ${listed.name}`;
+  if (texts.title !== null) return exactText(texts.title.text);
+  const [first = ''] = texts.messages.at(-1)?.text.split('\n') ?? [];
+  return `Update: ${exactText(first)}`;
 }
 
 function listed(push: ReviewedPush, at: number): Html {
-  const { hold } = push;
+  const { listed: one } = push;
   const id = `push-${at}`;
   return html`<section class="card" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${titleOf(push)}</h2>
     ${factsOf(push)} ${textsOf(push)}
-    <p><a href="${REVIEW_PATH}/${hold.prHash}" aria-describedby="${id}-title">See what it changes</a></p>
+    <p><a href="${REVIEW_PATH}/${one.name}" aria-describedby="${id}-title">See all that leaves with it</a></p>
     <label class="choice">
-      <input type="checkbox" name="${id}" value="${seenValue(seenOf(hold))}" aria-describedby="${id}-title" />
+      <input type="checkbox" name="${id}" value="${seenValue(seenOf(one))}" aria-describedby="${id}-title" />
       Choose it
     </label>
   </section>`;
 }
 
-function factsOf({ hold, author, repository, texts }: ReviewedPush): Html {
-  const { heldAt, bytes, commits } = hold;
+function factsOf({ listed, author, repository, texts }: ReviewedPush): Html {
+  const { keptAt, bytes, commits } = listed;
   return html`<dl class="facts">
     ${
       texts === null || repository === null
         ? ''
-        : html`${fact('Repository', repository)} ${fact('Base', visibleText(texts.base))}
+        : html`${fact('Repository', repository)} ${fact('Base', exactText(texts.base))}
           ${
             texts.updates === null
               ? ''
-              : fact('Updates', html`<a href="${safeUrl(texts.updates)}">${texts.updates}</a>`)
+              : fact('Updates', html`<a href="${pullRequestPath(texts.updates)}">${texts.updates}</a>`)
           }
           ${texts.isDraft ? fact('Opened as', 'a draft') : ''}`
     }
-    ${fact('Author', author)} ${fact('Held since', minuteOf(heldAt))}
+    ${fact('Author', author)} ${fact('Waits since', minuteOf(keptAt))} ${fact('Waits for', waitsFor(listed))}
     ${fact('Size', `${commits === 1 ? '1 commit' : `${commits.toLocaleString('en')} commits`}, ${bytes.toLocaleString('en')} bytes`)}
   </dl>`;
+}
+
+function waitsFor({ waitsForReview, reason, from, to }: ListedPush): string {
+  if (waitsForReview) return 'you';
+  return reason === 'busy' ? 'room' : `its time, between ${minuteOf(from)} and ${minuteOf(to)}`;
 }
 
 function fact(name: string, value: Html | string): Html {
@@ -198,29 +201,43 @@ function textsOf({ texts, problem }: ReviewedPush): Html {
       kept
         ? html`<p>Title and description of the pull request stay as they are.</p>`
         : html`<h3>Description</h3>
-            ${description === null || description === '' ? html`<p>There is none.</p>` : plainText(description)}`
+            ${description === null || description.text === '' ? html`<p>There is none.</p>` : plainText(description)}`
     }
     <h3>${commitCount === 1 ? 'Commit message' : 'Commit messages'}</h3>
-    ${messages.map(plainText)} ${more > 0 ? html`<p>And ${more.toLocaleString('en')} more.</p>` : ''}`;
+    ${messages.map(messageOf)} ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
 }
 
-function plainText(text: string): Html {
-  return html`<pre class="text">${'\n'}${visibleText(text)}</pre>`;
+function messageOf(message: ShownMessage): Html {
+  const { encoding, encoded } = message;
+  return html`${plainText(message)}
+  ${encoding === null ? '' : html`<p class="soft">Its commit says that this is in ${exactText(encoding)}. The code host may read it so.</p>`}
+  ${encoded === null ? '' : plainText(encoded)}`;
+}
+
+function plainText({ text, missing }: ShownText): Html {
+  return html`<pre class="text">${'\n'}${exactText(text)}</pre>
+    ${missing === 0 ? '' : html`<p class="notice">${missing.toLocaleString('en')} characters more are not shown.</p>`}`;
 }
 
 function changesList({ files, gaps }: Changes): Html {
-  return html`${gaps.map((gap) => html`<p class="notice">${visibleText(gap)}</p>`)}
+  return html`${gaps.map((gap) => html`<p class="notice">${exactText(gap)}</p>`)}
   ${files.length === 0 && gaps.length === 0 ? html`<p>It changes no file.</p>` : ''} ${files.map(fileOf)}`;
 }
 
-function fileOf({ path, kind, difference, remarks }: ChangedFile): Html {
-  const name = visibleText(path);
+function fileOf({ path, kind, mode, bytes, difference, remarks }: ChangedFile): Html {
+  const name = exactText(path);
+  const facts = [
+    ...(mode === null ? [] : [`Mode ${mode}`]),
+    ...(bytes === null ? [] : [`${bytes.toLocaleString('en')} bytes`]),
+  ];
   return html`<h3>${CHANGES[kind]}: <code>${name}</code></h3>
-    ${remarks.map((remark) => html`<p class="soft">${visibleText(remark)}</p>`)}
-    ${difference === null ? '' : differenceTable(name, difference)}`;
+    ${facts.length === 0 ? '' : html`<p class="soft small">${facts.join(', ')}</p>`}
+    ${remarks.map((remark) => html`<p class="soft">${exactText(remark)}</p>`)}
+    ${difference === null ? '' : differenceTable(name, difference, exactText)}`;
 }
 
-function decisionButtons(): Html {
+/** @param mayPublish whether one of them waits for the operator. */
+function decisionButtons(mayPublish: boolean): Html {
   const reasons = Object.entries(DISCARD_REASONS);
   return html`<div class="row">
       <label for="reason">If you discard it: why</label>
@@ -230,7 +247,7 @@ function decisionButtons(): Html {
       <p class="soft small" id="reason-hint">The author reads it on the page of the push.</p>
     </div>
     <div class="buttons">
-      <button type="submit" name="decision" value="publish">Publish</button>
+      ${mayPublish ? html`<button type="submit" name="decision" value="publish">Publish</button>` : ''}
       <button type="submit" name="decision" value="discard" class="second">Discard</button>
     </div>`;
 }
@@ -243,8 +260,8 @@ function decidedNotice({ done, what, late }: Decided): Html {
       late === 0
         ? ''
         : html`<p>
-            ${countOf(late)}: nothing was done. Somebody else has decided already, or the author has changed
-            it.
+            ${countOf(late)}: nothing was done. It does not wait for you, is being published, or somebody else
+            has decided already. Look again in a minute.
           </p>`
     }
   </div>`;
