@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { delayedAs, published, publishedAs } from './support/delayed.ts';
 import type { GitRun } from './support/person.ts';
-import { bannerOf, keyIn, remoteLines, statusTable } from './support/push-output.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
