@@ -231,11 +231,10 @@ class Comparison {
 
   /** What is in the pack, and in no folder that was compared. */
   #others(): Pair[] {
-    const shown = new Set(this.#changed.flatMap(({ now }) => (isFile(now) ? [now?.oid] : [])));
-    const others = [...this.#pushed.held].filter(([oid, { type }]) => {
-      if (this.#upstreams.has(oid)) return false;
-      return type === 'tree' ? !this.#seenFolders.has(oid) : !shown.has(oid);
-    });
+    const shown = new Set(this.#seenFolders);
+    // What a submodule has is no id of a file, whatever stands there.
+    for (const { now } of this.#changed) if (now !== null && kindOf(now) !== 'submodule') shown.add(now.oid);
+    const others = [...this.#pushed.held].filter(([oid]) => !this.#upstreams.has(oid) && !shown.has(oid));
     return others.map(([oid, { type }]) => {
       const isTree = type === 'tree';
       const now = { ...rootFolder(oid), mode: isTree ? FOLDER_MODE : FILE_MODE };
@@ -249,7 +248,7 @@ class Comparison {
     const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
     const note = (pair: Pair): void => this.#note(kind === undefined ? pair : { ...pair, kind });
     if (nowEntries === null) {
-      note({ path, now, old });
+      this.#changed.push({ path, now, old, ...(kind !== undefined && { kind }) });
       return [];
     }
     if (oldEntries === null) {

@@ -53,14 +53,16 @@ interface Story {
   readonly other?: Folder;
   /** What an earlier commit of the push has. */
   readonly before?: Folder;
+  /** What else its pack has. */
+  readonly more?: readonly Entry[];
   /** Objects that the pack leaves out besides upstream's. */
   readonly without?: readonly string[];
 }
 
-async function changes({ old, now, deltas = false, without = [], other, before = {}, base: unknown }: Story) {
+async function changes({ old, now, deltas = false, without = [], other, before, base: unknown, more = [] }: Story) {
   const [upstream, pushed]: [Known, Known] = [new Map(), new Map()];
   const oldTree = old === null ? null : store(old, upstream);
-  store(before, pushed);
+  const beforeTree = before === undefined ? null : store(before, pushed);
   const tree = store(now, pushed);
   const ground = oldTree === null ? null : commitContent({ tree: oldTree });
   const groundOid = ground === null ? null : oidOf('commit', ground);
@@ -83,6 +85,7 @@ async function changes({ old, now, deltas = false, without = [], other, before =
       .toSorted((a, b) => a.delta.length - b.delta.length);
     return best === undefined ? { type, content } : { type: 'ref-delta', base: best.base, delta: best.delta };
   });
+  entries.push(...more);
   const asked: string[] = [];
   const read: ReadObjects = async ({ wants }, maxBytes) => {
     asked.push(...wants);
@@ -103,7 +106,7 @@ async function changes({ old, now, deltas = false, without = [], other, before =
     encoding: null,
     message: { bytes: Buffer.from('x\n'), mentions: [] },
   };
-  commits.push({ ...commit, tree: oldTree ?? tree });
+  commits.push({ ...commit, tree: beforeTree ?? oldTree ?? tree });
   commits.push({ ...commit, parents: [0] });
   const memory = new CountedMemory();
   const answer = await changesOf(
@@ -219,13 +222,91 @@ describe('the changes of a push', () => {
   });
 
   it('include what only an earlier commit has, as it becomes public, too', async () => {
-    const secret = oidOf('blob', Buffer.from('hidden\n'));
+    const { texts, gaps } = await changes({
+      old: { 'a.txt': 'a\n', 'c.txt': 'c\n', docs: { 'd.txt': 'd\n' } },
+      before: {
+        'a.txt': 'first\n',
+        'b.txt': 'hidden\n',
+        // A name of its own for what upstream has.
+        'jane.txt': 'c\n',
+        docs: { 'd.txt': 'd\n', 'jane.txt': 'd\n' },
+        of: { jane: { 'e.txt': 'e\n' } },
+      },
+      now: { 'a.txt': 'A\n', 'c.txt': 'c\n', docs: { 'd.txt': 'd\n' } },
+    });
+    expect(texts).toEqual([
+      'changed a.txt: -a +A',
+      'earlier a.txt: -a +first',
+      'earlier b.txt: +hidden',
+      'earlier docs/jane.txt: It is the same as /docs/d.txt upstream.',
+      'earlier jane.txt: It is the same as /c.txt upstream.',
+      'earlier of/jane/e.txt: +e',
+    ]);
+    expect(gaps).toEqual([]);
+  });
+
+  it('include what no commit has, as its pack leaves, too', async () => {
+    const blob = Buffer.from('hidden\n');
+    const folder = encodeTree([
+      { name: Buffer.from('jane.txt'), mode: '100644', oid: oidOf('blob', Buffer.from('a\n')) },
+    ]);
     const { texts } = await changes({
       old: { 'a.txt': 'a\n' },
-      before: { 'a.txt': 'a\n', 'b.txt': 'hidden\n' },
       now: { 'a.txt': 'A\n' },
+      more: [
+        { type: 'blob', content: blob },
+        { type: 'tree', content: folder },
+      ],
     });
-    expect(texts).toEqual(['changed a.txt: -a +A', `elsewhere ${secret}: +hidden`]);
+    expect(texts).toEqual([
+      'changed a.txt: -a +A',
+      `elsewhere ${oidOf('blob', blob)}: +hidden`,
+      `elsewhere ${oidOf('tree', folder)}/: It is a folder with: jane.txt`,
+    ]);
+  });
+
+  it('show a file that a submodule hides behind its id', async () => {
+    const blob = Buffer.from('hidden\n');
+    const oid = oidOf('blob', blob);
+    const { texts } = await changes({
+      old: { 'a.txt': 'a\n' },
+      now: { 'a.txt': 'a\n', sub: { mode: '160000', oid } },
+      more: [{ type: 'blob', content: blob }],
+    });
+    expect(texts).toEqual([
+      `added sub: It is a submodule, at the commit ${oid}. That is the id of a file, or a folder, of the push.`,
+      `elsewhere ${oid}: +hidden`,
+    ]);
+  });
+
+  it('name a folder that is too large, and how large', async () => {
+    const huge = Object.fromEntries(
+      Array.from({ length: 110_000 }, (_, at) => [`file${100_000 + at}.txt`, '']),
+    );
+    const { texts } = await changes({ old: { a: 'a\n' }, now: { a: 'b\n', huge } });
+    expect(texts).toEqual([
+      'changed a: -a +b',
+      'added huge/: It is too large to be shown: 4,620,000 bytes.',
+      `elsewhere ${oidOf('blob', Buffer.from(''))}:`,
+    ]);
+  });
+
+  it('have modes and sizes, line ends and every byte', async () => {
+    const { files } = await changes({
+      old: { 'a.txt': 'a\n', 'b.txt': Buffer.from([0x62, 0x0a]) },
+      now: {
+        'a.txt': 'a\r\n',
+        'b.txt': Buffer.from([0x62, 0xff, 0x0a]),
+        'run.sh': { mode: '100755', content: 'go\n' },
+      },
+    });
+    expect(files).toMatchObject([
+      { path: 'a.txt', mode: '100644', bytes: 3 },
+      { path: 'b.txt', remarks: ['It is not UTF-8: some bytes are written out.'] },
+      { path: 'run.sh', mode: '100755', bytes: 3 },
+    ]);
+    const lines = files.map(({ difference }) => difference?.hunks.flat().map(({ text, end }) => text + end));
+    expect(lines).toEqual([['a\n', 'a\r\n'], ['b\n', 'b\udcff\n'], ['go\n']]);
   });
 
   it('are never asked for by an id that upstream may not have', async () => {
@@ -237,7 +318,7 @@ describe('the changes of a push', () => {
     expect(texts).toEqual([
       'changed a.txt: It is too large to be shown, or the push does not contain its content.',
     ]);
-    expect(gaps).toEqual(['Some of its files, or versions of them, could not be read.']);
+    expect(gaps).toEqual(['At least 1 of its files, or versions of them, could not be read.']);
     expect(asked).not.toContain(oidOf('blob', Buffer.from('Another secret\n')));
   });
 
@@ -263,17 +344,16 @@ describe('the changes of a push', () => {
     const { texts } = await changes({ old, now });
     expect(texts).toEqual([
       `changed grows.txt: It is too large to be shown: ${(large.length + 1).toLocaleString('en')} bytes.`,
-      'changed picture.png: It is not text: 3 bytes.',
+      'changed picture.png: It is not text.',
       expect.stringMatching(/^changed shrinks.txt: It is too large to be shown/),
     ]);
   });
 
   it('are bounded, and say so', async () => {
     const { files, gaps } = await changes({ old: many('old'), now: many('new') });
-    expect(files).toHaveLength(500);
+    expect(files).toHaveLength(600);
     expect(files.filter(({ difference }) => difference !== null)).toHaveLength(50);
     expect(gaps).toEqual([
-      'It changes 600 files; these are the first.',
       'There is too much to show everything: the last files are only listed.',
     ]);
   });
@@ -286,8 +366,9 @@ describe('the changes of a push', () => {
       old: { a: 'a\n', huge },
       now: { a: 'b\n', huge: { 'only.txt': 'x\n' } },
     });
-    const elsewhere = oidOf('blob', Buffer.from('x\n'));
-    expect(texts).toEqual(['changed a: -a +b', 'changed huge/:', `elsewhere ${elsewhere}: +x`]);
-    expect(gaps).toEqual(['Upstream’s folder /huge/ is too large to be compared.']);
+    expect(texts).toEqual(['changed a: -a +b', 'added huge/only.txt: +x']);
+    expect(gaps).toEqual([
+      'Upstream’s folder /huge/ is too large to be compared. Only new content is shown of it.',
+    ]);
   });
 });
