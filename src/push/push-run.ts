@@ -111,17 +111,19 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile.
+   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile. The second time,
+   * nothing new is begun.
    * @param pushHash the same for a repeated push.
    * @param proposed hash and date, unless a retry already has them; null: it is not published now.
    * @throws Refusal if the same push is in progress.
    */
   async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null): Promise<Begun> {
     const { hostKey, clock } = this.#host;
-    const object = this.#host.pendingPush(pushHash);
-    const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now());
-    this.#push = { hash: pushHash, beginning };
-    const begun = await beginning;
+    this.#push ??= {
+      hash: pushHash,
+      beginning: this.#host.pendingPush(pushHash).begin(pushHash, hostKey, target, proposed, clock.now()),
+    };
+    const begun = await this.#push.beginning;
     if (begun.kind === 'begun') {
       this.#isRepeated = begun.isRepeated;
       return begun;

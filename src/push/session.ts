@@ -19,7 +19,7 @@ import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError, drain } from '../streams/body.ts';
-import { busyPlan, type DelayPlan, findAgain, isFull, isNow, keep, mayWait, planOf, tellKnown, withAdvice } from './delay/keep.ts';
+import { busyPlan, type DelayPlan, findAgain, isFull, isNow, keep, mayWait, planOf, withAdvice } from './delay/keep.ts';
 import { type Judged, judge } from './judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, type Place as PlaceSays, questionsOf, quietly } from './judge/questions.ts';
 import { enter, type Entered, type Publication, type Published, publish, wasPushedTo } from './publish/publish.ts';
@@ -303,7 +303,6 @@ async function judgedNow(
   const { warnings, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
   await reply.note(...warnings);
-  if (place === null) await tellKnown(run, judged.work, botLogin, claim?.recorded != null);
   const isOpen = judged.place === null ? prHash !== null && claim !== null && (await host.isOpen(prHash)) : isUpdate(judged.place);
   const recordedTip = isOpen ? (claim?.recorded?.tip ?? null) : null;
   return { ...judged, spool: pack.spool, pushHash, claim, recordedTip };

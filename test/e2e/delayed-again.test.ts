@@ -67,7 +67,7 @@ describe('a delayed push that is pushed again', () => {
     const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:topic'));
     await expect
       .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed: [^]*the same commits are open already/);
+      .toMatch(/^200 Failed\n[^]*the same commits are open already/);
     expect(await pageOf(bed, name)).toContain(pull.url);
     await bed.host.onlyPull(upstream);
   });

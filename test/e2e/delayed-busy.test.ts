@@ -27,7 +27,7 @@ describe('a push that the host does not take', () => {
     const { upstream, clone } = contribution;
     outage(bed, new RegExp(`/repos/${upstream.fullName}$`));
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: there is no room for it now/);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\nThere was no room for it/);
     await pass(bed);
     expect(await pageOf(bed, name)).toMatch(/It could not be published yet\. The service tries again\./);
     bed.sandbox.faults.clear();
@@ -88,7 +88,7 @@ describe('when a network has had its pull requests of an hour', () => {
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says.
     await pass(bed);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: [^]*rate limit exceeded/i);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
     expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 });

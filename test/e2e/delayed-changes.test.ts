@@ -22,7 +22,7 @@ describe('a delayed push is not published, and its page says why,', () => {
     await upstream.grow({ files: { '.gitveil.yml': 'accept: false\n' } });
     await passAnew();
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await pageOf(bed, name)).toMatch(/^200 Failed: .*not accepted by the repository/s);
+    expect(await pageOf(bed, name)).toMatch(/^200 Failed\n.*not accepted by the repository/s);
   });
 
   it('when the repository asks for a sign-off since', async () => {
@@ -30,7 +30,7 @@ describe('a delayed push is not published, and its page says why,', () => {
     await upstream.grow({ files: { '.gitveil.yml': 'sign_off: required\n' } });
     await passAnew();
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await pageOf(bed, name)).toMatch(/^200 Failed: .*a sign-off is required/s);
+    expect(await pageOf(bed, name)).toMatch(/^200 Failed\n.*a sign-off is required/s);
   });
 
   it('when upstream no longer has what it stands on', async () => {
@@ -83,7 +83,7 @@ describe('a delayed push', () => {
     await operator.setPanic(true);
     await pass(bed);
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     await operator.setPanic(false);
     await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
   });

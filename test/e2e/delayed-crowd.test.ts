@@ -48,11 +48,12 @@ describe.each([
     async () => {
       const upstream = await bed.createUpstream();
       const clone = await bed.person().copy(upstream);
-      const newId = await clone.commit();
-      const pack = await packOf(clone, ['HEAD', '^origin/main']);
       let live = 0;
       const push = async (index: number, options: string[]): Promise<number> => {
         const ref = `refs/heads/topic-${index}`;
+        await clone.git('reset', '--quiet', '--hard', 'origin/main');
+        const newId = await clone.commit({ message: `Number ${index}\n` });
+        const pack = await packOf(clone, ['HEAD', '^origin/main']);
         const body = pushBody({ commands: [{ newId, ref }], pack, options });
         const begun = performance.now();
         const answer = await sendPush(upstream.url, bed.person(), body);

@@ -32,7 +32,7 @@ describe('a push with a delay', () => {
     await bed.service.runScheduled(Date.now() + HOUR_MS - MINUTE_MS);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(bed.host.forkPath(upstream)).toBeNull();
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
   });
 
   it('is published when its time has come, and its page tells hash, key and address', async () => {
@@ -57,7 +57,7 @@ describe('a push with a delay', () => {
 
   it('is given up by the other button', async () => {
     const { upstream, name } = await delayed(bed);
-    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up: /);
+    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
     await pass(bed);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(await press(bed, name, 'give-up')).not.toMatch(/^5/);
@@ -102,7 +102,7 @@ describe('a push with a delay', () => {
     const pushed = await clone.push('-o', 'preview', '-o', 'delay=1h', 'origin', 'HEAD:topic');
     expect(statusTable(pushed)[0]).toContain('preview: nothing was published');
     expect(remoteLines(pushed).join('\n')).toContain('A preview asks the code host');
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
@@ -162,7 +162,7 @@ describe('an update with a delay', () => {
     const { headSha } = await bed.host.onlyPull(upstream);
     await expect
       .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed: [^]*another push has updated this pull request since/);
+      .toMatch(/^200 Failed\n[^]*another push has updated this pull request since/);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(headSha);
   });
 
@@ -201,6 +201,6 @@ describe('whoever asks for a release', () => {
     const headers = { 'Content-Type': 'application/json' };
     const answer = await fetch(`${bed.service.url}/v1/delayed`, { method: 'POST', headers, body });
     expect(answer.status).toBe(404);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
   });
 });

@@ -44,10 +44,10 @@ it('a rollback stops one that is being sent', async () => {
   const { upstream, name } = await delayed(bed);
   const { passing } = await publishing({ path: /git-receive-pack$/ });
   await operator.rollBack();
-  expect(await pageOf(bed, name)).toMatch(/^200 Discarded: /);
   await passing;
+  await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Discarded\n/);
   expect(await bed.host.pulls(upstream)).toEqual([]);
-  expect(await pageOf(bed, name)).toMatch(/^200 Discarded: /);
+  expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n/);
 });
 
 it('a rollback of a flood, which spares single clients, leaves it alone', async () => {
@@ -64,7 +64,7 @@ it('a rollback discards it before the host has answered for anything else', asyn
   bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: ALWAYS, delayMs: 5_000 });
   let hasEnded = false;
   const rollback = operator.rollBack().finally(() => (hasEnded = true));
-  await expect.poll(() => pageOf(bed, name), { timeout: 15_000 }).toMatch(/^200 Discarded: /);
+  await expect.poll(() => pageOf(bed, name), { timeout: 15_000 }).toMatch(/^200 Discarded\n/);
   expect(hasEnded).toBe(false);
   expect(await rollback).toMatchObject({ status: 200, body: { closed: 1, failed: 0 } });
   bed.sandbox.faults.clear();
@@ -81,15 +81,18 @@ it('panic stops one whose fork is being made, and it is published when that is o
   await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
 });
 
-it('one that names a pull request that was closed before opens another', async () => {
+it('one that names a pull request that the service knows to be closed opens another', async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
   await clone.commit();
-  const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
-  bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+  const { banner } = await expectAccepted(bed, contribution, await clone.push());
+  const named = ['-o', `pr-hash=${banner.prHash}`];
+  const key = ['-o', `pr-key=${banner.prKey}`];
+  expect((await clone.push('-o', 'withdraw', ...named, ...key, 'origin', 'HEAD:topic')).code).toBe(0);
   await clone.commit({ message: 'More\n' });
-  delayedAs(await clone.push('-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
-  await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(2);
+  const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await published(bed, name);
+  expect(await bed.host.pulls(upstream)).toHaveLength(2);
 });
 
 describe('a pull request whose answer was lost', () => {
@@ -121,7 +124,7 @@ describe('a pull request whose answer was lost', () => {
 
   it('is closed if its person gives it up, and its branch is removed', async () => {
     const { upstream, name } = await openedUnheard();
-    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up: /);
+    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
     expect(await bed.host.workBranches(upstream)).toEqual([]);
   });
@@ -129,9 +132,9 @@ describe('a pull request whose answer was lost', () => {
   it('waits if it cannot be closed now, and is closed when that is asked again', async () => {
     const { upstream, name } = await openedUnheard();
     bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
-    expect(await press(bed, name, 'give-up')).not.toMatch(/^200 Given up: /);
+    expect(await press(bed, name, 'give-up')).not.toMatch(/^200 Given up\n/);
     bed.sandbox.faults.clear();
-    await expect.poll(() => press(bed, name, 'give-up')).toMatch(/^200 Given up: /);
+    await expect.poll(() => press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 });

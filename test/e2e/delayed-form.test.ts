@@ -29,7 +29,7 @@ describe('a change', () => {
     const [name = '', ...others] = [...answers, later].map(({ html }) => nameIn(html));
     expect(others).toEqual([name, name]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     await published(bed, name);
     const again = await open('3h');
     expect(again.html).toContain((await bed.host.onlyPull(upstream)).url);

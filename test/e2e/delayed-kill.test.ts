@@ -41,7 +41,7 @@ it(
       await passAndKill(moment);
       const pulls = await bed.host.pulls(upstream);
       expect(pulls.length).toBeLessThanOrEqual(1);
-      if (pulls.length === 0) expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+      if (pulls.length === 0) expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
       // Its lease has to expire, or whoever had it has ended it.
       await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toContain('/pull/');
       expect(await bed.host.onlyPull(upstream)).toMatchObject({

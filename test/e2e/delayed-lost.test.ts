@@ -57,7 +57,7 @@ describe('a delayed push', () => {
   it('whose key is gone fails after some attempts, and says what to do', async () => {
     const { upstream, name } = await delayed(bed);
     await without('kv');
-    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed: /);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(await pageOf(bed, name)).toMatch(/its key is gone\s+Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe('a delayed push', () => {
   it('whose rows are gone fails, and says what to do', async () => {
     const { upstream, name } = await delayed(bed);
     await without('do/gitveil-Spool');
-    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed: /);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(await pageOf(bed, name)).toMatch(/Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe('a delayed push', () => {
     const { upstream, name } = await delayed(bed);
     await bed.restart(() => {}, { HOSTING_TOKEN: '' });
     for (let time = 0; time < 5; time++) await pass(bed);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     await bed.restart();
     await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
   });
@@ -103,7 +103,7 @@ describe('a delayed push', () => {
         database.close();
       }
     });
-    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed: /);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(await pageOf(bed, name)).toMatch(/another version of this service[^]*Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });

@@ -69,7 +69,7 @@ describe('a push that waits for the operator', () => {
     const { upstream, name } = await delayed(bed, {}, []);
     const operator = await reviewer();
     await operator.decide('discard', name);
-    expect(await pageOf(bed, name)).toMatch(/^200 Discarded: [^]*It has nothing to do with the repository\./);
+    expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n[^]*It has nothing to do with the repository\./);
     await pass(bed);
     expect(await isPublic(upstream)).toBe(false);
   });
@@ -95,7 +95,7 @@ describe('a push that waits for the operator', () => {
     const { upstream, name } = await delayed(bed, {}, []);
     expect(await press(bed, name, 'publish')).toMatch(/review/);
     expect(await isPublic(upstream)).toBe(false);
-    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up: /);
+    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
   });
 
   it('is published together with others', async () => {

@@ -204,7 +204,7 @@ describe('a delayed update', () => {
     const theirs = await fix();
     await clone.commit();
     const name = delayedAs(await update('delay=1h'));
-    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed: /);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(tip()).toBe(theirs);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
@@ -215,7 +215,7 @@ describe('a delayed update', () => {
     await clone.commit({ message: 'Two\n' });
     const name = delayedAs(await update('delay=1h'));
     const theirs = await fix();
-    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed: /);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(tip()).toBe(theirs);
     const page = await pageOf(bed, name);
     expect(page).toContain(`${theirs.slice(0, 12)} Fix the typo`);

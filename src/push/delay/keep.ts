@@ -12,7 +12,7 @@ import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { type DelayedHashes, delayedHashesOf, type Pushed } from '../push-hashes.ts';
 import type { Place, PushSettings } from '../push-host.ts';
-import { inProgress, type PushRun } from '../push-run.ts';
+import { type ClaimedUpdate, inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -37,6 +37,8 @@ export interface DelayPlan extends DelayWindow {
 /** What is kept of a push. */
 export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip'> {
   readonly spool: Spool;
+  /** On the pull request that it names; null: it names none, or one that no push has recorded. */
+  readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
   readonly place: Place | null;
 }
@@ -115,12 +117,7 @@ async function again(
  * What the service itself knows of the push, and the person should know before it is published.
  * @param isRecorded whether it has recorded the pull request that the push names. @throws Refusal if all of it is open
  */
-export async function tellKnown(
-  run: PushRun,
-  work: PushedWork,
-  botLogin: string,
-  isRecorded: boolean,
-): Promise<void> {
+async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
   const { host, reply, settings, target } = run;
   const { prHash, commits } = work;
   if (isRecorded) return;
@@ -132,7 +129,8 @@ export async function tellKnown(
       'If the code host knows none either, it opens a new one.',
     );
   }
-  const undated = undatedOf(commits, { name: botLogin, email: settings.anonEmail })();
+  const identity = { name: await host.botLogin(), email: settings.anonEmail };
+  const undated = undatedOf(commits, identity)();
   const { same } = await compareWork(run, { repository: target, commits }, undated);
   if (same === null) return;
   const [what, instead] = sameWorkLines(run, work, same);
@@ -150,13 +148,14 @@ export async function tellKnown(
 export async function keep(
   run: PushRun,
   pushed: Pushed,
-  { spool, place, ...kept }: ToKeep,
+  { spool, place, claim, work, pushHash, recordedTip }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, settings, target } = run;
   const { from, to, reason } = plan;
   if (pushed.options.overwrite) throw noOverwrite();
-  await refuseBegun(run, kept.pushHash);
+  await tellKnown(run, work, claim?.recorded != null);
+  await refuseBegun(run, pushHash);
   const hashes = await delayedHashesOf(run, pushed);
   const owed = await settled(place, reason);
   let isKept = false;
@@ -164,13 +163,13 @@ export async function keep(
     const now = host.clock.now();
     const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
     const entryBytes = spool.byteLength;
-    await spool.write([encodeKept({ ...kept, target, owed })]);
+    await spool.write([encodeKept({ target, pushHash, work, recordedTip, owed })]);
     const delayed = {
       name: newName(),
       reason,
       ...hashes,
       entryBytes,
-      commits: kept.work.commits.length,
+      commits: work.commits.length,
       keptAt: now,
       from,
       to,

@@ -88,6 +88,9 @@ export async function publish(
   try {
     if (begun === null) await delivery.prepare();
     const attempt = begun ?? (await begin(run, publication));
+    // A retry continues its own pull request, so there is nothing to warn of.
+    if (!attempt.isRepeated && attempt.same !== null)
+      await tellSameWork(run, push, attempt.prHash, attempt.same);
     // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.place?.settle(isAnother);
@@ -154,6 +157,8 @@ interface Attempt extends Proposal {
   readonly dates: Dates;
   /** To be recorded; null for an update, and if the same work is open already. */
   readonly work: string | null;
+  /** The open pull request that has some of its commits; null: none has. */
+  readonly same: SameWork | null;
 }
 
 /** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */
@@ -179,14 +184,12 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  // A retry continues its own pull request, so there is nothing to warn of.
   const same = compared?.same ?? null;
   const isCopy = same?.shared === push.commits.length;
   if (resumed !== undefined && isCopy && same?.prHash !== prHash) throw openAlready(same);
-  if (!isRepeated && same !== null) await tellSameWork(run, push, prHash, same);
   // Keep the first record: somebody who copies public commits must not replace what their author is told.
   const work = compared === null || isCopy ? null : compared.work;
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work, same };
 }
 
 /** Nobody is there to be told of it before a second pull request opens. */

@@ -72,13 +72,13 @@ export async function delayed(
   return { ...contribution, name: delayedAs(pushed) };
 }
 
-/** Each look is further in the future: there are minutes between two that are published. */
-let minutes = 0;
+/** Each look is further in the future than any pause: a run waits for what is due within its minute. */
+let looks = 0;
 
 /** Runs the scheduled handler late enough for all that waits for up to three hours. */
 export async function pass({ service }: Pick<TestBed, 'service'>): Promise<void> {
-  minutes += 3;
-  await service.runScheduled(Date.now() + 6 * HOUR_MS + minutes * MINUTE_MS);
+  looks++;
+  await service.runScheduled(Date.now() + 6 * HOUR_MS + looks * (HOUR_MS + 2 * MINUTE_MS));
 }
 
 /** Passes until it is published. Answers its page. */
