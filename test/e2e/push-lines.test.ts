@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import type { GitRun } from './support/person.ts';
-import { remoteLines } from './support/push-output.ts';
+import { keyIn, remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const MOST_LINES = 15;
