@@ -83,6 +83,7 @@ describe('parseConfig', () => {
         ],
       },
       identityCheck: 'refuse',
+      pushDoubles: 'tell',
       prUpdatePolicy: 'hash',
       locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',
