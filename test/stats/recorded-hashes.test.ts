@@ -72,8 +72,9 @@ it('adds what updates bring, and keeps the newest', async () => {
   await addWorks(DB, 'unknown', ['one']);
 });
 
+const works = (of: number): string[] => Array.from({ length: 100 }, (_, number) => `${of} ${number}`);
+
 it('is quick with as many works as there may be', async () => {
-  const works = (of: number) => Array.from({ length: 100 }, (_, number) => `${of} ${number}`);
   for (let of = 0; of < 250; of++) await recordHash(DB, `a${of}`, 'octo/many', of, works(of));
   // Each of 25,000 is looked up among the hundred, not compared with each of them.
   const { results } = await DB.prepare(
