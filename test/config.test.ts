@@ -83,6 +83,7 @@ describe('parseConfig', () => {
         ],
       },
       identityCheck: 'refuse',
+      pushSecrets: 'proven',
       prUpdatePolicy: 'hash',
       locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',

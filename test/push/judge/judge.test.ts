@@ -57,6 +57,7 @@ const circumstances = {
     maxRepositoryMb: 1,
     anonEmail: 'bot@x.example',
     identityCheck: 'refuse',
+    pushSecrets: 'proven',
     prUpdatePolicy: 'hash',
     pullRequestFooter: '',
     hostUrl: 'https://git.test',
