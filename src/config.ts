@@ -82,6 +82,8 @@ export interface Config {
   readonly maxRepositoryMb: number;
   /** What all pushes that are under way may have sent. */
   readonly spoolMb: number;
+  /** What to do with a push of commits that are in an open pull request of the service already. */
+  readonly pushDoubles: 'tell' | 'refuse';
   /** How long a push waits, unless its person says otherwise, in milliseconds; 0: not at all. */
   readonly publishDelayMs: number;
   /** What to do with a push that the code host does not take now. */
@@ -173,6 +175,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
     spoolMb: reader.read('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+    pushDoubles: reader.read('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
     publishDelayMs: reader.read('PUBLISH_DELAY', delay, 0),
     whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
     review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),

@@ -84,6 +84,7 @@ describe('parseConfig', () => {
       },
       identityCheck: 'refuse',
       pushSecrets: 'proven',
+      pushDoubles: 'tell',
       prUpdatePolicy: 'hash',
       locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',

@@ -21,7 +21,7 @@ import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
-import { sameWorkLines } from '../same-work.ts';
+import { sameWorkLines, tellSameWork } from '../same-work.ts';
 import { isUpdate, newestOf, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import {
   type Base,
@@ -83,7 +83,7 @@ async function judged(
   const open = openUpstream(upstream, settings, branchOf(taken.target, options.base));
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed);
+  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed, refusal === null);
   const changesTexts = options.title !== null || options.description !== null;
   if (isUpdate({ named: found }) && changesTexts && options.prKey === null) throw missingKey('texts');
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
@@ -167,8 +167,12 @@ async function judged(
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }
-  const same = named === null ? await questions.sameWork(push, undated()) : null;
-  if (same !== null) await questions.noteSame(same, sameWorkLines({ settings }, push, same));
+  // What would be refused anyway is no new pull request.
+  const isNew = named === null && refusal === null;
+  const same = isNew ? await questions.sameWork(push, undated()) : null;
+  if (same !== null) {
+    await tellSameWork(questions, same, sameWorkLines({ settings, target: repository }, push, same));
+  }
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };

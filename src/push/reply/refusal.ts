@@ -26,6 +26,8 @@ export type RefusalCode =
   // The same push, or another to the same pull request, is under way, or came first.
   | 'in-progress'
   | 'overtaken'
+  // Another pull request has the commits.
+  | 'double'
   // Somebody else has pushed to the branch.
   | 'others-work'
   // What was sent.

@@ -58,6 +58,7 @@ const circumstances = {
     anonEmail: 'bot@x.example',
     identityCheck: 'refuse',
     pushSecrets: 'proven',
+    pushDoubles: 'tell',
     prUpdatePolicy: 'hash',
     pullRequestFooter: '',
     hostUrl: 'https://git.test',
