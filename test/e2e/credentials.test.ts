@@ -21,7 +21,7 @@ it.each(Object.entries(PROVEN))('%s is refused, and can be published on purpose'
   expect(lines).toContain('To publish it anyway, add: -o publish-names');
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
   if (secret.includes('-----BEGIN '))
-    bed.tripwire.tolerate('published on purpose', ({ secret }) => secret.kind === 'signature');
+    bed.tripwire.tolerate('published on purpose', (leak) => leak.secret.kind === 'signature');
   await expectAccepted(bed, contribution, await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic'));
 });
 
