@@ -98,6 +98,8 @@ export interface Config {
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do with a push that would publish the name or address of its author. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
+  /** Which credentials a push may not publish: those that are proven to be real, or all that look like one. */
+  readonly pushSecrets: 'proven' | 'refuse';
   readonly anonEmail: string;
   /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
   readonly locationHint: LocationHint | null;
@@ -180,6 +182,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
+    pushSecrets: reader.read('PUSH_SECRETS', oneOf('proven', 'refuse'), 'proven'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     locationHint: reader.read('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),

@@ -83,6 +83,7 @@ describe('parseConfig', () => {
         ],
       },
       identityCheck: 'refuse',
+      pushSecrets: 'proven',
       pushDoubles: 'tell',
       prUpdatePolicy: 'hash',
       locationHint: null,

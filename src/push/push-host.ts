@@ -156,6 +156,8 @@ export interface PushSettings {
   readonly review: 'off' | 'new' | 'all';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
+  /** Which credentials are refused: those that are proven to be real, or all that look like one. */
+  readonly pushSecrets: 'proven' | 'refuse';
   /** The client of the person who pushes. */
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */

@@ -57,6 +57,7 @@ const circumstances = {
     maxRepositoryMb: 1,
     anonEmail: 'bot@x.example',
     identityCheck: 'refuse',
+    pushSecrets: 'proven',
     pushDoubles: 'tell',
     prUpdatePolicy: 'hash',
     pullRequestFooter: '',
