@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 360,
   forms: 140,
   git: 8_000,
-  host: 4_400,
+  host: 3_650,
   isolate: 740,
   limits: 1_250,
   metrics: 520,

@@ -174,11 +174,11 @@ export class Rest {
    * @param isRepeatable false: only where the host has said that it did nothing. @throws HostError
    */
   async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
+    // Whoever asks again by itself has words of its own for fields of another shape.
+    if (!this.#habits.isPatient) return calls();
     try {
-      if (!this.#habits.isPatient) return await calls();
       return await withRetries(this.clock, () => this.#afterLook(calls), isRepeatable);
     } catch (error) {
-      // Fields of another shape.
       throw error instanceof TypeError ? noAnswer(this.#hostName, error) : error;
     }
   }
