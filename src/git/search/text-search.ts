@@ -25,7 +25,7 @@ export interface SearchedText {
 /** Of names, and of original ids, in places. */
 export const TEXT_ROOM = 2_048;
 /** Limit of all texts together: what is noted besides needs little. */
-export const MAX_TEXT_BYTES = 2 * TEXT_ROOM + 64;
+export const MAX_TEXT_BYTES = 2 * TEXT_ROOM + 192;
 
 const BYTE_VALUES = 256;
 const LF = 0x0a;

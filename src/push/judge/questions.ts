@@ -24,7 +24,7 @@ import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
-import { compareWork } from '../same-work.ts';
+import { findSameWork, worksOf } from '../same-work.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
@@ -107,9 +107,9 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
-    /** What an open pull request has of these commits; null: nothing. */
-    sameWork: async (push: Parameters<typeof compareWork>[1], undated: AnonymousCommits) =>
-      (await compareWork(run, push, undated)).same,
+    /** What a pull request has of these commits; null: nothing. */
+    sameWork: async (push: Parameters<typeof findSameWork>[1], undated: AnonymousCommits) =>
+      findSameWork(run, push, await worksOf(run, push, undated)),
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
