@@ -33,6 +33,7 @@ import {
   openUpstream,
 } from './destination.ts';
 import { borrowedLines } from './borrowed.ts';
+import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
@@ -105,6 +106,7 @@ async function judged(
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
+  const oddities = await checkFolders(pack, rootsOf(plan), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(plan.commits, identity);
   const { dateOf } = datesOf(undated, known, now);
@@ -159,6 +161,7 @@ async function judged(
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
     ...warningOfEncoding(push),
+    ...oddities,
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
@@ -189,6 +192,10 @@ function refuseNuls(plan: Plan): void {
       `Code hosts refuse such commits. Change the message of "${title}": "git commit --amend" or "git rebase -i".`,
     ]);
   }
+}
+
+function rootsOf({ commits }: Plan): Set<Oid> {
+  return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
 }
 
 function unsigned(repository: RepositoryName): Refusal {

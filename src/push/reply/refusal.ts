@@ -33,6 +33,8 @@ export type RefusalCode =
   // What was sent.
   | 'bad-request'
   | 'bad-pack'
+  // As Git's own check would say at the host.
+  | 'fsck'
   | 'incomplete'
   | 'too-large'
   | 'not-rewritable'
