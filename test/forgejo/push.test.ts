@@ -101,7 +101,7 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     const [, second] = await bed.host.pulls(upstream);
     expect(second).toMatchObject({ state: 'open', title: 'Two' });
     const shown = await fetch(`${bed.serviceUrl}/api/recent-prs`, { headers: { [TEST_HEADER]: '1' } });
-    const { prs } = (await shown.json()) as { prs: { pr_url: string }[] };
+    const { prs } = await shown.json<{ prs: { pr_url: string }[] }>();
     expect(prs.map(({ pr_url: url }) => url)).toContain(bannerOf(pushed).prUrl);
     expect(bannerOf(pushed).prUrl).toMatch(new RegExp(`/${second?.number}$`));
     // It is the second of five within the hour.
