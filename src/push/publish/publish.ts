@@ -69,7 +69,8 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
     const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
-    const newRemarks = await record(run, publication, pullRequest, attempt.works, {
+    const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
+    const newRemarks = await record(run, { ...publication, place }, pullRequest, attempt.works, {
       title: titleOf(push, anonymous),
       prHash,
       tip: anonymous.tip,
@@ -80,6 +81,22 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     delivery.failed();
     throw error;
   }
+}
+
+/**
+ * An update may have opened another pull request, where the first was closed in between (AGit flow). It takes a place like
+ * any other, but is open already, whatever the limits say. Null: it has opened none.
+ */
+async function placeOfAnother(
+  { host }: PushRun,
+  { push, pushHash }: Publication,
+  { number }: PullRequest,
+): Promise<Place | null> {
+  if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
+  const place = await host.admission.place(pushHash).catch(() => null);
+  await place?.take(push.repository, push.policyLimits).catch(() => {});
+  await place?.settle(true).catch(() => {});
+  return place;
 }
 
 /** Repositories in which this isolate has opened or updated a pull request. */

@@ -1,4 +1,4 @@
-/** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
+/** Connects the parts for the code host of one request: REST, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';

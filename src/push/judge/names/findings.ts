@@ -21,7 +21,7 @@ const EXAMPLES =
   /(?:^|[/._-])(?:tests?|spec|specs|fixtures?|examples?|samples?|mocks?|testdata|e2e)(?:[/._-]|$)/i;
 const LIKELY =
   'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
-const WORDS = 'A name or login of one word would become public. Check whether these lines name you:';
+const WORDS = 'A name or login may become public. Check whether these lines name you:';
 
 export class Findings {
   readonly #names: SearchedNames;

@@ -43,7 +43,7 @@ describe('a name or login of one word', () => {
     );
     findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
     expect(findings.words).toEqual([
-      expect.stringMatching(/^A name or login of one word/),
+      expect.stringMatching(/^A name or login may/),
       '  title: Thank every contributor',
       '  message of "One": Lovelace was here',
       '  a changed file: For contributors:',

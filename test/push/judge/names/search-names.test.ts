@@ -145,7 +145,7 @@ describe('a push that holds a credential', () => {
 describe('a push that holds a name or login of one word', () => {
   const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
   const told = [
-    'A name or login of one word would become public. Check whether these lines name you:',
+    'A name or login may become public. Check whether these lines name you:',
     '  title: For a contributor',
     '  message of "By lovelace": By lovelace',
     expect.stringMatching(/^  a changed file: Any Contributor may/),
