@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
 import { DISCARD_REASONS, type ListedPush, type SeenPush } from '../durable/delayed-pushes/delayed-push.ts';
-import type { ChangedFile, Changes } from '../push/delay/changes.ts';
+import type { ChangedFile, Changes } from '../push/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/leaves.ts';
 import { pullRequestPath } from '../pr-hash.ts';

@@ -89,7 +89,6 @@ const works = plannedCommits.chain((commits) =>
       { weight: 10, arbitrary: fc.array(oid, { maxLength: 3 }) },
       { weight: 1, arbitrary: oid.map((base) => Array<string>(5_000).fill(base)) },
     ),
-    hasGitlinks: fc.boolean(),
   }),
 );
 

@@ -16,7 +16,7 @@ import { type ClaimedUpdate, inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { compareWork, sameWorkLines } from '../same-work.ts';
+import { findSameWork, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
 import { undatedOf } from '../verdict/dates.ts';
 import type { PushedWork } from '../verdict/verdict.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
@@ -130,15 +130,12 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
     );
   }
   const identity = { name: await host.botLogin(), email: settings.anonEmail };
-  const undated = undatedOf(commits, identity)();
-  const { same } = await compareWork(run, { repository: target, commits }, undated);
+  const place = { repository: target, commits };
+  const same = await findSameWork(run, place, await worksOf(run, place, undatedOf(commits, identity)()));
   if (same === null) return;
-  const [what, instead] = sameWorkLines(run, work, same);
-  if (same.shared < commits.length) return reply.noteSame(same, [what, instead]);
-  throw new Refusal('nothing-new', 'the same commits are open already', [
-    `They are open as ${same.url}, so they need not wait.`,
-    instead,
-  ]);
+  const lines = sameWorkLines(run, work, same);
+  if (same.isMerged || same.shared < commits.length) return tellSameWork(reply, same, lines);
+  throw new Refusal('double', 'the same commits are open already', lines);
 }
 
 /**

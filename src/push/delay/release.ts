@@ -60,7 +60,7 @@ export async function release(
   for (const oid of work.ground) {
     while (!history.isKnown(oid)) if (!(await history.reachBack())) throw rewritten(run);
   }
-  const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim);
+  const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim, true);
   const named = found === null ? null : await replaceable(found, claimed);
   if (named === null && recordedTip !== null) throw notOpen();
   const push: Publishable = {

@@ -20,10 +20,11 @@ import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
-import { sameWorkLines } from '../same-work.ts';
+import { sameWorkLines, tellSameWork } from '../same-work.ts';
 import { isUpdate, newestOf, type Publishable, type PushedWork, type Verdict } from '../verdict/verdict.ts';
 import { type Base, baseOfWork, bornUpstream, branchOf, chooseBase } from './destination.ts';
 import { borrowedLines } from './borrowed.ts';
+import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
@@ -69,10 +70,11 @@ export async function judge(
   const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff });
   const born = bornUpstream(upstream, branchOf(taken.target, wanted));
   const { repository, defaultBranch } = born;
+  const given = { ...options, hasKey: prKey !== null };
   const { named: found, claim } =
     open === null
       ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, { ...options, hasKey: prKey !== null }, listed);
+      : await findNamed(questions, open.repository, given, listed, refusal === null);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
   if (!born.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(born, chosen));
@@ -94,6 +96,7 @@ export async function judge(
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(commits, options, signOff, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
+  const oddities = await checkFolders(pack, rootsOf(plan), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(plan.commits, identity);
   const { dateOf } = datesOf(undated, known, now);
@@ -136,7 +139,6 @@ export async function judge(
     ground: [...commits.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
-    hasGitlinks: names.hasGitlinks,
   };
   const place = open && { ...open, named };
   // Of one that is delayed, the service's own record says whether it is an update.
@@ -148,6 +150,8 @@ export async function judge(
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
     ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
+    ...oddities,
+    ...(asked?.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(work, pack) : []),
     ...warningOfSquash(commits, options),
     ...(refusal === null
       ? []
@@ -157,8 +161,12 @@ export async function judge(
     return { verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] }, claim };
   }
   const push: Publishable = { ...work, ...place };
-  const same = named === null ? await questions.sameWork(push, undated()) : null;
-  if (same !== null) await questions.noteSame(same, sameWorkLines({ settings }, push, same));
+  // What would be refused anyway is no new pull request.
+  const isNew = named === null && refusal === null;
+  const same = isNew ? await questions.sameWork(push, undated()) : null;
+  if (same !== null) {
+    await tellSameWork(questions, same, sameWorkLines({ settings, target: place.repository }, push, same));
+  }
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
@@ -175,6 +183,10 @@ function refuseNuls(plan: Plan): void {
       `Code hosts refuse such commits. Change the message of "${title}": "git commit --amend" or "git rebase -i".`,
     ]);
   }
+}
+
+function rootsOf({ commits }: Plan): Set<Oid> {
+  return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
 }
 
 function warningOfDraft({ isDraft }: Pick<PushedWork, 'isDraft'>): string[] {

@@ -19,7 +19,7 @@ import type { Place, Questions } from './questions.ts';
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
-  { repository, policy, hasSubmodules }: Place,
+  { repository, policy }: Place,
   {
     maxRepositoryMb,
     issueFormUrl,
@@ -54,7 +54,7 @@ export function openPlace(
   if (refusal !== null) throw new Refusal('policy', 'not accepted by the repository', [refusal]);
   if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
   const footer = policy?.pullRequestFooter ? pullRequestFooter : '';
-  return { repository, hasSubmodules, footer, policyLimits: policy?.limits ?? [] };
+  return { repository, footer, policyLimits: policy?.limits ?? [] };
 }
 
 function unsigned(repository: Repository): Refusal {
@@ -73,6 +73,7 @@ export interface Named {
 /**
  * The pull request that a push names with `-o pr-hash`, claimed. If nobody knows it, the person is told.
  * @param listed its claim, if the service has it in its list; otherwise only the host knows it.
+ * @param mayOpen whether the push would open another one.
  * @throws Refusal if another push to it is in progress, or its key is missing.
  */
 export async function findNamed(
@@ -80,15 +81,15 @@ export async function findNamed(
   repository: RepositoryName,
   { prHash, title, description, hasKey }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
   listed: ClaimedUpdate | null,
+  mayOpen: boolean,
 ): Promise<Named> {
   if (prHash === null) return { named: null, claim: null };
   const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
   if (pullRequest === null) {
     const meant = await questions.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
-    await questions.note(
-      `NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.${question}`,
-    );
+    const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    await questions.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
     return { named: null, claim: null };
   }
   const claim = listed ?? (await questions.claim(prHash));

@@ -16,15 +16,15 @@ import type { Place, PushHost } from '../push-host.ts';
 import { findPullRequest, recordOf } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
-import { compareWork, sameWorkLines } from '../same-work.ts';
+import { findSameWork, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Delivery } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
-import { type Proposal, submoduleWarning } from './pull-request.ts';
-import { Refusal } from '../reply/refusal.ts';
+import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -88,35 +88,45 @@ export async function publish(
   try {
     if (begun === null) await delivery.prepare();
     const attempt = begun ?? (await begin(run, publication));
-    // A retry continues its own pull request, so there is nothing to warn of.
-    if (!attempt.isRepeated && attempt.same !== null)
-      await tellSameWork(run, push, attempt.prHash, attempt.same);
     // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.place?.settle(isAnother);
+    // Now the pull request has its place, so that what is told of it comes true.
+    if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
     if (begun !== null) await delivery.prepare();
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
     const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
-    const [submodules, newRemarks] = await Promise.all([
-      push.hasSubmodules || push.hasGitlinks
-        ? submoduleWarning(run, push.repository, pullRequest.number)
-        : [],
-      record(run, publication, pullRequest, attempt.work, {
-        title: titleOf(push, anonymous),
-        prHash,
-        tip: anonymous.tip,
-        dates: dates.added(),
-      }),
-    ]);
-    await run.reply.note(...submodules);
+    const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
+    const newRemarks = await record(run, { ...publication, place }, pullRequest, attempt.works, {
+      title: titleOf(push, anonymous),
+      prHash,
+      tip: anonymous.tip,
+      dates: dates.added(),
+    });
     return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
   }
+}
+
+/**
+ * An update may have opened another pull request, where the first was closed in between (AGit flow). It takes a place like
+ * any other, but is open already, whatever the limits say. Null: it has opened none.
+ */
+async function placeOfAnother(
+  { host }: PushRun,
+  { push, pushHash }: Publication,
+  { number }: PullRequest,
+): Promise<Place | null> {
+  if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
+  const place = await host.admission.place(pushHash).catch(() => null);
+  await place?.take(push.repository, push.policyLimits).catch(() => {});
+  await place?.settle(true).catch(() => {});
+  return place;
 }
 
 /** Repositories in which this isolate has opened or updated a pull request. */
@@ -155,9 +165,8 @@ async function deliver(
 
 interface Attempt extends Proposal {
   readonly dates: Dates;
-  /** To be recorded; null for an update, and if the same work is open already. */
-  readonly work: string | null;
-  /** The open pull request that has some of its commits; null: none has. */
+  readonly works: readonly string[];
+  /** Another pull request that has some of its commits; null: none is to be told. */
   readonly same: SameWork | null;
 }
 
@@ -169,10 +178,11 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
   const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
+  const works = await worksOf(run, push, undated());
   // A push that names its pull request is an update, so it is not compared with others.
-  const [begun, compared] = await Promise.all([
+  const [begun, found] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    push.named === null ? compareWork(run, push, undated()) : null,
+    push.named === null ? findSameWork(run, push, works) : null,
   ]);
   const intent = begun.intent ?? proposed;
   if (intent.prHash !== proposed.prHash || intent.committedAt !== proposed.committedAt)
@@ -184,26 +194,32 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  const same = compared?.same ?? null;
-  const isCopy = same?.shared === push.commits.length;
-  if (resumed !== undefined && isCopy && same?.prHash !== prHash) throw openAlready(same);
-  // Keep the first record: somebody who copies public commits must not replace what their author is told.
-  const work = compared === null || isCopy ? null : compared.work;
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work, same };
+  const isCopy = found !== null && !found.isMerged && found.shared === push.commits.length;
+  if (resumed !== undefined && isCopy && found.prHash !== prHash) throw openAlready(found);
+  // A retry continues its own pull request, so there is nothing to warn of.
+  const same = isRepeated ? null : found;
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, works, same };
 }
 
 /** Nobody is there to be told of it before a second pull request opens. */
 function openAlready({ url }: SameWork): Refusal {
-  return new Refusal('nothing-new', 'the same commits are open already', [
+  return new Refusal('double', 'the same commits are open already', [
     `They are open as ${url}, so nothing was published.`,
   ]);
 }
 
-/** Warns before anything is public. The push still opens a pull request, as the contract says. */
-async function tellSameWork(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
-  const [what, instead] = sameWorkLines(run, push, same);
+/**
+ * Warns before anything is public. The push still opens a pull request, as the contract says, unless the operator wants no
+ * doubles.
+ */
+async function tellDouble(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
+  const lines = sameWorkLines(run, push, same);
+  const [what, instead] = lines;
+  if (same.isMerged) return tellSameWork(run.reply, same, lines);
+  if (run.settings.pushDoubles === 'refuse')
+    throw new Refusal('double', 'the commits are open already', lines);
   const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
-  await run.reply.noteSame(same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
+  await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 
 /** Null: it stays what it was. */
@@ -219,7 +235,7 @@ async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   pullRequest: PullRequest,
-  work: string | null,
+  works: readonly string[],
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
@@ -229,7 +245,7 @@ async function record(
   const known = { ...named, ...(id !== undefined && { id }) };
   const object = host.pullRequest(prHash);
   const at = host.clock.now();
-  const opened = { ...known, openedAt: at, ...(work !== null && { work }) };
+  const opened = { ...known, openedAt: at, works };
   const [recorded, left] = await Promise.all([
     object
       .record(
@@ -240,10 +256,11 @@ async function record(
       .then((newRemarks) => ({ newRemarks }))
       .catch((error: unknown) => ({ error })),
     place?.opened(opened) ?? [],
+    push.named !== null && host.addWorks(prHash, works),
   ]);
   try {
     if ('error' in recorded) throw recorded.error;
-    if (left.length > 0) await object.tellLater(left, at, work ?? undefined);
+    if (left.length > 0) await object.tellLater(left, at, works);
     return recorded.newRemarks;
   } catch (error) {
     claims.keep();

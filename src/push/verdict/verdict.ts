@@ -67,8 +67,6 @@ export interface PushedWork {
   readonly entryCount: number;
   /** Objects outside the pack that its deltas name. */
   readonly namedBases: readonly Oid[];
-  /** Whether a folder of the push is known to hold a submodule. */
-  readonly hasGitlinks: boolean;
 }
 
 /** What the place says that a push goes to: it takes pull requests, and ours. */
@@ -78,7 +76,6 @@ export interface OpenPlace {
   readonly footer: string;
   /** How much the repository takes, besides the operator's limit. */
   readonly policyLimits: readonly Limit[];
-  readonly hasSubmodules: boolean;
   /** The pull request that the push names; null: it names none, or one that nobody knows. */
   readonly named: NamedPullRequest | null;
 }

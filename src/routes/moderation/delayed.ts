@@ -31,7 +31,7 @@ import {
   seenIn,
 } from '../../pages/delayed-review-page.ts';
 import type { Page } from '../../pages/layout.ts';
-import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/delay/changes.ts';
+import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
 import type { KeptPush } from '../../push/delay/kept-push.ts';
 import { type TextLimits, textsLeaving } from '../../push/delay/leaves.ts';
 import type { PushHost } from '../../push/push-host.ts';

@@ -16,8 +16,8 @@ const stored = new WeakMap<real.Publication, real.Publication>();
 export const enter: typeof real.enter = (run, publication) => {
   const { push, spool, pushHash, propose, claim, place, ...more } = publication;
   deepStrictEqual(more, {});
-  const { repository, footer, policyLimits, hasSubmodules, named, ...work } = push;
-  const says = { repository, footer, policyLimits, hasSubmodules, named };
+  const { repository, footer, policyLimits, named, ...work } = push;
+  const says = { repository, footer, policyLimits, named };
   const bytes = encodeKept({ target: run.target, pushHash, work, recordedTip: null, owed: null });
   console.log(verdictLine(bytes));
   const kept = decodeKept(bytes);

@@ -6,16 +6,16 @@
  * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
  * be listed is counted.
  */
-import { type Difference, difference } from '../../edit/hunks.ts';
-import { decodeEscaped, decodeUtf8 } from '../../git/bytes.ts';
-import type { Memory } from '../../git/memory.ts';
-import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
-import type { Oid } from '../../git/objects/oid.ts';
-import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../../git/objects/tree.ts';
-import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { type IndexedObject, PackIndex } from '../../git/pack/pack-index.ts';
-import { type FileObject, PackedObjects, type StoredPack } from '../../git/pack/packed-objects.ts';
-import { readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
+import { type Difference, difference } from '../edit/hunks.ts';
+import { decodeEscaped, decodeUtf8 } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
+import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
+import type { KeptObject } from '../git/pack/kept-objects.ts';
+import { type IndexedObject, PackIndex } from '../git/pack/pack-index.ts';
+import { type FileObject, PackedObjects, type StoredPack } from '../git/pack/packed-objects.ts';
+import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 
 /** Of a pack that is looked into. */
 export const MAX_PACK_BYTES = 1024 * 1024;
@@ -79,11 +79,50 @@ export interface PushedFiles {
 }
 
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
-export async function changesOf(
-  { commits, ground, pack }: PushedFiles,
+export function changesOf(pushed: PushedFiles, read: ReadObjects, memory: Memory): Promise<Changes> {
+  return compare(pushed, groundOf(pushed.commits), read, memory, async (comparison, old) => {
+    await comparison.compareEarlier(pushed.commits, old);
+    return comparison.compareFiles();
+  });
+}
+
+/** A submodule, and the commit of its own repository that it stands for. */
+export interface Submodule {
+  readonly path: string;
+  readonly oid: Oid;
+}
+
+/**
+ * The submodules whose commits a push changes: those that none of the upstream commits that it stands on has so. Null: not
+ * everything can be compared. Rejects as `changesOf` does.
+ */
+export async function changedSubmodules(
+  pushed: PushedFiles,
   read: ReadObjects,
   memory: Memory,
-): Promise<Changes> {
+): Promise<readonly Submodule[] | null> {
+  const first = groundOf(pushed.commits);
+  const merged = pushed.ground.filter((oid) => oid !== first);
+  if (merged.length > MAX_MERGED) return null;
+  let changed: readonly Submodule[] | null = null;
+  for (const oid of [first, ...merged]) {
+    const alone = { ...pushed, ground: [] };
+    const found = await compare(alone, oid, read, memory, async (comparison) => comparison.submodules);
+    if (found === null) return null;
+    const isFound = new Set(found.map((submodule) => `${submodule.oid} ${submodule.path}`));
+    changed = (changed ?? found).filter((submodule) => isFound.has(`${submodule.oid} ${submodule.path}`));
+  }
+  return changed;
+}
+
+/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. */
+async function compare<T>(
+  { commits, ground, pack }: PushedFiles,
+  first: Oid | null,
+  read: ReadObjects,
+  memory: Memory,
+  use: (comparison: Comparison, old: Oid | null) => Promise<T>,
+): Promise<T> {
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
   try {
@@ -93,15 +132,13 @@ export async function changesOf(
     );
     await index.resolve();
     const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes));
-    const first = groundOf(commits);
     let old: Oid | null = null;
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
     }
     if (first !== null) old = (await readCommit(read, first)).tree;
     await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
-    await comparison.compareEarlier(commits, old);
-    return await comparison.compareFiles();
+    return await use(comparison, old);
   } finally {
     share.setNow(0);
     objects.free();
@@ -200,6 +237,14 @@ class Comparison {
   /** What an earlier commit has removed leaves nothing. */
   #note(pair: Pair): void {
     if ((pair.kind === undefined || pair.now !== null) && this.#isNew(pair)) this.#changed.push(pair);
+  }
+
+  /** Null: not all folders could be compared. */
+  get submodules(): readonly Submodule[] | null {
+    if (this.#gaps.size > 0 || this.#changed.some(({ now }) => isFolder(now))) return null;
+    return this.#changed.flatMap(({ path, now }) =>
+      now !== null && kindOf(now) === 'submodule' ? [{ path, oid: now.oid }] : [],
+    );
   }
 
   async compareFiles(): Promise<Changes> {

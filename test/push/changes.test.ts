@@ -1,14 +1,14 @@
 /** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
 import { describe, expect, it } from 'vitest';
-import { type PlannedCommit, PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
-import { encodeTree } from '../../../src/git/objects/tree.ts';
-import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
-import { type Changes, changesOf } from '../../../src/push/delay/changes.ts';
-import type { ReadObjects } from '../../../src/upstream/tree-reader.ts';
-import { CountedMemory } from '../../support/counted-memory.ts';
-import { commitContent } from '../../support/objects.ts';
-import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
-import { filesOnly } from '../../support/stored-pack.ts';
+import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
+import { encodeTree } from '../../src/git/objects/tree.ts';
+import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
+import { type Changes, changesOf } from '../../src/push/changes.ts';
+import type { ReadObjects } from '../../src/upstream/tree-reader.ts';
+import { CountedMemory } from '../support/counted-memory.ts';
+import { commitContent } from '../support/objects.ts';
+import { buildPack, type Entry, makeDelta, oidOf } from '../support/pack-builder.ts';
+import { filesOnly } from '../support/stored-pack.ts';
 
 interface Folder {
   readonly [name: string]: string | Uint8Array | Folder | Special;
