@@ -230,7 +230,7 @@ describe('a delayed update', () => {
     const { clone, update } = await fixed();
     await clone.commit({ message: 'Two\n' });
     const pushed = await update('delay=1h', 'overwrite');
-    expectRefused(pushed);
+    expect(pushed.code).toBe(1);
     expect(pushed.stderr).toContain('overwrite cannot wait');
   });
 });
