@@ -121,7 +121,8 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
       <section class="card" aria-labelledby="decide">
         <h2 id="decide">Decide</h2>
         <form method="post" action="${REVIEW_PATH}">
-          ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })} ${decisionButtons(push.listed.waitsForReview)}
+          ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })}
+          ${decisionButtons(push.listed.waitsForReview)}
         </form>
       </section>`,
   );
@@ -204,7 +205,8 @@ function textsOf({ texts, problem }: ReviewedPush): Html {
             ${description === null || description.text === '' ? html`<p>There is none.</p>` : plainText(description)}`
     }
     <h3>${commitCount === 1 ? 'Commit message' : 'Commit messages'}</h3>
-    ${messages.map(messageOf)} ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
+    ${messages.map(messageOf)}
+    ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
 }
 
 function messageOf(message: ShownMessage): Html {

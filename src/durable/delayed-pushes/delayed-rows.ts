@@ -1,6 +1,5 @@
 /** The table of delayed pushes: what is stored of one while it waits, and what stays when it has ended. */
 import type {
-
   DelayedIntent,
   DelayedSpool,
   DelayedView,
@@ -247,4 +246,3 @@ export function intentOf({ intent }: Pick<Row, 'intent'>): DelayedIntent | null 
 function spoolOf({ attempt, rowEnds }: Row): DelayedSpool {
   return { attempt, rowEnds: JSON.parse(rowEnds) as number[] };
 }
-

@@ -217,7 +217,8 @@ class Comparison {
       const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
       if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
       const file = isRoom ? await this.#fileOf(pair) : await this.#listedOnly(pair);
-      if (file.difference !== null) bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
+      if (file.difference !== null)
+        bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
       files.push(file);
     }
@@ -252,7 +253,9 @@ class Comparison {
       return [];
     }
     if (oldEntries === null) {
-      this.#gaps.add(`Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`);
+      this.#gaps.add(
+        `Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`,
+      );
     }
     const below = (name: Uint8Array): string => path + decodeEscaped(name);
     for (const entry of oldEntries ?? []) {
@@ -371,7 +374,9 @@ class Comparison {
       case 'symlink':
         return ['It is a symbolic link to the path that is its content.'];
       case 'submodule': {
-        const also = this.#pushed.held.has(entry.oid) ? ' That is the id of a file, or a folder, of the push.' : '';
+        const also = this.#pushed.held.has(entry.oid)
+          ? ' That is the id of a file, or a folder, of the push.'
+          : '';
         return [`It is a submodule, at the commit ${entry.oid}.${also}`];
       }
       case 'file':
