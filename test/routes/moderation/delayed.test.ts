@@ -248,7 +248,7 @@ describe('the page', () => {
     await wait('dddddddddddd', { reason: 'busy', dueAt: Date.now() });
     const lease = (await object().publishNow('dddddddddddd')) as Lease;
     await object().begin(lease, { prHash: 'aaaabbbbcccc', committedAt: 1 });
-    vi.setSystemTime(Date.now() + 5 * MINUTE_MS);
+    vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
     const { cookie } = await open();
     const seen = { 'push-0': 'dddddddddddd attempt-dddddddddddd' };
     const fields = { ...seen, decision: 'discard', reason: 'illegal' };
