@@ -217,7 +217,13 @@ export function isLeased({ lease, leaseUntil }: Pick<Row, 'lease' | 'leaseUntil'
 export function viewOf(row: Row, now: number): DelayedView {
   const { name, host, reason, state, from, to, until } = row;
   return {
-    ...{ name, host, reason, state, from, to, until },
+    name,
+    host,
+    reason,
+    state,
+    from,
+    to,
+    until,
     same: row.same ?? '',
     waitsForReview: state === 'waiting' && row.dueAt === null,
     isBeingPublished: isLeased(row, now),

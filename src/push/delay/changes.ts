@@ -168,7 +168,7 @@ class Comparison {
   async compareEarlier(commits: PlannedCommits, old: Oid | null): Promise<void> {
     const roots = new Set<Oid>();
     for (const { tree } of commits) if (this.#pushed.held.has(tree)) roots.add(tree);
-    await this.#compareLevels([...roots].map((root) => ({ ...rootPair(root, old), kind: 'earlier' })));
+    await this.#compareLevels([...roots].map((root) => rootPair(root, old, 'earlier')));
   }
 
   /** Level by level, with one question for each. */
@@ -181,10 +181,7 @@ class Comparison {
       this.#foldersLeft -= compared.length;
       await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
       const next: Pair[] = [];
-      for (const pair of compared) {
-        const below = await this.#foldersBelow(pair);
-        next.push(...below.map((each) => (pair.kind === undefined ? each : { ...each, kind: pair.kind })));
-      }
+      for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
       level = next.filter((pair) => this.#isNew(pair));
     }
   }
@@ -203,8 +200,7 @@ class Comparison {
   }
 
   async compareFiles(): Promise<Changes> {
-    const order = (pair: Pair): string => `${pair.kind ?? ''} ${pair.path}`;
-    const changed = this.#changed.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+    const changed = this.#changed.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
     const sorted = [...changed, ...this.#others()];
     const unlisted = sorted.length - MAX_LISTED;
     if (unlisted > 0) this.#gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
@@ -247,9 +243,10 @@ class Comparison {
   async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
     const nowEntries = now === null ? [] : await this.#folder(now.oid);
     const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
-    const note = (pair: Pair): void => this.#note(kind === undefined ? pair : { ...pair, kind });
+    const ofKind = (pair: Pair): Pair => (kind === undefined ? pair : { ...pair, kind });
+    const note = (pair: Pair): void => this.#note(ofKind(pair));
     if (nowEntries === null) {
-      this.#changed.push({ path, now, old, ...(kind !== undefined && { kind }) });
+      this.#changed.push(ofKind({ path, now, old }));
       return [];
     }
     if (oldEntries === null) {
@@ -274,7 +271,7 @@ class Comparison {
       if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
       const name = below((after ?? before)!.name);
       if (isFolder(after)) {
-        folders.push({ path: `${name}/`, now: after, old: isFolder(before) ? before : null });
+        folders.push(ofKind({ path: `${name}/`, now: after, old: isFolder(before) ? before : null }));
         if (before !== null && !isFolder(before)) note({ path: name, now: null, old: before });
       } else if (isFolder(before)) {
         note({ path: `${name}/`, now: null, old: before });
@@ -420,8 +417,14 @@ class Comparison {
   }
 }
 
-function rootPair(now: Oid, old: Oid | null): Pair {
-  return { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
+function rootPair(now: Oid, old: Oid | null, kind?: Pair['kind']): Pair {
+  const pair = { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
+  return kind === undefined ? pair : { ...pair, kind };
+}
+
+/** What the newest commit has comes first. */
+function orderOf({ kind, path }: Pair): string {
+  return `${kind ?? ''} ${path}`;
 }
 
 function rootFolder(oid: Oid): TreeEntry {

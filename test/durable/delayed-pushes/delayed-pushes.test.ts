@@ -181,7 +181,7 @@ describe('a delayed push', () => {
     await kept('a', { reason: 'delay' });
     await kept('b', { push: 'another' });
     await object().published(await leased('a'), PUBLISHED);
-    const [ended] = (await stored()).filter(({ name }) => name === 'a');
+    const ended = (await stored()).find(({ name }) => name === 'a');
     expect(ended).toMatchObject({
       state: 'published',
       client: null,
@@ -193,7 +193,7 @@ describe('a delayed push', () => {
       expect(ended?.[column]).toBe(0);
     await live(DAY_MS);
     await runDurableObjectAlarm(object());
-    const [later] = (await stored()).filter(({ name }) => name === 'a');
+    const later = (await stored()).find(({ name }) => name === 'a');
     expect(later).toMatchObject({ push: null, same: null });
     expect(Number(later?.['until']) % DAY_MS).toBe(0);
     expect(await object().view('a')).toMatchObject({ state: 'published', same: '' });
