@@ -16,12 +16,13 @@ let published: { name: string; second: number }[] = [];
 let answer: () => Response;
 
 /** Publishes nothing, and notes when it was asked. */
-async function publisher(env: Env, body: string): Promise<Response> {
+async function publisher(all: Env, body: string): Promise<Response> {
   const { name, lease } = JSON.parse(body) as ReleaseRequest;
   published.push({ name, second: (Date.now() - NOON) / 1000 });
-  await bindings()
-    .DELAYED_PUSHES.get(env.DELAYED_PUSHES.idFromName('delayed'))
-    .published({ name, lease }, { prHash: 'a', url: 'https://host.test/1', isKeyShown: true });
+  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).published(
+    { name, lease },
+    { prHash: 'a', url: 'https://host.test/1', isKeyShown: true },
+  );
   return answer();
 }
 
