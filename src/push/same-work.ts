@@ -7,6 +7,7 @@
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import type { RepositoryName } from '../repository-name.ts';
 import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
 import type { SameWork } from './reply/reply.ts';
@@ -25,7 +26,7 @@ export interface Compared {
 /** One question to the database. @param undated the commits without author and dates. */
 export async function compareWork(
   run: PushRun,
-  { repository, commits }: Pick<Publishable, 'repository' | 'commits'>,
+  { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   undated: AnonymousCommits,
 ): Promise<Compared> {
   const first = Math.max(0, commits.length - MOST_SEARCHED);

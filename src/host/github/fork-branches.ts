@@ -7,6 +7,9 @@ import type { RestCalls } from '../rest/octokit.ts';
 import { unlessMissing } from '../rest/unless-missing.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
+/** Of an upstream commit, in the name of a branch. */
+const OWN_NAME_LENGTH = 12;
+
 /**
  * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten, or
  * does something else instead, such as a merge commit of its own, the branch is set.
@@ -59,7 +62,13 @@ export async function addBranch(
   if (tip === upstreamTip) return;
   if (tip === null) {
     const refusal = await createBranch(calls, fork, branch, ground);
-    if (refusal !== null && (await branchTip(calls, fork, branch)) === null) throw refusal;
+    if (refusal !== null && (await branchTip(calls, fork, branch)) === null) {
+      // An old branch is in the way: Git keeps no `release` beside `release/1.0`. The commits count, not the name.
+      const own = `base-${upstreamTip.slice(0, OWN_NAME_LENGTH)}`;
+      const isThere = (await createBranch(calls, fork, own, upstreamTip)) === null;
+      if (isThere || (await branchTip(calls, fork, own)) === upstreamTip) return;
+      throw refusal;
+    }
   }
   await syncBranch(calls, fork, upstream);
 }

@@ -35,7 +35,7 @@ export function previewOf(previewed: Previewed): Preview {
       : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`];
   const remarks = [
     ...findings,
-    ...(push.mayChangeSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
+    ...(push.hasSubmodules || push.hasGitlinks ? ['Submodules that it changes are named once it is pushed.'] : []),
     ...warnings,
   ];
   const lines = [

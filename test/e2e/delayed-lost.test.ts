@@ -1,18 +1,17 @@
-/** Held pushes whose key, spool or format is gone, and clients that hold too much: each has a sentence, nothing is lost silently. */
+/** Delayed pushes whose key, spool or format is gone, and clients that hold too much: each has a sentence, nothing is lost silently. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
-import { ALWAYS } from './support/failing-host.ts';
-import { held, heldAs, pageOf, pass } from './support/held.ts';
+import { delayed, pageOf, pass, published } from './support/delayed.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { TestBed, useTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
 
-describe('a held push', () => {
+describe('a delayed push', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-lost-'));
   let bed: TestBed;
   beforeAll(async () => {
@@ -34,88 +33,85 @@ describe('a held push', () => {
 
   /** Those that have ended keep their page for two weeks. */
   function forgetEnded(): Promise<void> {
-    const path = join(stateDir, 'do/gitveil-HeldPushes');
+    const path = join(stateDir, 'do/gitveil-DelayedPushes');
     return bed.restart(() => {
       for (const name of readdirSync(path).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
         const database = new DatabaseSync(join(path, name));
-        database.exec("DELETE FROM held WHERE state <> 'held'");
+        database.exec("DELETE FROM delayed WHERE state <> 'waiting'");
         database.close();
       }
     });
   }
 
+  /** The random name of the client whose push waits. */
+  function clientIn(folder: string): string {
+    for (const name of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+      const database = new DatabaseSync(join(folder, name));
+      const row = database.prepare("SELECT client FROM delayed WHERE state = 'waiting'").get();
+      database.close();
+      if (row !== undefined) return String(row['client']);
+    }
+    throw new Error('nothing waits');
+  }
+
   it('whose key is gone fails after some attempts, and says what to do', async () => {
-    const { upstream, hash } = await held(bed);
+    const { upstream, name } = await delayed(bed);
     await without('kv');
-    await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toMatch(/^200 Failed: /);
-    expect(await pageOf(bed, hash)).toMatch(/the key of the held push is gone\s+Push it again/);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    expect(await pageOf(bed, name)).toMatch(/its key is gone\s+Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
   it('whose rows are gone fails, and says what to do', async () => {
-    const { upstream, hash } = await held(bed);
+    const { upstream, name } = await delayed(bed);
     await without('do/gitveil-Spool');
-    await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toMatch(/^200 Failed: /);
-    expect(await pageOf(bed, hash)).toMatch(/Push it again/);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    expect(await pageOf(bed, name)).toMatch(/Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
   it('waits while the service has no bot account, and is published when it has one again', async () => {
-    const { upstream, hash } = await held(bed);
+    const { upstream, name } = await delayed(bed);
     await bed.restart(() => {}, { HOSTING_TOKEN: '' });
     for (let time = 0; time < 5; time++) await pass(bed);
-    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     await bed.restart();
     await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
   });
 
-  it('leaves its hash only where it is held, also if it was begun before', async () => {
-    const { upstream, clone } = await contribute(bed);
-    // The fork is known, so that it begins before the host fails.
-    await clone.commit();
-    await clone.push('origin', 'HEAD:first');
-    await clone.commit();
-    const failing = { method: 'POST', path: /git-receive-pack$/, times: ALWAYS, answer: { status: 503 } };
-    bed.sandbox.faults.inject(failing);
-    const hash = heldAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
-    bed.sandbox.faults.clear();
-    const folder = join(stateDir, 'do/gitveil-PendingPush');
-    const holds = (file: string) => existsSync(file) && readFileSync(file).includes(hash);
-    await expect.poll(() => readdirSync(folder).filter((name) => holds(join(folder, name)))).toEqual([]);
-    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(2);
-  });
-
   it('leaves nothing readable in the files of its object once it is published', async () => {
-    const { upstream, hash } = await held(bed);
-    const folder = join(stateDir, 'do/gitveil-HeldPushes');
+    const { upstream, name } = await delayed(bed);
+    const folder = join(stateDir, 'do/gitveil-DelayedPushes');
     const filesWith = (text: string) =>
       readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(text));
-    expect(filesWith(hash)).not.toEqual([]);
+    const client = clientIn(folder);
+    expect(filesWith(client)).not.toEqual([]);
     await forgetEnded();
-    await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
-    await expect.poll(() => filesWith(hash)).toEqual([]);
+    await published(bed, name);
+    await expect.poll(() => filesWith(client)).toEqual([]);
+    await bed.host.onlyPull(upstream);
   });
 
   it('that another version has stored in another way fails, and says what to do', async () => {
-    const { upstream, hash } = await held(bed);
-    const folder = join(stateDir, 'do/gitveil-HeldPushes');
+    const { upstream, name } = await delayed(bed);
+    const folder = join(stateDir, 'do/gitveil-DelayedPushes');
     await bed.restart(() => {
       for (const name of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
         const database = new DatabaseSync(join(folder, name));
         // What stands there is taken for the version.
-        database.exec('UPDATE held SET entry_bytes = entry_bytes + 1');
+        database.exec('UPDATE delayed SET entry_bytes = entry_bytes + 1');
         database.close();
       }
     });
-    await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toMatch(/^200 Failed: /);
-    expect(await pageOf(bed, hash)).toMatch(/another version of this service[^]*Push it again/);
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    expect(await pageOf(bed, name)).toMatch(/another version of this service[^]*Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });
 
-describe('what is held', () => {
+describe('what waits', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-full-'));
-  const bed = useTestBed({ stateDir, env: { HELD_MB: '10' } });
+  const bed = useTestBed({ stateDir, env: { DELAYED_MB: '10' } });
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
   const allFiles = (folder: string) =>
@@ -137,7 +133,7 @@ describe('what is held', () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit({ files: { 'large.bin': randomBytes(1_200_000) } });
     const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
-    expect(statusTable(pushed)[0]).toContain('the service holds too many pushes');
+    expect(statusTable(pushed)[0]).toContain('too many pushes wait');
     expect(remoteLines(pushed).join('\n')).toContain('-o delay=0s');
     expect(await bed.host.pulls(upstream)).toEqual([]);
     await expect.poll(sealedRows).toBe(0);
@@ -161,8 +157,8 @@ describe('what is held', () => {
       return readPushAnswer(answer).report[1];
     };
     expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
-    expect(await hold('2001:db8:48:2::1', 'two')).toContain('the service holds too many pushes');
-    // The same push is the same hold, which has its room.
+    expect(await hold('2001:db8:48:2::1', 'two')).toContain('too many pushes wait');
+    // The same push waits already, and has its room.
     expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
     expect(await hold('2001:db8:49:1::1', 'three')).toBe('ok refs/heads/three');
   });

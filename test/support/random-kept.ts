@@ -1,4 +1,4 @@
-/** Publishable pushes of any kind, as judging could make them. */
+/** Delayed pushes of any kind, as judging could make them. */
 import * as fc from 'fast-check';
 import { decodeEscaped, utf8 } from '../../src/git/bytes.ts';
 import {
@@ -6,7 +6,8 @@ import {
   PlannedCommits,
   type PlannedText,
 } from '../../src/git/objects/planned-commits.ts';
-import type { Publishable } from '../../src/push/verdict/verdict.ts';
+import type { KeptPush } from '../../src/push/delay/kept-push.ts';
+import type { PushedWork } from '../../src/push/verdict/verdict.ts';
 
 const oid = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
@@ -53,42 +54,33 @@ const refName = fc
   .map((rest) => `refs/heads/${rest}`);
 const ref = fc.record({ name: refName, oid });
 
-const pullRequest = fc.record({
-  number: fc.nat(),
-  url: fc.webUrl(),
-  isOpen: fc.boolean(),
-  base: unicode,
-  fork: fc.option(repositoryName),
-  source: fc.option(fc.record({ repository: repositoryName, refName })),
+const limits = fc.array(fc.record({ most: fc.nat(), withinMs: fc.nat() }), { maxLength: 2 });
+const owed = fc.record({
+  by: name,
+  repository: fc.option(name),
+  takesPart: fc.boolean(),
+  windows: fc.array(fc.record({ kind: fc.constantFrom('address', 'prefix'), key: name, limits }), {
+    maxLength: 2,
+  }),
+  push: fc.option(fc.record({ key: name, isAnother: fc.boolean() })),
 });
 const optionText = (count: number) => fc.option(textOf(unicode.map(utf8), count));
 
 /** The commits in a list, so that two can be compared. */
-export interface RandomVerdict extends Omit<Publishable, 'commits'> {
-  readonly commits: readonly PlannedCommit[];
+export interface RandomKept extends Omit<KeptPush, 'work'> {
+  readonly work: Omit<PushedWork, 'commits'> & { readonly commits: readonly PlannedCommit[] };
 }
 
-export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commits) =>
+const works = plannedCommits.chain((commits) =>
   fc.record({
-    repository: fc.record({
-      owner: name,
-      name,
-      id: fc.nat(),
-      networkId: fc.nat(),
-      isPrivate: fc.boolean(),
-      isArchived: fc.boolean(),
-      pullRequests: fc.constantFrom('all', 'collaborators', 'none'),
-      sizeKb: fc.nat(),
-    }),
     base: ref,
     isBaseNamed: fc.boolean(),
-    named: fc.option(fc.record({ prHash: name, pullRequest, tip: fc.option(oid) })),
+    prHash: fc.option(name),
+    hasKey: fc.boolean(),
     title: optionText(commits.length),
     description: optionText(commits.length),
     isDraft: fc.boolean(),
     isSignedOff: fc.boolean(),
-    footer: unicode,
-    policyLimits: fc.array(fc.record({ most: fc.nat(), withinMs: fc.nat() }), { maxLength: 2 }),
     commits: fc.constant(commits),
     upstream: fc.array(ref, { maxLength: 5 }),
     ground: fc.array(oid, { maxLength: 3 }),
@@ -97,14 +89,22 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
       { weight: 10, arbitrary: fc.array(oid, { maxLength: 3 }) },
       { weight: 1, arbitrary: oid.map((base) => Array<string>(5_000).fill(base)) },
     ),
-    mayChangeSubmodules: fc.boolean(),
+    hasGitlinks: fc.boolean(),
   }),
 );
 
-export function publishable({ commits, ...rest }: RandomVerdict): Publishable {
-  const planned = new PlannedCommits();
-  for (const commit of commits) planned.push(commit);
-  return { ...rest, commits: planned };
+export const keptPushes: fc.Arbitrary<RandomKept> = fc.record({
+  target: repositoryName,
+  pushHash: name,
+  work: works,
+  recordedTip: fc.option(oid),
+  owed: fc.option(owed),
+});
+
+export function keptPush({ work, ...rest }: RandomKept): KeptPush {
+  const commits = new PlannedCommits();
+  for (const commit of work.commits) commits.push(commit);
+  return { ...rest, work: { ...work, commits } };
 }
 
 /** With its bytes as text: thousands of them are compared one by one otherwise. */

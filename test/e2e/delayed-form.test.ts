@@ -1,7 +1,7 @@
 /** The form of a change, with a time at which it becomes public. */
 import { describe, expect, it } from 'vitest';
 import { FormClient } from './support/form-client.ts';
-import { pageOf, pass } from './support/held.ts';
+import { nameIn, pageOf, published } from './support/delayed.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -19,23 +19,20 @@ async function preview() {
   return { upstream, shown, open };
 }
 
-const hashIn = (html: string): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
-
 describe('a change', () => {
-  it('is held when it is to become public within some hours, also if it is sent twice', async () => {
+  it('waits when it is to become public within some hours, also if it is sent twice', async () => {
     const { upstream, shown, open } = await preview();
     expect(shown.html).toMatch(/<option value="0s">\s*now/);
     const answers = await Promise.all([open('3h'), open('3h')]);
     const later = await open('3h');
-    const [hash, ...others] = [...answers, later].map(({ html }) => hashIn(html));
-    expect(later.heading, later.problem).toBe('Your change is held');
-    expect(others).toEqual([hash, hash]);
+    expect(later.heading, later.problem).toBe('Your change waits');
+    const [name = '', ...others] = [...answers, later].map(({ html }) => nameIn(html));
+    expect(others).toEqual([name, name]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await pageOf(bed, hash as string)).toMatch(/^200 Held: /);
-    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
-    await expect.poll(() => pageOf(bed, hash as string)).toContain('/pull/');
-    expect((await open('3h')).heading).toBe('Your pull request is open');
-    await bed.host.onlyPull(upstream);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+    await published(bed, name);
+    const again = await open('3h');
+    expect(again.html).toContain((await bed.host.onlyPull(upstream)).url);
   });
 
   it('is published at once when that is chosen', async () => {

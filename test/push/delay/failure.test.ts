@@ -1,7 +1,7 @@
-/** Whether what goes wrong with one held push stops the others that are due. */
+/** Whether what goes wrong with one delayed push stops the others that are due. */
 import { expect, it } from 'vitest';
 import { HostError } from '../../../src/host-error.ts';
-import { failureOf } from '../../../src/push/hold/release.ts';
+import { failureOf } from '../../../src/push/delay/release.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';
 import { HostPause } from '../../../src/host/failure.ts';
 
@@ -13,6 +13,11 @@ const PAUSED = new Refusal('account', 'the code host asks to wait', [], {
   cause: new HostPause('host.test', MINUTE_MS),
   waitMs: MINUTE_MS,
 });
+
+const AT_HOST = (status: number, means: object) =>
+  new Refusal('lookup', 'the repository could not be looked up', ['No.'], {
+    cause: new HostError('missing', 'No.', undefined, { status, ...means }),
+  });
 
 it.each([
   [
@@ -39,10 +44,18 @@ it.each([
     false,
   ],
   ['the push cannot be published', new Refusal('base', 'no such branch', []), 'final', false],
+  // The operator mends it, and nothing is lost meanwhile.
+  ['the account is suspended', AT_HOST(403, { whose: 'ours', lasts: 'final' }), 'later', true],
+  ['the repository is gone', AT_HOST(404, { whose: 'person', lasts: 'final' }), 'later', false],
 ] as const)('%s', (_, error, kind, isForAll) => {
-  expect(failureOf(error)).toMatchObject({ failure: { kind }, isForAll });
+  expect(failureOf(error, 0)).toMatchObject({ failure: { kind }, isForAll });
 });
 
 it('that is the service’s own tells nobody to push again, as it is tried again', () => {
-  expect(failureOf(UNGUARDED).failure.said).toEqual(['the service cannot check its limits']);
+  expect(failureOf(UNGUARDED, 0).failure).toMatchObject({ said: ['the service cannot check its limits'] });
+});
+
+it('that the host says once need not be true: a repository is gone when it has been gone for a while', () => {
+  const gone = AT_HOST(404, { whose: 'person', lasts: 'final' });
+  expect(failureOf(gone, 3)).toMatchObject({ failure: { kind: 'final' } });
 });

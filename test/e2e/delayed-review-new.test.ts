@@ -1,7 +1,7 @@
 /** With `REVIEW=new`, the operator sees the first pushes to a repository, until one was published. */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { heldAs, pass } from './support/held.ts';
+import { delayedAs, pass } from './support/delayed.ts';
 import { OPERATOR } from './support/operator.ts';
 import { Reviewer } from './support/review.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -12,10 +12,10 @@ it('lets the first push to a repository wait, and no other once that is publishe
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
   await clone.commit({ message: 'First\n' });
-  const hash = heldAs(await clone.push('origin', 'HEAD:topic'));
+  const name = delayedAs(await clone.push('origin', 'HEAD:topic'));
   const operator = new Reviewer(bed);
   await operator.open();
-  await operator.decide('publish', hash);
+  await operator.decide('publish', name);
   await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
   const other = await bed.person().copy(upstream);
   await other.commit({ message: 'Second\n' });

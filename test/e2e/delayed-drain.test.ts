@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { held, pageOf } from './support/held.ts';
+import { delayed, pageOf } from './support/delayed.ts';
 import { OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -17,8 +17,8 @@ async function drain(password: string): Promise<string> {
   return stdout;
 }
 
-it('publishes all that is held, and says what is left', async () => {
-  const { upstream, hash } = await held(bed);
+it('publishes all that waits for its time, and says what is left', async () => {
+  const { upstream, name } = await delayed(bed);
   const draining = drain(OPERATOR.PANIC_PASSWORD);
   // As each minute.
   await expect
@@ -28,7 +28,7 @@ it('publishes all that is held, and says what is left', async () => {
     '1 to publish, 0 to review',
     '0 to publish, 0 to review',
   ]);
-  await expect.poll(() => pageOf(bed, hash)).toContain('/pull/');
+  await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
 });
 
 it('says what is missing if the password is wrong', async () => {

@@ -1,12 +1,12 @@
 /**
- * Many held pushes that are due at once: all are published, each once, no limit of the host's is broken, and live
+ * Many delayed pushes that are due at once: all are published, each once, no limit of the host's is broken, and live
  * pushes are as fast as without them.
  *
  * `GITHUB_CROWD=1` repeats it with the limits of GitHub, which takes three minutes.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS } from './support/held.ts';
+import { HOUR_MS, MINUTE_MS } from './support/delayed.ts';
 import { type TestBedOptions, useTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
@@ -40,7 +40,7 @@ const median = (values: readonly number[]): number =>
 describe.each([
   ['a small host', SMALL, true],
   ['GitHub', GITHUB, process.env['GITHUB_CROWD'] !== undefined],
-] as const)('held pushes with the limits of %s', (_, { pushes, most, withinMs, env }, isWanted) => {
+] as const)('delayed pushes with the limits of %s', (_, { pushes, most, withinMs, env }, isWanted) => {
   const bed = useTestBed({ env });
 
   it.runIf(isWanted)(
@@ -48,11 +48,12 @@ describe.each([
     async () => {
       const upstream = await bed.createUpstream();
       const clone = await bed.person().copy(upstream);
-      const newId = await clone.commit();
-      const pack = await packOf(clone, ['HEAD', '^origin/main']);
       let live = 0;
       const push = async (index: number, options: string[]): Promise<number> => {
         const ref = `refs/heads/topic-${index}`;
+        await clone.git('reset', '--quiet', '--hard', 'origin/main');
+        const newId = await clone.commit({ message: `Number ${index}\n` });
+        const pack = await packOf(clone, ['HEAD', '^origin/main']);
         const body = pushBody({ commands: [{ newId, ref }], pack, options });
         const begun = performance.now();
         const answer = await sendPush(upstream.url, bed.person(), body);
@@ -97,7 +98,7 @@ describe.each([
         if (later !== undefined) expect(later - time).toBeGreaterThanOrEqual(withinMs - 1_000);
       }
       console.log(
-        `${pushes} held pushes in ${seconds.toFixed(0)} s; live: ${median(alone).toFixed(0)} ms alone, ${median(meanwhile).toFixed(0)} ms beside them`,
+        `${pushes} delayed pushes in ${seconds.toFixed(0)} s; live: ${median(alone).toFixed(0)} ms alone, ${median(meanwhile).toFixed(0)} ms beside them`,
       );
     },
     600_000,
