@@ -52,7 +52,9 @@ function sentences({ state, said, ...waiting }: DelayedView): string[] {
   if (state !== 'waiting') return [...said];
   if (waiting.isBeingPublished) return ['It is being published now. Reload this page in a minute.'];
   const tried =
-    said.length === 0 ? [] : ['It could not be published yet. The service tries again by itself. The reason:'];
+    said.length === 0
+      ? []
+      : ['It could not be published yet. The service tries again by itself. The reason:'];
   return [
     when(waiting),
     waiting.isBegun ? 'Part of it may be public already.' : 'Nothing of it is public yet.',
@@ -68,10 +70,7 @@ function when({ reason, waitsForReview, from, to, until }: Omit<DelayedView, 'st
     : `It will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
 }
 
-function pullRequestCard(
-  { prHash, url }: PublishedAs,
-  { prKey }: ShownPush,
-): Html {
+function pullRequestCard({ prHash, url }: PublishedAs, { prKey }: ShownPush): Html {
   return html`<section class="card" aria-labelledby="opened">
     <h2 id="opened">Its pull request</h2>
     <p><a href="${safeUrl(url)}" rel="noreferrer">${url}</a></p>
@@ -103,7 +102,8 @@ function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView)
 /** For a terminal. */
 export function delayedText({ view, prKey, origin, problem }: ShownPush): string {
   const { name, state, waitsForReview, isBeingPublished, published } = view;
-  const command = (action: DelayedAction): string => `  curl -d action=${action} ${origin}${delayedPath(name)}`;
+  const command = (action: DelayedAction): string =>
+    `  curl -d action=${action} ${origin}${delayedPath(name)}`;
   const lines = [
     ...(problem === null ? [] : [problem, '']),
     STATES[state].word,
@@ -117,7 +117,9 @@ export function delayedText({ view, prKey, origin, problem }: ShownPush): string
           ...(prKey === null ? [] : [`PR key:   ${prKey}`]),
           `Page:     ${origin}${pullRequestPath(published.prHash)}`,
         ]),
-    ...(state !== 'waiting' || isBeingPublished || waitsForReview ? [] : ['', 'Publish it now:', command('publish')]),
+    ...(state !== 'waiting' || isBeingPublished || waitsForReview
+      ? []
+      : ['', 'Publish it now:', command('publish')]),
     ...(state !== 'waiting' || isBeingPublished ? [] : ['', 'Give it up:', command('give-up')]),
   ];
   return `${lines.join('\n')}\n`;

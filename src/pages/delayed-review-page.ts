@@ -85,7 +85,7 @@ export interface ReviewList {
 export function reviewListPage({ pushes, waiting, decided, problem, ...place }: ReviewList): Page {
   const count = waiting === 1 ? '1 push waits' : `${waiting} pushes wait`;
   const list = html`<form method="post" action="${REVIEW_PATH}">
-    ${pushes.map((push, at) => listed(push, at))}
+    ${pushes.map((push, at) => listItem(push, at))}
     <section class="card" aria-labelledby="decide">
       <h2 id="decide">Those that you have chosen</h2>
       ${decisionButtons(pushes.some(({ listed: { waitsForReview } }) => waitsForReview))}
@@ -121,7 +121,8 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
       <section class="card" aria-labelledby="decide">
         <h2 id="decide">Decide</h2>
         <form method="post" action="${REVIEW_PATH}">
-          ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })} ${decisionButtons(push.listed.waitsForReview)}
+          ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })}
+          ${decisionButtons(push.listed.waitsForReview)}
         </form>
       </section>`,
   );
@@ -149,15 +150,22 @@ function titleOf({ texts, listed }: ReviewedPush): string {
   return `Update: ${exactText(first)}`;
 }
 
-function listed(push: ReviewedPush, at: number): Html {
-  const { listed: one } = push;
+function listItem(push: ReviewedPush, at: number): Html {
+  const { listed } = push;
   const id = `push-${at}`;
   return html`<section class="card" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${titleOf(push)}</h2>
     ${factsOf(push)} ${textsOf(push)}
-    <p><a href="${REVIEW_PATH}/${one.name}" aria-describedby="${id}-title">See all that leaves with it</a></p>
+    <p>
+      <a href="${REVIEW_PATH}/${listed.name}" aria-describedby="${id}-title">See all that leaves with it</a>
+    </p>
     <label class="choice">
-      <input type="checkbox" name="${id}" value="${seenValue(seenOf(one))}" aria-describedby="${id}-title" />
+      <input
+        type="checkbox"
+        name="${id}"
+        value="${seenValue(seenOf(listed))}"
+        aria-describedby="${id}-title"
+      />
       Choose it
     </label>
   </section>`;
@@ -204,7 +212,8 @@ function textsOf({ texts, problem }: ReviewedPush): Html {
             ${description === null || description.text === '' ? html`<p>There is none.</p>` : plainText(description)}`
     }
     <h3>${commitCount === 1 ? 'Commit message' : 'Commit messages'}</h3>
-    ${messages.map(messageOf)} ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
+    ${messages.map(messageOf)}
+    ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
 }
 
 function messageOf(message: ShownMessage): Html {

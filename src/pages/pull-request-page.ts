@@ -106,8 +106,8 @@ export function pullRequestPage(page: PullRequestPage): Page {
     content: html`<main class="narrow">
       <h1>${name}</h1>
       <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
-      ${facts(page)} ${history(pullRequest)}
-      ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
+      ${facts(page)} ${history(pullRequest)} ${conversationSection(page.conversation, replyLink(page))}
+      ${commands(page)} ${adoption(page)}
       ${filled(FOLLOWING_HTML, { page: pullRequestPath(pullRequest.prHash) })}
     </main>`,
   };

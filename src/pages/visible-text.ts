@@ -28,6 +28,9 @@ export function exactText(text: string): string {
 /** `[U+200B]`, or of a byte `[0xFF]`. */
 function codeOf(mark: string): string {
   const code = mark.codePointAt(0) ?? 0;
-  const hex = (value: number, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');
   return ESCAPED_BYTE.test(mark) ? `[0x${hex(code - BYTE_OFFSET, 2)}]` : `[U+${hex(code, 4)}]`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0');
 }

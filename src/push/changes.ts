@@ -205,7 +205,7 @@ class Comparison {
   async compareEarlier(commits: PlannedCommits, old: Oid | null): Promise<void> {
     const roots = new Set<Oid>();
     for (const { tree } of commits) if (this.#pushed.held.has(tree)) roots.add(tree);
-    await this.#compareLevels([...roots].map((root) => ({ ...rootPair(root, old), kind: 'earlier' })));
+    await this.#compareLevels([...roots].map((root) => rootPair(root, old, 'earlier')));
   }
 
   /** Level by level, with one question for each. */
@@ -218,10 +218,7 @@ class Comparison {
       this.#foldersLeft -= compared.length;
       await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
       const next: Pair[] = [];
-      for (const pair of compared) {
-        const below = await this.#foldersBelow(pair);
-        next.push(...below.map((each) => (pair.kind === undefined ? each : { ...each, kind: pair.kind })));
-      }
+      for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
       level = next.filter((pair) => this.#isNew(pair));
     }
   }
@@ -248,8 +245,7 @@ class Comparison {
   }
 
   async compareFiles(): Promise<Changes> {
-    const order = (pair: Pair): string => `${pair.kind ?? ''} ${pair.path}`;
-    const changed = this.#changed.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+    const changed = this.#changed.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
     const sorted = [...changed, ...this.#others()];
     const unlisted = sorted.length - MAX_LISTED;
     if (unlisted > 0) this.#gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
@@ -262,7 +258,8 @@ class Comparison {
       const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
       if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
       const file = isRoom ? await this.#fileOf(pair) : await this.#listedOnly(pair);
-      if (file.difference !== null) bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
+      if (file.difference !== null)
+        bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
       files.push(file);
     }
@@ -291,13 +288,16 @@ class Comparison {
   async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
     const nowEntries = now === null ? [] : await this.#folder(now.oid);
     const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
-    const note = (pair: Pair): void => this.#note(kind === undefined ? pair : { ...pair, kind });
+    const ofKind = (pair: Pair): Pair => (kind === undefined ? pair : { ...pair, kind });
+    const note = (pair: Pair): void => this.#note(ofKind(pair));
     if (nowEntries === null) {
-      this.#changed.push({ path, now, old, ...(kind !== undefined && { kind }) });
+      this.#changed.push(ofKind({ path, now, old }));
       return [];
     }
     if (oldEntries === null) {
-      this.#gaps.add(`Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`);
+      this.#gaps.add(
+        `Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`,
+      );
     }
     const below = (name: Uint8Array): string => path + decodeEscaped(name);
     for (const entry of oldEntries ?? []) {
@@ -316,7 +316,7 @@ class Comparison {
       if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
       const name = below((after ?? before)!.name);
       if (isFolder(after)) {
-        folders.push({ path: `${name}/`, now: after, old: isFolder(before) ? before : null });
+        folders.push(ofKind({ path: `${name}/`, now: after, old: isFolder(before) ? before : null }));
         if (before !== null && !isFolder(before)) note({ path: name, now: null, old: before });
       } else if (isFolder(before)) {
         note({ path: `${name}/`, now: null, old: before });
@@ -416,7 +416,9 @@ class Comparison {
       case 'symlink':
         return ['It is a symbolic link to the path that is its content.'];
       case 'submodule': {
-        const also = this.#pushed.held.has(entry.oid) ? ' That is the id of a file, or a folder, of the push.' : '';
+        const also = this.#pushed.held.has(entry.oid)
+          ? ' That is the id of a file, or a folder, of the push.'
+          : '';
         return [`It is a submodule, at the commit ${entry.oid}.${also}`];
       }
       case 'file':
@@ -460,8 +462,14 @@ class Comparison {
   }
 }
 
-function rootPair(now: Oid, old: Oid | null): Pair {
-  return { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
+function rootPair(now: Oid, old: Oid | null, kind?: Pair['kind']): Pair {
+  const pair = { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
+  return kind === undefined ? pair : { ...pair, kind };
+}
+
+/** What the newest commit has comes first. */
+function orderOf({ kind, path }: Pair): string {
+  return `${kind ?? ''} ${path}`;
 }
 
 function rootFolder(oid: Oid): TreeEntry {

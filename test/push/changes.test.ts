@@ -59,7 +59,16 @@ interface Story {
   readonly without?: readonly string[];
 }
 
-async function changes({ old, now, deltas = false, without = [], other, before, base: unknown, more = [] }: Story) {
+async function changes({
+  old,
+  now,
+  deltas = false,
+  without = [],
+  other,
+  before,
+  base: unknown,
+  more = [],
+}: Story) {
   const [upstream, pushed]: [Known, Known] = [new Map(), new Map()];
   const oldTree = old === null ? null : store(old, upstream);
   const beforeTree = before === undefined ? null : store(before, pushed);
@@ -353,9 +362,7 @@ describe('the changes of a push', () => {
     const { files, gaps } = await changes({ old: many('old'), now: many('new') });
     expect(files).toHaveLength(600);
     expect(files.filter(({ difference }) => difference !== null)).toHaveLength(50);
-    expect(gaps).toEqual([
-      'There is too much to show everything: the last files are only listed.',
-    ]);
+    expect(gaps).toEqual(['There is too much to show everything: the last files are only listed.']);
   });
 
   it('are not read where upstream’s folder is too large', async () => {

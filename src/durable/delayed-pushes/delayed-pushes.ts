@@ -284,7 +284,8 @@ export class DelayedPushes extends DurableObject<Env> {
   ): Promise<{ readonly discarded: number; readonly begun: readonly BegunPush[] }> {
     const rows = this.#rows.select(`state = 'waiting' AND kept_at >= ?`, since + this.#aheadMs());
     const ends: EndedEarly[] = [];
-    for (const row of rows) ends.push(await this.#endEarly({ ...row, lease: null }, 'discarded', ROLLED_BACK));
+    for (const row of rows)
+      ends.push(await this.#endEarly({ ...row, lease: null }, 'discarded', ROLLED_BACK));
     const begun = ends.flatMap((end) => (typeof end === 'object' && end.kind === 'begun' ? [end] : []));
     for (const { lease } of begun) this.#rows.update(lease.name, 'due_at = NULL');
     return { discarded: rows.length, begun };

@@ -1,6 +1,5 @@
 /** The table of delayed pushes: what is stored of one while it waits, and what stays when it has ended. */
 import type {
-
   DelayedIntent,
   DelayedSpool,
   DelayedView,
@@ -218,7 +217,13 @@ export function isLeased({ lease, leaseUntil }: Pick<Row, 'lease' | 'leaseUntil'
 export function viewOf(row: Row, now: number): DelayedView {
   const { name, host, reason, state, from, to, until } = row;
   return {
-    ...{ name, host, reason, state, from, to, until },
+    name,
+    host,
+    reason,
+    state,
+    from,
+    to,
+    until,
     same: row.same ?? '',
     waitsForReview: state === 'waiting' && row.dueAt === null,
     isBeingPublished: isLeased(row, now),
@@ -247,4 +252,3 @@ export function intentOf({ intent }: Pick<Row, 'intent'>): DelayedIntent | null 
 function spoolOf({ attempt, rowEnds }: Row): DelayedSpool {
   return { attempt, rowEnds: JSON.parse(rowEnds) as number[] };
 }
-

@@ -44,7 +44,9 @@ export function differenceTable(
 function row({ kind, before, after, text, end: lineEnd }: ShownLine, shown: (text: string) => string): Html {
   const word = kind === 'same' ? '' : html`<span class="unseen">${kind}</span>`;
   const end =
-    lineEnd === '\n' || (kind === 'same' && lineEnd !== '') ? '' : html` <span class="soft small">(${LINE_ENDS[lineEnd]})</span>`;
+    lineEnd === '\n' || (kind === 'same' && lineEnd !== '')
+      ? ''
+      : html` <span class="soft small">(${LINE_ENDS[lineEnd]})</span>`;
   return html`<tr class="${kind}">
     <td>${before ?? ''}</td>
     <td>${after ?? ''}</td>

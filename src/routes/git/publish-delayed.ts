@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
-import type { DelayedIntent, Lease, LeasedPush, PublishedAs } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { DelayedIntent, Lease, LeasedPush } from '../../durable/delayed-pushes/delayed-push.ts';
 import { LEASE_MS } from '../../durable/delayed-pushes/delayed-pushes.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
@@ -58,12 +58,8 @@ delayedPublisher.post(RELEASE_PATH, async (c) => {
   const staying = stayAlive(() => objects().renew(lease));
   try {
     const end = await publishDelayed(c, leased, lease);
-    if (end.kind === 'failed') {
-      await objects().failed(lease, end.failure, now);
-      return c.json<ReleaseAnswer>({ stop: end.isForAll });
-    }
-    await objects().published(lease, end.published);
-    return c.json<ReleaseAnswer>({ stop: false });
+    if (end.kind === 'failed') await objects().failed(lease, end.failure, now);
+    return c.json<ReleaseAnswer>({ stop: end.kind === 'failed' && end.isForAll });
   } finally {
     staying.abort();
   }
@@ -82,9 +78,7 @@ function stayAlive(renew: () => Promise<boolean>): AbortController {
   return end;
 }
 
-type End =
-  | { readonly kind: 'published'; readonly published: PublishedAs }
-  | ({ readonly kind: 'failed' } & DelayedEnd);
+type End = { readonly kind: 'published' } | ({ readonly kind: 'failed' } & DelayedEnd);
 
 /** Never rejects. */
 async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lease): Promise<End> {
@@ -108,11 +102,20 @@ async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lea
     if (!leased.isApproved && (await isForReview(run)))
       return { kind: 'failed', failure: { kind: 'review' }, isForAll: false };
     const { prHash, pullRequest } = await releaseLeased(c, run, kept, { leased, lease, key, memory });
+    const isOpened = kept.work.prHash !== prHash;
+    // Who named a pull request without its key is not shown it.
+    const isKeyShown = isOpened || kept.work.hasKey;
+    const objects = delayedPushesOf(c.env);
+    if (!(await objects.published(lease, { prHash, url: pullRequest.url, isKeyShown }))) {
+      const state = (await objects.view(lease.name))?.state;
+      // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
+      if (isOpened && state !== 'waiting' && state !== 'published')
+        await removeAt(c, kept.target, prHash, memory);
+      return { kind: 'published' };
+    }
     countPush(null, null);
     c.var.logger.info('delayed push published');
-    // Who named a pull request without its key is not shown it.
-    const isKeyShown = kept.work.prHash !== prHash || kept.work.hasKey;
-    return { kind: 'published', published: { prHash, url: pullRequest.url, isKeyShown } };
+    return { kind: 'published' };
   } catch (error) {
     if (error instanceof LostRowError || error instanceof UnreadableError) {
       c.var.logger.error('delayed push is lost', { error });
@@ -204,18 +207,28 @@ export async function removeBegun(
     const key = listed && (await c.env.DELAYED_KEYS.get(listed.spool.attempt));
     if (listed === null || key === null) return 'failed';
     const { target } = await readDelayedPush(c.env, listed, key, memory);
-    const run = runOf(c, { target, owed: null }, 'operator', memory);
-    try {
-      await removeFromHost(run, intent.prHash);
-    } finally {
-      await run.end(true);
-    }
+    await removeAt(c, target, intent.prHash, memory);
     return 'removed';
   } catch (error) {
     c.var.logger.warn('a push that was given up could not be removed from the code host', { error });
     return 'failed';
   } finally {
     memory.end();
+  }
+}
+
+/** Rejects if the host does not take it. */
+async function removeAt(
+  c: Context<AppEnv>,
+  target: KeptPush['target'],
+  prHash: string,
+  memory: MemoryHold,
+): Promise<void> {
+  const run = runOf(c, { target, owed: null }, 'operator', memory);
+  try {
+    await removeFromHost(run, prHash);
+  } finally {
+    await run.end(true);
   }
 }
 

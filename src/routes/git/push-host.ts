@@ -119,7 +119,8 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       const kept = new SealedKv(c.env.HISTORY, secret);
       const known = botLogins.get(key) ?? (await kept.get(`login ${key}`).then(textOf, () => null));
       const login = known ?? (await repositories.account()).login;
-      if (known === null) c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), LOGIN_LIFE_MS).catch(() => {}));
+      if (known === null)
+        c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), LOGIN_LIFE_MS).catch(() => {}));
       botLogins.set(key, login);
       return login;
     },

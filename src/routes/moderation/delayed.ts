@@ -58,7 +58,11 @@ const LOGIN_PATIENCE_MS = 3_000;
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
 const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
 
-const CROSS_SITE = explained(403, 'This form came from another site', 'Open /admin/delayed, and begin there.');
+const CROSS_SITE = explained(
+  403,
+  'This form came from another site',
+  'Open /admin/delayed, and begin there.',
+);
 const NO_FORM = explained(
   400,
   'This is not a form of this page',
@@ -127,9 +131,7 @@ async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response>
   );
   if (chosen.length === 0) return showList(c, 1, null, 'Choose at least one push.');
   const act = (seen: SeenPush): Promise<boolean> =>
-    what === 'publish'
-      ? delayedPushesOf(c.env).approve(seen)
-      : discard(c, seen, reason as DiscardReason);
+    what === 'publish' ? delayedPushesOf(c.env).approve(seen) : discard(c, seen, reason as DiscardReason);
   const done = (await Promise.all(chosen.map(act))).filter(Boolean).length;
   c.var.logger.warn('delayed pushes were reviewed', { outcome: what, objects: done });
   return showList(c, 1, { what, done, late: chosen.length - done }, null);
@@ -140,7 +142,10 @@ async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason
   const end = await delayedPushesOf(c.env).discard(seen, reason);
   if (typeof end === 'string') return false;
   if (end.kind === 'done') return true;
-  const said = ['The operator of this service has removed what was published of it.', DISCARD_REASONS[reason]];
+  const said = [
+    'The operator of this service has removed what was published of it.',
+    DISCARD_REASONS[reason],
+  ];
   return removeDelayed(c, end, { state: 'discarded', said, otherwise: { kind: 'review' } });
 }
 

@@ -57,7 +57,8 @@ const PROBLEMS = {
 } as const;
 const NOT_REMOVED =
   'You wanted to give it up, but what is at the code host already could not be removed. Press “Give up” again in a minute: in ten minutes the service goes on publishing it.';
-const REMOVED = 'You have given it up. Its branch and its pull request are removed from the code host.';
+const REMOVED =
+  'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
 
 const delayedParams = z.object({
   name: z.string().meta({ description: 'The 32 hex characters that the push has shown.' }),

@@ -79,7 +79,12 @@ describe('a delayed push', () => {
     pass(HOUR_MS);
     const [lease, ...others] = await claim();
     expect(others).toEqual([]);
-    expect(await object().open(lease!)).toMatchObject({ name: 'a', entryBytes: 500, intent: null, failures: 0 });
+    expect(await object().open(lease!)).toMatchObject({
+      name: 'a',
+      entryBytes: 500,
+      intent: null,
+      failures: 0,
+    });
     expect(await claim()).toEqual([]);
     expect(await object().view('a')).toMatchObject({ isBeingPublished: true });
   });
@@ -176,13 +181,19 @@ describe('a delayed push', () => {
     await kept('a', { reason: 'delay' });
     await kept('b', { push: 'another' });
     await object().published(await leased('a'), PUBLISHED);
-    const [ended] = (await stored()).filter(({ name }) => name === 'a');
-    expect(ended).toMatchObject({ state: 'published', client: null, attempt: '', row_ends: '[]', lease: null });
+    const ended = (await stored()).find(({ name }) => name === 'a');
+    expect(ended).toMatchObject({
+      state: 'published',
+      client: null,
+      attempt: '',
+      row_ends: '[]',
+      lease: null,
+    });
     for (const column of ['kept_at', 'from_at', 'to_at', 'bytes', 'entry_bytes', 'commits'])
       expect(ended?.[column]).toBe(0);
     await live(DAY_MS);
     await runDurableObjectAlarm(object());
-    const [later] = (await stored()).filter(({ name }) => name === 'a');
+    const later = (await stored()).find(({ name }) => name === 'a');
     expect(later).toMatchObject({ push: null, same: null });
     expect(Number(later?.['until']) % DAY_MS).toBe(0);
     expect(await object().view('a')).toMatchObject({ state: 'published', same: '' });
@@ -450,7 +461,10 @@ describe('what the operator is to see', () => {
     pass(1);
     await kept('c');
     const listed = await object().list(0, 2);
-    expect(listed).toMatchObject({ pushes: [{ name: 'a', waitsForReview: true }, { name: 'b' }], waiting: 3 });
+    expect(listed).toMatchObject({
+      pushes: [{ name: 'a', waitsForReview: true }, { name: 'b' }],
+      waiting: 3,
+    });
     expect(await object().list(2, 2)).toMatchObject({ pushes: [{ name: 'c', bytes: 1_000 }], waiting: 3 });
     expect(await object().listed('b')).toMatchObject({ name: 'b', reason: 'busy', waitsForReview: false });
     expect(await object().listed('x')).toBeNull();

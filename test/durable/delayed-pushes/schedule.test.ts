@@ -1,7 +1,12 @@
 /** Which delayed pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_AT_ONCE, pick, SPACING_MS, type Waiting } from '../../../src/durable/delayed-pushes/schedule.ts';
+import {
+  MOST_AT_ONCE,
+  pick,
+  SPACING_MS,
+  type Waiting,
+} from '../../../src/durable/delayed-pushes/schedule.ts';
 
 const NOW = 1_800_000_000_000;
 const NOTHING_RUNS = { running: [], spacedUntil: 0 };

@@ -1,5 +1,5 @@
 /**
- * What holding costs a push, processor time and seconds, compared with publishing it at once; and how fast what is due
+ * What delaying costs a push, processor time and seconds, compared with publishing it at once; and how fast what is due
  * is published, compared with the same number of live pushes one after the other.
  */
 import { branchOfCommits } from '../support/histories.ts';
@@ -16,15 +16,21 @@ const LAST_RUNS = 8;
 const SPACING_MS = 3 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 
-type Kind = 'live' | 'held';
-type Figure = Kind | 'released' | 'liveCpu' | 'heldCpu';
+type Kind = 'live' | 'delayed';
+type Figure = Kind | 'released' | 'liveCpu' | 'delayedCpu';
 
-export async function held(workspace: Workspace): Promise<Row[]> {
+export async function delayed(workspace: Workspace): Promise<Row[]> {
   const { source, client } = await lineOfCommits(workspace, 10);
   await fastImport(client, branches());
   const figures = await withRig(workspace, async (rig) => {
     const target = await rig.repository(source, client);
-    const measured: Record<Figure, number[]> = { live: [], held: [], released: [], liveCpu: [], heldCpu: [] };
+    const measured: Record<Figure, number[]> = {
+      live: [],
+      delayed: [],
+      released: [],
+      liveCpu: [],
+      delayedCpu: [],
+    };
     const measure = async (
       figure: Figure,
       cpu: Figure | null,
@@ -38,31 +44,31 @@ export async function held(workspace: Workspace): Promise<Row[]> {
     // The first round warms up.
     for (let round = 0; round <= ROUNDS; round++) {
       await measure('live', 'liveCpu', () => pushAll(rig, client, target, 'live', round));
-      await measure('held', 'heldCpu', () => pushAll(rig, client, target, 'held', round));
+      await measure('delayed', 'delayedCpu', () => pushAll(rig, client, target, 'delayed', round));
       await measure('released', null, () => release(rig, round));
     }
     const of = (figure: Figure): number => median(measured[figure].slice(1));
     return {
       live: of('live'),
-      held: of('held'),
+      delayed: of('delayed'),
       released: of('released'),
       liveCpu: of('liveCpu'),
-      heldCpu: of('heldCpu'),
+      delayedCpu: of('delayedCpu'),
     };
   });
   const name = `${PUSHES} pushes of one commit`;
   const perMinute = Math.round((PUSHES * 60_000) / figures.released);
   return [
     row({
-      name: `${name}: held, against published`,
-      value: figures.held,
+      name: `${name}: delayed, against published`,
+      value: figures.delayed,
       reference: figures.live,
       goal: 1,
       unit: 'ms',
     }),
     row({
-      name: `${name}: processor time held, against published`,
-      value: figures.heldCpu,
+      name: `${name}: processor time delayed, against published`,
+      value: figures.delayedCpu,
       reference: figures.liveCpu,
       goal: 1,
       unit: 'ms',
@@ -80,7 +86,7 @@ export async function held(workspace: Workspace): Promise<Row[]> {
 
 async function pushAll(rig: Rig, client: string, target: Target, kind: Kind, round: number): Promise<void> {
   for (let push = 0; push < PUSHES; push++) {
-    await rig.push(client, target, branchName(kind, round, push), kind === 'held' ? ['delay=1h'] : []);
+    await rig.push(client, target, branchName(kind, round, push), kind === 'delayed' ? ['delay=1h'] : []);
   }
 }
 
@@ -94,7 +100,7 @@ const branchName = (kind: Kind, round: number, push: number): string => `${kind}
 
 function* branches(): Generator<string> {
   let count = 0;
-  for (const kind of ['live', 'held'] as const) {
+  for (const kind of ['live', 'delayed'] as const) {
     for (let round = 0; round <= ROUNDS; round++) {
       for (let push = 0; push < PUSHES; push++) {
         yield* branchOfCommits(branchName(kind, round, push), 1, count++);
