@@ -19,10 +19,33 @@ import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError, drain } from '../streams/body.ts';
-import { busyPlan, type DelayPlan, findAgain, isFull, isNow, keep, mayWait, planOf, withAdvice } from './delay/keep.ts';
+import {
+  busyPlan,
+  type DelayPlan,
+  findAgain,
+  isFull,
+  isNow,
+  keep,
+  mayWait,
+  planOf,
+  withAdvice,
+} from './delay/keep.ts';
 import { type Judged, judge } from './judge/judge.ts';
-import { lookUpPlace, lookUpUpstream, type Place as PlaceSays, questionsOf, quietly } from './judge/questions.ts';
-import { enter, type Entered, type Publication, type Published, publish, wasPushedTo } from './publish/publish.ts';
+import {
+  lookUpPlace,
+  lookUpUpstream,
+  type Place as PlaceSays,
+  questionsOf,
+  quietly,
+} from './judge/questions.ts';
+import {
+  enter,
+  type Entered,
+  type Publication,
+  type Published,
+  publish,
+  wasPushedTo,
+} from './publish/publish.ts';
 import { lookUpAhead } from '../upstream/upstream-repository.ts';
 import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
@@ -144,7 +167,11 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
   const { options, isWithdrawal } = said;
   // A push with invalid options fails anyway, so it need not be refused for a pause of the code host.
   const patience =
-    options === null || mayWait(run.settings, options) ? 'wait' : isNow(run.settings, options) ? 'none' : 'delay';
+    options === null || mayWait(run.settings, options)
+      ? 'wait'
+      : isNow(run.settings, options)
+        ? 'none'
+        : 'delay';
   const refusal = await run.host.admission.enter(isWithdrawal, openingHash(run, said), patience);
   if (refusal !== null) throw refusal;
 }
@@ -265,11 +292,7 @@ interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishabl
 }
 
 /** @param plan null: it is to be published now. @throws Refusal, also for a preview */
-async function judgedNow(
-  run: PushRun,
-  received: Received,
-  plan: DelayPlan | null,
-): Promise<JudgedPush> {
+async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | null): Promise<JudgedPush> {
   const { host, settings, claims, reply } = run;
   const { options, pack } = received;
   const { prHash, preview } = options;
@@ -294,7 +317,11 @@ async function judgedNow(
     asking,
     run.steps.run('lookup', () => host.botLogin()),
   ]);
-  const questions = questionsOf(run, { ...upstream, repository: place?.repository ?? upstream.repository }, botLogin);
+  const questions = questionsOf(
+    run,
+    { ...upstream, repository: place?.repository ?? upstream.repository },
+    botLogin,
+  );
   const now = Math.floor(host.clock.now() / 1000);
   const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
   const asked = place === null ? quietly(questions) : questions;
@@ -303,7 +330,10 @@ async function judgedNow(
   const { warnings, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
   await reply.note(...warnings);
-  const isOpen = judged.place === null ? prHash !== null && claim !== null && (await host.isOpen(prHash)) : isUpdate(judged.place);
+  const isOpen =
+    judged.place === null
+      ? prHash !== null && claim !== null && (await host.isOpen(prHash))
+      : isUpdate(judged.place);
   const recordedTip = isOpen ? (claim?.recorded?.tip ?? null) : null;
   return { ...judged, spool: pack.spool, pushHash, claim, recordedTip };
 }

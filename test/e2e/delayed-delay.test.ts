@@ -42,7 +42,16 @@ describe('a push with a delay', () => {
     const { prHash, key } = publishedAs(page);
     expect(pull).toMatchObject({ state: 'open', head: `${bed.sandbox.botLogin}:anon-${prHash}` });
     expect(page).toContain(pull.url);
-    await clone.push('-o', 'withdraw', '-o', `pr-hash=${prHash}`, '-o', `pr-key=${key}`, 'origin', 'HEAD:topic');
+    await clone.push(
+      '-o',
+      'withdraw',
+      '-o',
+      `pr-hash=${prHash}`,
+      '-o',
+      `pr-key=${key}`,
+      'origin',
+      'HEAD:topic',
+    );
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 
@@ -141,7 +150,9 @@ describe('an update with a delay', () => {
     const asked = bed.host.requests.slice(requests).map(({ method, path }) => `${method} ${path}`);
     expect(asked.filter((request) => request.includes(banner.prHash))).toEqual([]);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(before.headSha);
-    const response = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, { headers: { Accept: 'text/plain' } });
+    const response = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, {
+      headers: { Accept: 'text/plain' },
+    });
     expect(await response.text()).not.toMatch(/delay/i);
     const page = await published(bed, name);
     expect(page).toContain(before.url);

@@ -29,7 +29,12 @@ async function publishing({
   readonly cut?: boolean;
 }): Promise<{ readonly passing: Promise<void> }> {
   const lost = { during: 'answer', afterBytes: 0 } as const;
-  bed.sandbox.faults.inject({ method: 'POST', path, delayMs: 2_500, ...(cut && { times: ALWAYS, cut: lost }) });
+  bed.sandbox.faults.inject({
+    method: 'POST',
+    path,
+    delayMs: 2_500,
+    ...(cut && { times: ALWAYS, cut: lost }),
+  });
   const before = bed.host.requests.length;
   const passing = pass(bed);
   await expect

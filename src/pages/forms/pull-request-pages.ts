@@ -77,8 +77,8 @@ export function changeDelayedPage(
     html`${sentence}`,
     html`<section class="card">
       <p>
-        Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the change
-        now, or give it up. Once it is published, the page shows the pull request and its key.
+        Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the
+        change now, or give it up. Once it is published, the page shows the pull request and its key.
       </p>
       <p><a href="${page}" class="mono">${page}</a></p>
     </section>`,

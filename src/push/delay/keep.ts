@@ -2,11 +2,7 @@
  * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
  * address of its page, which nobody else has, and which shows its state.
  */
-import type {
-  DelayedView,
-  DelayReason,
-  DelayWindow,
-} from '../../durable/delayed-pushes/delayed-push.ts';
+import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
@@ -81,11 +77,7 @@ export function busyPlan(now: number): DelayPlan {
 /**
  * The same push that waits already, or was published within the last day; null: there is none. Another delay moves it.
  */
-export async function findAgain(
-  run: PushRun,
-  pushed: Pushed,
-  plan: DelayPlan,
-): Promise<DelayedFacts | null> {
+export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
   const hashes = await delayedHashesOf(run, pushed);
   const found = await run.host.delayed.find(hashes.push);
   return found === null ? null : again(run, pushed, plan, hashes, found);
@@ -178,7 +170,8 @@ export async function keep(
     if (answer.kind === 'full') throw noRoom();
     const other = answer.kind === 'found' ? await again(run, pushed, plan, hashes, answer.view) : null;
     if (other !== null) return other;
-    if (!isKept) throw inProgress('the same push has just been published', 'Push again, if you want another one.');
+    if (!isKept)
+      throw inProgress('the same push has just been published', 'Push again, if you want another one.');
     return { reason, window: { from, to }, pageUrl: settings.delayedUrl(delayed.name), found: null };
   } finally {
     if (!isKept) await place?.release();

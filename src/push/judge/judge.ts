@@ -158,7 +158,10 @@ export async function judge(
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
   if (!options.preview || place === null) {
-    return { verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] }, claim };
+    return {
+      verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] },
+      claim,
+    };
   }
   const push: Publishable = { ...work, ...place };
   // What would be refused anyway is no new pull request.

@@ -3,12 +3,7 @@
  * updates. The half of judging that asks the host's interface; a delayed push runs it when it is published.
  */
 import type { Repository } from '../../host/code-host.ts';
-import {
-  closedSentence,
-  OPEN_POLICY,
-  POLICY_PATH,
-  policyRefusal,
-} from '../../policy/policy.ts';
+import { closedSentence, OPEN_POLICY, POLICY_PATH, policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
@@ -79,7 +74,12 @@ export interface Named {
 export async function findNamed(
   questions: Pick<Questions, 'findPullRequest' | 'hashMeant' | 'note' | 'claim'>,
   repository: RepositoryName,
-  { prHash, title, description, hasKey }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
+  {
+    prHash,
+    title,
+    description,
+    hasKey,
+  }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
   listed: ClaimedUpdate | null,
   mayOpen: boolean,
 ): Promise<Named> {

@@ -53,7 +53,12 @@ export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<
   const { repository, refs, hasAllBranches, ...list } = await steps.run('lookup', () =>
     discoveredRefs(host, target),
   );
-  return { repository, refs, hasAllBranches, defaultBranch: defaultBranchOf({ refs, hasAllBranches, ...list }) };
+  return {
+    repository,
+    refs,
+    hasAllBranches,
+    defaultBranch: defaultBranchOf({ refs, hasAllBranches, ...list }),
+  };
 }
 
 /** @throws Refusal if it cannot be looked up. */

@@ -149,7 +149,13 @@ export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow):
 }
 
 export function delayedLines({ reason, window, pageUrl, found }: DelayedFacts): string[] {
-  if (found?.url) return ['', 'You have pushed this before, and it was published:', `  PR URL:   ${found.url}`, `  Page:     ${pageUrl}`];
+  if (found?.url)
+    return [
+      '',
+      'You have pushed this before, and it was published:',
+      `  PR URL:   ${found.url}`,
+      `  Page:     ${pageUrl}`,
+    ];
   const before = found?.isMoved
     ? ['You have pushed this before. It is published at another time now.']
     : ['You have pushed this before, and it waits already.'];

@@ -193,7 +193,13 @@ describe('a push is judged', () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const claiming = vi.fn(async () => ({ lease: 1, recorded: null, dates: [] }));
     const questions = asked({ findPullRequest: async () => pullRequest, claim: claiming });
-    const { verdict, claim } = await judge(received({ prHash: PR_HASH }), upstream, place, circumstances, questions);
+    const { verdict, claim } = await judge(
+      received({ prHash: PR_HASH }),
+      upstream,
+      place,
+      circumstances,
+      questions,
+    );
     expect(verdict).toMatchObject({ place: { named: { prHash: PR_HASH, pullRequest } } });
     expect(claim).toMatchObject({ lease: 1 });
     expect(claiming).toHaveBeenCalledWith(PR_HASH);
@@ -243,9 +249,7 @@ describe('a push is judged', () => {
     const pushes: unknown[] = [];
     for (const questions of [asked(), asked()]) {
       const { verdict } = await judge(received(), upstream, place, circumstances, questions);
-      pushes.push(
-        verdict.kind === 'publishable' && { ...verdict.work, commits: [...verdict.work.commits] },
-      );
+      pushes.push(verdict.kind === 'publishable' && { ...verdict.work, commits: [...verdict.work.commits] });
     }
     expect(pushes[0]).toEqual(pushes[1]);
   });
