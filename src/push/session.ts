@@ -133,13 +133,14 @@ export async function receive(
     await admit(run, said);
     if (request.kind === 'faulty') throw request.fault;
     const { options } = said;
-    if (said.isWithdrawal && options?.prHash != null) {
+    const prHash = options?.prHash ?? null;
+    if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
       await requireKey(run, options, 'withdrawal');
       // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
       await run.reply.note(...options.warnings);
-      return { said, task: { kind: 'withdrawal', prHash: options.prHash }, logged, startedAt, discard };
+      return { said, task: { kind: 'withdrawal', prHash }, logged, startedAt, discard };
     }
     if (said.taken === null) {
       await drain(reader);

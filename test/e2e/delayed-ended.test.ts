@@ -100,19 +100,19 @@ it('one that names a pull request that the service knows to be closed opens anot
   expect(await bed.host.pulls(upstream)).toHaveLength(2);
 });
 
-describe('a pull request whose answer was lost', () => {
-  /** It is open, and nobody knows. */
-  async function openedUnheard(): Promise<DelayedContribution> {
-    const contribution = await delayed(bed);
-    const { passing } = await publishing({ path: /\/pulls$/, cut: true });
-    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
-    await passing;
-    bed.sandbox.faults.clear();
-    expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
-    expect(await pageOf(bed, contribution.name)).not.toContain('Nothing of it is public yet');
-    return contribution;
-  }
+/** It is open, and nobody knows. */
+async function openedUnheard(): Promise<DelayedContribution> {
+  const contribution = await delayed(bed);
+  const { passing } = await publishing({ path: /\/pulls$/, cut: true });
+  bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+  await passing;
+  bed.sandbox.faults.clear();
+  expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
+  expect(await pageOf(bed, contribution.name)).not.toContain('Nothing of it is public yet');
+  return contribution;
+}
 
+describe('a pull request whose answer was lost', () => {
   it('is found when it is tried again', async () => {
     const { upstream, name } = await openedUnheard();
     await published(bed, name);

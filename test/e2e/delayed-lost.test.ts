@@ -11,6 +11,17 @@ import { remoteLines, statusTable } from './support/push-output.ts';
 import { TestBed, useTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
 
+/** The random name of the client whose push waits. */
+function clientIn(folder: string): string {
+  for (const each of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+    const database = new DatabaseSync(join(folder, each));
+    const row = database.prepare("SELECT client FROM delayed WHERE state = 'waiting'").get();
+    database.close();
+    if (row !== undefined) return String(row['client']);
+  }
+  throw new Error('nothing waits');
+}
+
 describe('a delayed push', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-lost-'));
   let bed: TestBed;
@@ -43,17 +54,6 @@ describe('a delayed push', () => {
     });
   }
 
-  /** The random name of the client whose push waits. */
-  function clientIn(folder: string): string {
-    for (const name of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
-      const database = new DatabaseSync(join(folder, name));
-      const row = database.prepare("SELECT client FROM delayed WHERE state = 'waiting'").get();
-      database.close();
-      if (row !== undefined) return String(row['client']);
-    }
-    throw new Error('nothing waits');
-  }
-
   it('whose key is gone fails after some attempts, and says what to do', async () => {
     const { upstream, name } = await delayed(bed);
     await without('kv');
@@ -83,7 +83,7 @@ describe('a delayed push', () => {
     const { upstream, name } = await delayed(bed);
     const folder = join(stateDir, 'do/gitveil-DelayedPushes');
     const filesWith = (text: string) =>
-      readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(text));
+      readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(text));
     const client = clientIn(folder);
     expect(filesWith(client)).not.toEqual([]);
     await forgetEnded();
@@ -96,8 +96,8 @@ describe('a delayed push', () => {
     const { upstream, name } = await delayed(bed);
     const folder = join(stateDir, 'do/gitveil-DelayedPushes');
     await bed.restart(() => {
-      for (const name of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
-        const database = new DatabaseSync(join(folder, name));
+      for (const each of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+        const database = new DatabaseSync(join(folder, each));
         // What stands there is taken for the version.
         database.exec('UPDATE delayed SET entry_bytes = entry_bytes + 1');
         database.close();

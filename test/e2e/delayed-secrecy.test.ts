@@ -86,12 +86,13 @@ interface Told {
   readonly requests: number;
 }
 
+async function read(url: string): Promise<string> {
+  const answer = await fetch(url, { headers: { [TEST_HEADER]: '1', Accept: 'text/plain' } });
+  return `${answer.status} ${await answer.text()}`;
+}
+
 /** What everybody can read. */
 async function toldOf(repository: string, prHash: string | null): Promise<string[]> {
-  const read = async (url: string): Promise<string> => {
-    const answer = await fetch(url, { headers: { [TEST_HEADER]: '1', Accept: 'text/plain' } });
-    return `${answer.status} ${await answer.text()}`;
-  };
   const recent = await read(`${bed.service.url}/api/recent-prs`);
   const page = `${bed.service.url}/v1/pr/${prHash}`;
   return [

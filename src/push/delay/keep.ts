@@ -143,7 +143,7 @@ export async function keep(
   const { host, settings, target } = run;
   const { from, to, reason } = plan;
   if (pushed.options.overwrite) throw noOverwrite();
-  await tellKnown(run, work, claim?.recorded != null);
+  await tellKnown(run, work, hasRecord(claim));
   await refuseBegun(run, pushHash);
   const hashes = await delayedHashesOf(run, pushed);
   const owed = await settled(place, reason);
@@ -176,6 +176,11 @@ export async function keep(
   } finally {
     if (!isKept) await place?.release();
   }
+}
+
+/** Whether the service knows the pull request that a push names. */
+function hasRecord(claim: ClaimedUpdate | null): boolean {
+  return (claim?.recorded ?? null) !== null;
 }
 
 /** An attempt that was not answered may have opened a pull request: to keep the push would open another. @throws Refusal */

@@ -30,11 +30,11 @@ const MOST_MISSING = 3;
 
 export interface Releasing extends Pick<Publication, 'spool' | 'place'> {
   /** As `Resumed` has it. */
-  mayGoOn(): Promise<void>;
+  readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
-  begin(proposed: DelayedIntent): Promise<DelayedIntent>;
+  readonly begin: (proposed: DelayedIntent) => Promise<DelayedIntent>;
   /** As `Resumed` has it. */
-  keepTo(intent: DelayedIntent): Promise<void>;
+  readonly keepTo: (intent: DelayedIntent) => Promise<void>;
 }
 
 /** @throws Refusal, HostError `busy` */

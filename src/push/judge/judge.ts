@@ -142,7 +142,7 @@ export async function judge(
   };
   const place = open && { ...open, named };
   // Of one that is delayed, the service's own record says whether it is an update.
-  const updates = open === null ? claim?.recorded != null : isUpdate({ named });
+  const updates = open === null ? (claim?.recorded ?? null) !== null : isUpdate({ named });
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
   const warnings = [

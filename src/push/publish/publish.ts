@@ -45,9 +45,9 @@ export interface Resumed {
   /** Where the branch of a named pull request was when the push was judged. The branch is moved only from there. */
   readonly tip: Oid | null;
   /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
-  mayGoOn(): Promise<void>;
+  readonly mayGoOn: () => Promise<void>;
   /** An earlier attempt has decided otherwise than was proposed. */
-  keepTo(intent: PushIntent): Promise<void>;
+  readonly keepTo: (intent: PushIntent) => Promise<void>;
 }
 
 /** A push that may be published: nothing has been written at the host yet. */

@@ -33,7 +33,7 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
     refNames.map((refName) => ({ refName, reason }));
   const ofTaken = (reason: string | null): readonly CommandStatus[] =>
     taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
-  const closes = isWithdrawal && options?.prHash != null;
+  const closes = isWithdrawal && (options?.prHash ?? null) !== null;
   const statuses = request.kind === 'faulty' || closes ? allStatuses : ofTaken;
   return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses, allStatuses };
 }

@@ -151,6 +151,12 @@ function runOf(
   return new PushRun(host, pushSettings(c), target, { reply: new NotedReply(), logger: c.var.logger });
 }
 
+/** @throws Refusal if the lease is lost */
+function stillOurs<T>(answer: T | null): T {
+  if (answer === null) throw inProgress('this push waits no more', 'Look at its page.');
+  return answer;
+}
+
 interface Leased {
   readonly leased: LeasedPush;
   readonly lease: Lease;
@@ -166,10 +172,6 @@ async function releaseLeased(
 ): Promise<Published> {
   const read = (start = 0, end = leased.entryBytes) =>
     readDelayedBytes(c.env, leased, key, memory, start, Math.min(end, leased.entryBytes));
-  const stillOurs = <T>(answer: T | null): T => {
-    if (answer === null) throw inProgress('this push waits no more', 'Look at its page.');
-    return answer;
-  };
   const place = await run.host.admission.place(kept.pushHash);
   try {
     return await release(run, kept, {

@@ -118,10 +118,10 @@ function delayed(
   { reason, window, pageUrl, found }: DelayedFacts,
 ): Response | Promise<Response> {
   const place = placeOf(c, target, CHANGE_FORM);
-  const sentence = found?.url
+  const standing = found?.url
     ? `You have sent this before, and it was published: ${found.url}`
     : `${delayedSentence(reason, window)} Nothing of it is public yet.`;
-  return answerForm(c, changeDelayedPage(place, { sentence, page: pageUrl }));
+  return answerForm(c, changeDelayedPage(place, { sentence: standing, page: pageUrl }));
 }
 
 /** The hash of the pull request that a form opens: nobody else can know it. */
