@@ -38,15 +38,7 @@ import {
   questionsOf,
   quietly,
 } from './judge/questions.ts';
-import {
-  enter,
-  type Entered,
-  type Publication,
-  type Published,
-  publish,
-  wasPushedTo,
-} from './publish/publish.ts';
-import { lookUpAhead } from '../upstream/upstream-repository.ts';
+import { enter, type Entered, type Publication, type Published, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
 import type { Place } from './push-host.ts';
@@ -190,13 +182,11 @@ async function receivePush(
   reader: ByteReader,
   openSpool: () => Spool,
 ): Promise<Received> {
-  const { reply, settings, host, target } = run;
+  const { reply, settings, host } = run;
   if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
   const { options } = parsed;
   await requireKey(run, options, settings.prUpdatePolicy === 'key' ? 'update' : null);
   await reply.note(...options.warnings);
-  // What the push asks first of the host, unless that is to hear nothing of it yet.
-  if (isNow(settings, options) && wasPushedTo(host, target)) void lookUpAhead(host, target);
   return { taken, commandList, options, pack: await receivePack(reader, openSpool, host.memory) };
 }
 

@@ -18,7 +18,6 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
-import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { Pushed } from '../push-hashes.ts';
 import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
@@ -74,7 +73,7 @@ export async function lookUpPlace(run: PushRun): Promise<Place> {
 
 /** @throws Refusal */
 export async function publicRepository({ host, steps, target }: PushRun): Promise<Repository> {
-  const repository = await steps.run('lookup', () => lookedUpRepository(host, target));
+  const repository = await steps.run('lookup', () => host.repositories.repository(target));
   // The bot may see private repositories. The public may not, and must not even learn that they exist.
   if (!repository.isPrivate) return repository;
   throw new Refusal('missing', 'the repository could not be looked up', [

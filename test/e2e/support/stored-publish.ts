@@ -8,8 +8,6 @@ import * as real from '../../../src/push/publish/publish.ts';
 import type { PushedWork } from '../../../src/push/verdict/verdict.ts';
 import { verdictLine } from './verdict-line.ts';
 
-export { wasPushedTo } from '../../../src/push/publish/publish.ts';
-
 const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
 const stored = new WeakMap<real.Publication, real.Publication>();
 
