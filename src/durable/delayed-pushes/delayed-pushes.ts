@@ -274,21 +274,26 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * A rollback: what was kept in the last hours goes, too, even while somebody publishes it: they lose the lease. It may
-   * be asked again.
+   * A rollback: what was kept in the last hours goes, too, even while somebody publishes it: they lose the lease. What may
+   * be public already waits for the operator, so that nobody publishes the rest.
    * @param since milliseconds since 1970.
-   * @returns `begun`: what may be public already. Until it is removed, it waits for the operator.
    */
-  async discardSince(
-    since: number,
-  ): Promise<{ readonly discarded: number; readonly begun: readonly BegunPush[] }> {
-    const rows = this.#rows.select(`state = 'waiting' AND kept_at >= ?`, since + this.#aheadMs());
-    const ends: EndedEarly[] = [];
-    for (const row of rows)
-      ends.push(await this.#endEarly({ ...row, lease: null }, 'discarded', ROLLED_BACK));
-    const begun = ends.flatMap((end) => (typeof end === 'object' && end.kind === 'begun' ? [end] : []));
-    for (const { lease } of begun) this.#rows.update(lease.name, 'due_at = NULL');
-    return { discarded: rows.length, begun };
+  async stopSince(since: number): Promise<void> {
+    for (const row of this.#keptSince(since)) {
+      if (row.intent === null) await this.#end(row, 'discarded', ROLLED_BACK);
+      else if (row.dueAt !== null) this.#rows.update(row.name, 'due_at = NULL, lease = NULL');
+    }
+  }
+
+  /** The same. Answers what may be public already, leased, but for what somebody else removes already. */
+  async discardSince(since: number): Promise<readonly BegunPush[]> {
+    await this.stopSince(since);
+    const now = this.#now();
+    return this.#keptSince(since).flatMap((row): BegunPush[] => {
+      const intent = intentOf(row);
+      if (intent === null || isLeased(row, now)) return [];
+      return [{ kind: 'begun', lease: this.#lease(row, now), intent, host: row.host }];
+    });
   }
 
   /** Before a downgrade: all that waits for a time is due now. Answers what still waits. */
@@ -358,6 +363,10 @@ export class DelayedPushes extends DurableObject<Env> {
   #tellOfJump(byMs: number): void {
     const told: Promise<void> = guardOf(this.env).clockJumped(byMs);
     this.ctx.waitUntil(told.catch(() => {}));
+  }
+
+  #keptSince(since: number): Row[] {
+    return this.#rows.select(`state = 'waiting' AND kept_at >= ?`, since + this.#aheadMs());
   }
 
   #waiting(name: string): Row | undefined {

@@ -26,7 +26,7 @@ import { type AccountProblems, MODERATION_ALERT_LIMITS, Operator } from './opera
 import { type PanicScope, PanicSwitch, type Suspension } from './panic.ts';
 import {
   type RollbackResult,
-  discardDelayed,
+  stopDelayed,
   Rollbacks,
   type RollbackScope,
   TRACKED_MS,
@@ -200,7 +200,7 @@ export class Guard extends DurableObject<Env> {
     const [retryAt] = await Promise.all([
       this.#operator.deliver(this.env, () => this.#rollbacks.isWaiting),
       this.#rollbacks.run(
-        () => discardDelayed(this.env),
+        () => stopDelayed(this.env),
         undoAtHost(this.env),
         Date.now,
         (token) => this.#tokens.giveBack(token),

@@ -282,10 +282,10 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
 }
 
 /** What was pushed in the same hours, and is not public yet, does not become so. Never rejects. */
-export async function discardDelayed(env: Env): Promise<void> {
+export async function stopDelayed(env: Env): Promise<void> {
   // The operator's request insists on the same.
-  const discarding: Promise<unknown> = delayedPushesOf(env).discardSince(systemClock.now() - TRACKED_MS);
-  await discarding.catch(() => {});
+  const stopping: Promise<void> = delayedPushesOf(env).stopSince(systemClock.now() - TRACKED_MS);
+  await stopping.catch(() => {});
 }
 
 /** At the code host. With an invalid configuration every attempt fails. */

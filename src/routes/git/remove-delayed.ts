@@ -2,8 +2,13 @@
 import type { Context } from 'hono';
 import type { BegunPush, DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { AppEnv } from '../../env.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import { removeBegun } from './publish-delayed.ts';
+
+/** Whoever was publishing it may still have a request under way. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 500;
 
 export interface DelayedEnd {
   readonly state: 'given-up' | 'discarded';
@@ -20,8 +25,11 @@ export async function removeDelayed(
 ): Promise<boolean> {
   const work = async (): Promise<boolean> => {
     const objects = delayedPushesOf(c.env);
-    const removed = await removeBegun(c, { name: lease.name, host, intent });
-    if (removed === 'removed') return objects.ended(lease, state, said);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const removed = await removeBegun(c, { name: lease.name, host, intent });
+      if (removed === 'removed') return objects.ended(lease, state, said);
+      await systemClock.sleep(PAUSE_MS * attempt);
+    }
     await objects.failed(lease, otherwise, Date.now());
     return false;
   };

@@ -243,7 +243,7 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
 
 /** The guard does the same before it closes anything. Here, what was half published is removed, too. */
 async function discardDelayed(c: Context<AppEnv>): Promise<void> {
-  const { begun } = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
+  const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
   const removed = await Promise.all(
     begun.map((push) =>
       removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK, otherwise: { kind: 'review' } }),
