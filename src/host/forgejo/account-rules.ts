@@ -12,7 +12,8 @@ const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
   notification: 'no-read:notification',
 };
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
-const MISSING_SCOPE = /required scope\(s\)[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
+const BEFORE_SCOPES = 'required scope(s)';
+const MISSING_SCOPE = /^[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 
 /** Of Gitea 1.27.3 (rejectPublicOnly in routers/api/v1/api.go). */
 const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
@@ -28,7 +29,8 @@ export const FORGEJO_RULES: AccountRules = {
     if (status !== 403) return null;
     if (SUSPENDED_TEXT.test(text)) return ['suspended'];
     if (PUBLIC_ONLY_TEXT.test(text)) return ['public-only'];
-    const problem = PROBLEMS[MISSING_SCOPE.exec(text)?.[1] ?? ''];
+    const [, scopes = ''] = text.split(BEFORE_SCOPES);
+    const problem = PROBLEMS[MISSING_SCOPE.exec(scopes)?.[1] ?? ''];
     return problem === undefined ? null : [problem];
   },
 };
