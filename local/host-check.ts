@@ -3,10 +3,13 @@
  * Nothing is changed, and nothing is repeated.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
-import { type AccountRules, TOKEN_PROBLEMS, type TokenProblem } from '../src/host/account/account-rules.ts';
+import {
+  ACCOUNT_RULES,
+  type AccountRules,
+  TOKEN_PROBLEMS,
+  type TokenProblem,
+} from '../src/host/account/account-rules.ts';
 import { type HostAnswer, limitOf } from '../src/host/failure.ts';
-import { FORGEJO_RULES } from '../src/host/forgejo/account-rules.ts';
-import { GITHUB_RULES } from '../src/host/github/account-rules.ts';
 import { hostText } from '../src/host-text.ts';
 import type { Finding } from './finding.ts';
 
@@ -57,7 +60,7 @@ async function checkGitHub(host: HostConfig): Promise<HostCheck> {
   const git = await ask(`${url}/gitveil/${NO_REPOSITORY}/info/refs?service=git-upload-pack`, null);
   const findings = [
     'why' in git ? unreachable(host, git) : ready(host, version === null ? 'GitHub' : `GitHub ${version}`),
-    tokenFinding(host, GITHUB_RULES, [user], GITHUB_SCOPES),
+    tokenFinding(host, ACCOUNT_RULES.github, [user], GITHUB_SCOPES),
   ];
   return { findings, aheadMs };
 }
@@ -78,7 +81,7 @@ async function checkForgejo(host: HostConfig): Promise<HostCheck> {
   const answers = await tokenAnswers(host, token);
   const silent = answers.find((answer) => 'why' in answer);
   if (silent !== undefined) return { findings: [unreachable(host, silent)], aheadMs };
-  const finding = tokenFinding(host, FORGEJO_RULES, answers as Answer[], FORGEJO_SCOPES);
+  const finding = tokenFinding(host, ACCOUNT_RULES.forgejo, answers as Answer[], FORGEJO_SCOPES);
   // Gitea 1.26 and Forgejo look whether a repository is public, and break where there is none.
   const breaksGit = finding.state === 'ok' && (await failsForBot(host, answers[0] as Answer));
   const publicOnly = () => tokenProblem(host, ['public-only'], FORGEJO_SCOPES);

@@ -53,14 +53,14 @@ CREATE TABLE hashes_by_repository (
   recorded_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- For the page of a repository, the newest first; and what each pull request was opened with, so that a person who pushes
--- the same commits again is told of it.
+-- For the page of a repository, the newest first; and what each pull request has, so that a person who pushes the same
+-- commits again is told of it.
 CREATE TABLE works_by_repository (
   repository TEXT NOT NULL COLLATE NOCASE,
   recorded_at INTEGER NOT NULL,
   pr_hash TEXT NOT NULL,
-  -- A keyed hash of the commits without their author and dates; null if that is not known, or another one was first.
-  work TEXT,
+  -- A list in JSON: for each commit, a keyed hash of it and those before it, without author and dates.
+  works TEXT NOT NULL,
   PRIMARY KEY (repository, recorded_at, pr_hash)
 ) WITHOUT ROWID;
 

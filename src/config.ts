@@ -82,6 +82,8 @@ export interface Config {
   readonly maxRepositoryMb: number;
   /** What all pushes that are under way may have sent. */
   readonly spoolMb: number;
+  /** What to do with a push of commits that are in an open pull request of the service already. */
+  readonly pushDoubles: 'tell' | 'refuse';
   /** How long a push waits, unless its person says otherwise, in milliseconds; 0: not at all. */
   readonly publishDelayMs: number;
   /** What to do with a push that the code host does not take now. */
@@ -96,6 +98,8 @@ export interface Config {
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do with a push that would publish the name or address of its author. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
+  /** Which credentials a push may not publish: those that are proven to be real, or all that look like one. */
+  readonly pushSecrets: 'proven' | 'refuse';
   readonly anonEmail: string;
   /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
   readonly locationHint: LocationHint | null;
@@ -171,12 +175,14 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
     spoolMb: reader.read('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+    pushDoubles: reader.read('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
     publishDelayMs: reader.read('PUBLISH_DELAY', delay, 0),
     whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
     review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
     heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
+    pushSecrets: reader.read('PUSH_SECRETS', oneOf('proven', 'refuse'), 'proven'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     locationHint: reader.read('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),

@@ -82,6 +82,16 @@ export function isRefusedByHost(error: unknown): error is HostError {
   return error instanceof HostError && error.code !== 'moved' && error.failure.lasts === 'final';
 }
 
+/** Null for what does not exist, no longer exists, or may not be shown. @param read retries by itself. */
+export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HostError && error.code === 'missing') return null;
+    throw error;
+  }
+}
+
 /** The repository was renamed or given to someone else; the host says where it is. */
 export class MovedError extends HostError {
   readonly to: RepositoryName;

@@ -83,6 +83,8 @@ describe('parseConfig', () => {
         ],
       },
       identityCheck: 'refuse',
+      pushSecrets: 'proven',
+      pushDoubles: 'tell',
       prUpdatePolicy: 'hash',
       locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',

@@ -7,7 +7,8 @@ import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { CallMeter } from '../host/account/call-meter.ts';
-import { accountRules, type HostAccess } from '../host/open.ts';
+import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
+import type { HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { loggerOf } from '../log.ts';
 import { guardOf, hostAccountNamed } from '../objects.ts';
@@ -65,7 +66,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     account: accountOf(host),
     token: host.token ?? '',
     clock: systemClock,
-    rules: accountRules(host.kind),
+    rules: ACCOUNT_RULES[host.kind],
     tell: (problems) => {
       const logger = loggerOf(config);
       const place = { hostName: hostNameOf(host), variable: tokenVariable(host.key) };

@@ -200,14 +200,24 @@ export function refusalOf(answer: RefusedCall, hostName: string, says: string, c
       row.code,
       row.sentence.replace('{base}', () => (typeof base === 'string' ? ` "${oneLine(base)}"` : '')),
     );
-  if (row === undefined && status >= 500) {
-    return refused('unreachable', `${hostName} did not answer as expected. Try again later.`);
-  }
+  if (row === undefined && status >= 500) return noAnswer(hostName, cause, answer.operation, failure);
   if (status < 400) return refused('moved', `${hostName} redirects to another address. Try again later.`);
   const words = says || 'no reason';
   const isOurs = failure.whose === 'ours';
   const message = isOurs ? `refuses the bot account: ${words} (${status})` : `says: ${words}`;
   return refused(row?.code ?? 'refused', `${hostName} ${message}`);
+}
+
+/** No answer, or none that can be believed: the host may have done what it was asked for, unless that was a read. */
+export function noAnswer(
+  hostName: string,
+  cause: unknown,
+  operation?: Operation,
+  means: Partial<Failure> = {},
+): HostError {
+  const effect = operation === 'read' ? ({ effect: 'none' } as const) : {};
+  const message = `${hostName} did not answer as expected. Try again later.`;
+  return new HostError('unreachable', message, cause, { ...effect, ...means });
 }
 
 /** The host asks for a pause, just now or some time ago. */

@@ -1,10 +1,36 @@
-/** The kinds of code hosts, and what names each gives to repositories. What else differs is behind `open.ts`. */
-import { parseForgejoName } from './forgejo/names.ts';
+/** The kinds of code hosts, and what names each gives to accounts and repositories. */
 import { parseRepositoryName, type RepositoryName } from '../repository-name.ts';
 
 export type HostKind = 'github' | 'forgejo' | 'gitea';
 
 /** A repository's name as such a host may have given it, with or without `.git` behind it; null for any other. */
 export function parseName(kind: HostKind, owner: string, repository: string): RepositoryName | null {
-  return kind === 'github' ? parseRepositoryName(owner, repository) : parseForgejoName(owner, repository);
+  const parsed = parseRepositoryName(owner, repository);
+  if (parsed === null || kind === 'github') return parsed;
+  return isGiteaOwner(parsed.owner) && isGiteaRepository(parsed.name) ? parsed : null;
+}
+
+/**
+ * Gitea and Forgejo: models/user/user.go, models/repo/repo.go, modules/validation/helpers.go. A name outside these rules is
+ * an address of something else there: `/api/…`, `/<owner>.keys`, `/<owner>/<repository>.wiki`.
+ */
+const OWNER_PATTERN = /^[A-Za-z0-9](?!.*[._-]{2})(?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const MAX_OWNER_LENGTH = 40;
+const RESERVED_OWNERS = new Set(
+  (
+    '.well-known api assets attachments avatar avatars captcha explore favicon.ico forgejo-actions ghost ' +
+    'gitea-actions issues login manifest.json metrics milestones notifications org pulls repo repo-avatars robots.txt sitemap.xml ssh_info ' +
+    'swagger.v1.json user v2'
+  ).split(' '),
+);
+const RESERVED_OWNER_ENDING = /\.(?:keys|gpg|rss|atom|png)$/i;
+const RESERVED_REPOSITORY_ENDING = /\.(?:wiki|git|rss|atom)$/i;
+
+function isGiteaOwner(name: string): boolean {
+  const isReserved = RESERVED_OWNERS.has(name.toLowerCase()) || RESERVED_OWNER_ENDING.test(name);
+  return OWNER_PATTERN.test(name) && name.length <= MAX_OWNER_LENGTH && !isReserved;
+}
+
+function isGiteaRepository(name: string): boolean {
+  return name !== '-' && !RESERVED_REPOSITORY_ENDING.test(name);
 }

@@ -10,6 +10,8 @@ import { keyedHash } from '../secret/keyed-hash.ts';
 import type { PushRun } from './push-run.ts';
 import type { Received } from './receive/receive.ts';
 
+const WORK_HASH_LENGTH = 16;
+
 /** What is pushed, and how: all of a push but its pack. */
 export type Pushed = Pick<Received, 'taken' | 'options'>;
 
@@ -33,9 +35,10 @@ export async function heldHashesOf(run: PushRun, { taken, options }: Pushed): Pr
   return { push: hashOf(push), same: hashOf([...push, title, description, base, squash, draft, signOff]) };
 }
 
-/** Identifies commits, without author and dates, together with the repository that they are proposed to. */
+/** Identifies commits, without author and dates, together with the repository that they are proposed to. Many are stored. */
 export async function workHashOf(run: PushRun, repository: RepositoryName, undatedTip: Oid): Promise<string> {
-  return keyedHash(await run.host.secret(), 'work', `${placeOf(run, repository)} ${undatedTip}`);
+  const hash = keyedHash(await run.host.secret(), 'work', `${placeOf(run, repository)} ${undatedTip}`);
+  return hash.slice(0, WORK_HASH_LENGTH);
 }
 
 function placeOf({ host }: PushRun, repository: RepositoryName): string {

@@ -9,9 +9,11 @@ import type { CodeHost } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
+import type { RecordedWork } from '../stats/recorded-hashes.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
 import type { UpstreamHost } from '../upstream/upstream-host.ts';
 import type { Refusal } from './reply/refusal.ts';
+import type { SameWork } from './reply/reply.ts';
 
 /** All side effects go through this interface. */
 export interface PushHost extends UpstreamHost {
@@ -39,13 +41,16 @@ export interface PushHost extends UpstreamHost {
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The open pull request that was recorded with one of these works, the last that there is; null if there is none, or
-   * nobody knows. Never rejects. @param works keyed hashes of commits without their author and dates.
+   * The open pull request that was recorded with one of these works, the last that there is; if none is open, a merged
+   * one; null if there is none, or nobody knows. Never rejects. @param works keyed hashes of commits without their author
+   * and dates.
    */
-  openWith(
+  pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
-  ): Promise<{ readonly prHash: string; readonly url: string; readonly work: string } | null>;
+  ): Promise<(Pick<SameWork, 'prHash' | 'url' | 'isMerged'> & Pick<RecordedWork, 'last'>) | null>;
+  /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
+  addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
   /** The object of the pushes that are published later. */
@@ -141,6 +146,8 @@ export interface PushSettings {
   readonly writeTimeoutMs: number;
   readonly notifyBaseUrl: string;
   readonly prUpdatePolicy: 'hash' | 'key';
+  /** What to do with a push of commits that are in an open pull request of the service already. */
+  readonly pushDoubles: 'tell' | 'refuse';
   /** How long a push waits unless it says otherwise, in milliseconds; 0: not at all. */
   readonly publishDelayMs: number;
   /** What to do with a push that the host does not accept now. */
@@ -149,6 +156,8 @@ export interface PushSettings {
   readonly review: 'off' | 'new' | 'all';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
+  /** Which credentials are refused: those that are proven to be real, or all that look like one. */
+  readonly pushSecrets: 'proven' | 'refuse';
   /** The client of the person who pushes. */
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */

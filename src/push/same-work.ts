@@ -1,57 +1,77 @@
 /**
- * Commits of a push that are in an open pull request of ours already: one more commit and `git push` again opens a second
- * pull request, which repeats the first.
+ * Commits of a push that are in a pull request of ours already. If it is open: one more commit and `git push` again opens
+ * a second one, which repeats the first. If it is merged: the person's own version of its commits is not upstream's.
  *
- * Recognised by the keyed hash that is recorded of each pull request when it is opened: it names its last commit, without
- * author and dates, and so all commits before it. Nothing else is stored.
+ * Recognised by keyed hashes that are recorded of each pull request when it is opened and updated: each names a commit,
+ * without author and dates, and so all commits before it.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
-import type { SameWork } from './reply/reply.ts';
+import { shellWord } from './reply/banner.ts';
+import type { Reply, SameWork } from './reply/reply.ts';
 import type { Publishable } from './verdict/verdict.ts';
 
-/** Commits of a push that are looked for, the newest ones. */
-const MOST_SEARCHED = 100;
+/** Commits of a push that are recorded, and looked for: the newest ones. */
+const MOST_COMMITS = 100;
 
-export interface Compared {
-  /** Of all commits of the push. */
-  readonly work: string;
-  /** Null: none is open, or nobody knows. */
-  readonly same: SameWork | null;
+/** To be recorded. @param undated the commits without author and dates. */
+export function worksOf(
+  run: PushRun,
+  { repository }: Pick<Publishable, 'repository'>,
+  undated: AnonymousCommits,
+): Promise<readonly string[]> {
+  const first = Math.max(0, undated.size - MOST_COMMITS);
+  const places = Array.from({ length: undated.size - first }, (_, place) => first + place);
+  return Promise.all(places.map((place) => workHashOf(run, repository, undated.idOf(place))));
 }
 
-/** One question to the database. @param undated the commits without author and dates. */
-export async function compareWork(
+/** Null: none has them, or nobody knows. One question to the database. @param works as `worksOf` answers them. */
+export async function findSameWork(
   run: PushRun,
   { repository, commits }: Pick<Publishable, 'repository' | 'commits'>,
-  undated: AnonymousCommits,
-): Promise<Compared> {
-  const first = Math.max(0, commits.length - MOST_SEARCHED);
-  const places = Array.from({ length: commits.length - first }, (_, place) => first + place);
-  const works = await Promise.all(places.map((place) => workHashOf(run, repository, undated.idOf(place))));
-  const found = await run.host.openWith(repository, works);
-  const work = works.at(-1) as string;
-  if (found === null) return { work, same: null };
-  const { prHash, url } = found;
-  return { work, same: { prHash, url, shared: countUpTo(commits, first + works.indexOf(found.work)) } };
+  works: readonly string[],
+): Promise<SameWork | null> {
+  const found = await run.host.pullRequestWith(repository, works);
+  if (found === null) return null;
+  const { last, ...pullRequest } = found;
+  return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }
 
-/** The sentence that comes first, and what to do instead. */
+/** The sentence that comes first, and what to do instead. @param target where it is pushed to. */
 export function sameWorkLines(
-  { settings }: Pick<PushRun, 'settings'>,
-  { commits, isSignedOff }: Pick<Publishable, 'commits' | 'isSignedOff'>,
-  { prHash, url, shared }: SameWork,
+  { settings, target }: Pick<PushRun, 'settings' | 'target'>,
+  { commits, isSignedOff, base }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base'>,
+  { prHash, url, shared, isMerged }: SameWork,
 ): [string, string] {
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
+  if (isMerged) {
+    return [
+      sentence(`${what} merged already: ${url}`),
+      `To leave them out, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
+    ];
+  }
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
-  return [
-    `NEW pull request: ${what} open as ${url}`,
-    `Update that one with -o pr-hash=${prHash}${itsKey}${signOff}.`,
-  ];
+  const update = `Update that one with -o pr-hash=${prHash}${itsKey}${signOff}.`;
+  return settings.pushDoubles === 'refuse'
+    ? [sentence(`${what} open as ${url}`), `This service opens no second pull request for them. ${update}`]
+    : [`NEW pull request: ${what} open as ${url}`, update];
+}
+
+/** A form shows what is open in its own words. @param lines for a terminal. */
+export function tellSameWork(
+  reply: Pick<Reply, 'note' | 'noteSame'>,
+  same: SameWork,
+  lines: readonly string[],
+): Promise<void> {
+  return same.isMerged ? reply.note(...lines) : reply.noteSame(same, lines);
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** A commit and those before it. */

@@ -8,8 +8,7 @@
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import { closedEvent } from '../events/host-event.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
-import { isRefusedByHost } from '../host-error.ts';
-import { unlessMissing } from '../host/rest/unless-missing.ts';
+import { isRefusedByHost, unlessMissing } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';

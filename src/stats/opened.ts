@@ -18,8 +18,8 @@ export interface OpenedPullRequest extends LedgerRepository {
   readonly id?: number;
   /** Milliseconds since 1970. */
   readonly openedAt: number;
-  /** What it was opened with (recorded-hashes.ts); absent: that is not to be recorded. */
-  readonly work?: string;
+  /** What it was opened with (recorded-hashes.ts); absent: nobody knows any more. */
+  readonly works?: readonly string[];
 }
 
 /** In one call, where both are in D1. Rejects with the error of the database. */
@@ -27,12 +27,12 @@ export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,
   http: Http,
-  { prHash, host, owner, repo, url, id, openedAt, work }: OpenedPullRequest,
+  { prHash, host, owner, repo, url, id, openedAt, works }: OpenedPullRequest,
 ): Promise<void> {
   const repository = recordName({ key: host }, { owner, name: repo });
   const entry = { host, owner, repo, prUrl: url, createdAt: new Date(openedAt).toISOString() };
   const page = [
-    ...hashStatements(env.DB, prHash, repository, openedAt, work),
+    ...hashStatements(env.DB, prHash, repository, openedAt, works),
     ...(id === undefined ? [] : [idStatement(env.DB, prHash, host, id)]),
   ];
   if (config.hostedDatabase === null) {

@@ -11,19 +11,23 @@ import { within } from '../isolate/within.ts';
 const PATIENCE_MS = 3_000;
 /** Of a repository's newest ones, among which the same work is looked for: each is a row that is read. */
 const SEARCHED = 250;
+/** Pull requests with the same work that are answered. */
+const MOST_ANSWERED = 3;
+/** Works of one pull request; the newest are kept. */
+const MOST_WORKS = 200;
 
 /**
  * Adds a hash to the list, or moves it to another repository.
  * @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970.
- * @param work keyed hash of the commits that it was opened with, without their author and dates; absent: that is not to
- *   be recorded. Cost: two rows, and two more for the first one of a repository.
+ * @param works keyed hashes of the commits that it was opened with, each with those before it, without author and dates.
+ *   Cost: two rows, and two more for the first one of a repository.
  */
 export function hashStatements(
   db: D1Database,
   prHash: string,
   repository: string,
   at: number,
-  work?: string,
+  works: readonly string[] = [],
 ): D1PreparedStatement[] {
   const [listing, recording] = [
     `INSERT INTO works_by_repository SELECT ?2, ?3, ?1, ?4
@@ -32,9 +36,23 @@ export function hashStatements(
      ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
   ];
   return [
-    db.prepare(listing).bind(prHash, repository, at, work ?? null),
+    db.prepare(listing).bind(prHash, repository, at, JSON.stringify(works)),
     db.prepare(recording).bind(prHash, repository, at),
   ];
+}
+
+/** Adds what an update has brought. Cost: a row. Rejects if the answer is slow. @param works as `hashStatements` has them. */
+export async function addWorks(db: D1Database, prHash: string, works: readonly string[]): Promise<void> {
+  const update = db.prepare(
+    `UPDATE works_by_repository SET works = (
+       SELECT json_group_array(value) FROM (
+         SELECT value FROM (
+           SELECT value, 0 AS age, key FROM json_each(?2) UNION ALL SELECT value, 1, key FROM json_each(works)
+         ) GROUP BY value ORDER BY min(age), key DESC LIMIT ?3))
+     WHERE (repository, recorded_at, pr_hash) =
+       (SELECT repository, recorded_at, pr_hash FROM hashes_by_repository WHERE pr_hash = ?1)`,
+  );
+  await within(PATIENCE_MS, update.bind(prHash, JSON.stringify(works), MOST_WORKS).run());
 }
 
 /** The pull request that the host knows by a number of its own. Cost: a row. @param host the code host's key. */
@@ -78,23 +96,33 @@ export async function recordedHashesOf(
   return results.map(({ prHash }) => prHash);
 }
 
+/** A pull request, and the place of the last work that it was recorded with. */
+export interface RecordedWork {
+  readonly prHash: string;
+  readonly last: number;
+}
+
 /**
- * The pull request among a repository's newest ones that was recorded with the last of these works that there is; null if
- * there is none. Rejects if the answer is slow. @param works as `hashStatements` takes them.
+ * Those among a repository's newest pull requests that were recorded with any of these works: the ones with the last of
+ * them first, and of these the oldest, because others may be copies. Rejects if the answer is slow.
+ * @param works as `hashStatements` takes them.
  */
-export async function prHashWith(
+export async function prHashesWith(
   db: D1Database,
   repository: string,
   works: readonly string[],
-): Promise<{ readonly prHash: string; readonly work: string } | null> {
-  const newest = 'SELECT * FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?';
+): Promise<readonly RecordedWork[]> {
+  // CROSS JOIN: in this order, so that each work is looked up in an index of what is asked for.
   const question = db
     .prepare(
-      `SELECT pr_hash AS prHash, work FROM (${newest}) JOIN json_each(?) ON value = work
-       ORDER BY key DESC, recorded_at DESC LIMIT 1`,
+      `WITH asked AS MATERIALIZED (SELECT key, value FROM json_each(?1)),
+         newest AS (SELECT * FROM works_by_repository WHERE repository = ?2 ORDER BY recorded_at DESC LIMIT ?3)
+       SELECT pr_hash AS prHash, max(asked.key) AS last
+       FROM newest CROSS JOIN json_each(works) AS known CROSS JOIN asked ON asked.value = known.value
+       GROUP BY pr_hash ORDER BY last DESC, recorded_at LIMIT ?4`,
     )
-    .bind(repository, SEARCHED, JSON.stringify(works));
-  return within(PATIENCE_MS, question.first<{ prHash: string; work: string }>());
+    .bind(JSON.stringify(works), repository, SEARCHED, MOST_ANSWERED);
+  return (await within(PATIENCE_MS, question.all<RecordedWork>())).results;
 }
 
 /** One among a repository's newest ones that differs in a letter or two; null if there is none. Rejects if the answer is slow. */

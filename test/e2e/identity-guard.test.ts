@@ -255,7 +255,7 @@ describe('what nobody is refused for', () => {
     await clone.git('commit', '--quiet', '--all', '-m', 'Thank every contributor');
     expect(await clone.git('log', '-1', '--format=%an %cn')).toBe('contributor contributor');
     const told = [
-      'A name or login of one word would become public. Check whether these lines name you:',
+      'A name or login may become public. Check whether these lines name you:',
       '  message of "Thank every contributor": Thank every contributor',
       '  a changed file: Every contributor is welcome.',
     ];
@@ -268,6 +268,26 @@ describe('what nobody is refused for', () => {
     const lines = remoteLines(pushed);
     expect(lines.filter((line) => told.includes(line))).toEqual(told);
     expect(lines.indexOf(told[2] ?? '')).toBeLessThan(lines.indexOf('Your pull request is open.'));
+  });
+
+  it('is a name in another form: it is told before it is published, and in a preview', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    const [first = '', last = ''] = person.authorName.split(' ');
+    const files = { 'notes.txt': `by ${last}${first}\n`, [`${first}\u00b7${last}.txt`]: 'nothing\n' };
+    await clone.commit({ message: `As ${last} ${first} says\n`, files });
+    const told = [
+      'A name or login may become public. Check whether these lines name you:',
+      `  message of "As ${last} ${first} says": As ${last} ${first} says`,
+      `  a changed file: by ${last}${first}`,
+      `  name of a file: ${first}\u00b7${last}.txt`,
+    ];
+    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+    expect(preview.filter((line) => told.includes(line))).toEqual(told);
+    bed.tripwire.tolerate('a name that may be none', ({ secret }) => ['word', 'name'].includes(secret.kind));
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    expect(remoteLines(pushed).filter((line) => told.includes(line))).toEqual(told);
   });
 
   it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {

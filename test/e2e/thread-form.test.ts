@@ -2,6 +2,7 @@
  * The forms of issues and replies, with whatever people and programs may send: each posts once, and nothing is lost.
  */
 import { describe, expect, it } from 'vitest';
+import { LIKELY, PROVEN } from '../support/made-up-credentials.ts';
 import { type FormAnswer, FormClient, typedIn } from './support/form-client.ts';
 import { OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -152,6 +153,18 @@ describe('before it is posted, a text', () => {
     expect(posted.heading).toBe('Your issue is open');
     const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
     expect(issue).toMatchObject({ body: expect.stringContaining(TELLING) as string });
+  });
+
+  it('is told of the credentials in it', async () => {
+    const form = await replyForm(await bed.createUpstream());
+    const body = `My token is ${PROVEN['of GitHub']?.()}, and ${LIKELY['in an address']?.()}`;
+    const { html } = await form.send({ body, step: 'preview' });
+    for (const words of [
+      'A credential would become public:',
+      'body: a token of GitHub',
+      'a password in an address',
+    ])
+      expect(html).toContain(words);
   });
 
   it('is told of without a name, too', async () => {

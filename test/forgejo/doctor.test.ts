@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Finding } from '../../local/finding.ts';
 import { checkHost } from '../../local/host-check.ts';
 import type { HostConfig } from '../../src/config/hosts.ts';
-import type { TokenProblem } from '../../src/host/account/account-rules.ts';
+import { ACCOUNT_RULES, type TokenProblem } from '../../src/host/account/account-rules.ts';
 import { type HostAccess, openThreads } from '../../src/host/open.ts';
-import { FORGEJO_RULES } from '../../src/host/forgejo/account-rules.ts';
 import { botAccess } from './support/contract-host.ts';
 import { BOT, BOT_SCOPES, type Gitea, type GiteaAddress, newToken, startGitea } from './support/gitea.ts';
 import { giteaProgram } from './support/gitea-build.ts';
@@ -60,7 +59,8 @@ describe.skipIf(inject('gitea') === null)('a Gitea', () => {
     const token = await newToken(gitea(), BOT, 'read:user,read:issue,read:repository');
     const problems: TokenProblem[] = [];
     const tokenWatch: HostAccess['tokenWatch'] = {
-      observe: (answer) => void problems.push(...(FORGEJO_RULES.tokenProblems(token, answer, 0) ?? [])),
+      observe: (answer) =>
+        void problems.push(...(ACCOUNT_RULES.forgejo.tokenProblems(token, answer, 0) ?? [])),
     };
     const threads = openThreads(botAccess(gitea(), { token, tokenWatch }));
     const issue = { title: 'T', body: 'B', labels: [] };

@@ -86,6 +86,33 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
   });
 
+  it('that opens another pull request, because the first was closed in between, counts and is recorded as one', async () => {
+    const { upstream, clone, first, update } = await opened();
+    const path = `/repos/${upstream.fullName}/pulls/${first.pull.number}`;
+    const body = await bed.people.call<object>('GET', path);
+    await bed.people.call('PATCH', path, { state: 'closed' });
+    bed.faults.inject({ method: 'GET', path: new RegExp(`${path}$`), answer: { status: 200, body } });
+    await clone.commit({ message: 'Two\n' });
+    const pushed = await update();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(remoteLines(pushed).join('\n')).toContain(
+      'was closed or changed meanwhile, so a new one was opened',
+    );
+    const [, second] = await bed.host.pulls(upstream);
+    expect(second).toMatchObject({ state: 'open', title: 'Two' });
+    const shown = await fetch(`${bed.serviceUrl}/api/recent-prs`, { headers: { [TEST_HEADER]: '1' } });
+    const { prs } = await shown.json<{ prs: { pr_url: string }[] }>();
+    expect(prs.map(({ pr_url: url }) => url)).toContain(bannerOf(pushed).prUrl);
+    expect(bannerOf(pushed).prUrl).toMatch(new RegExp(`/${second?.number}$`));
+    // It is the second of five within the hour.
+    for (const message of ['Three\n', 'Four\n', 'Five\n', 'Six\n']) {
+      await clone.commit({ message });
+      const { code, stderr } = await clone.push();
+      expect(code, stderr).toBe(message === 'Six\n' ? 1 : 0);
+      expect(stderr.includes('Rate limit exceeded')).toBe(message === 'Six\n');
+    }
+  });
+
   it('goes to another base, and then updates the pull request there', async () => {
     const { upstream, clone, first, update } = await opened();
     await upstream.grow({ branch: 'next/2', from: 'main' });

@@ -171,7 +171,7 @@ describe('an issue with labels', () => {
     ['as unknown', 404, 1],
   ])('that the host refuses %s is refused', async (_, status, calls) => {
     const { http, threads } = opened(() => json(status, { message: 'No.' }));
-    await expect(threads.createIssue(OLD, issue)).rejects.toMatchObject({ cause: { status } });
+    await expect(threads.createIssue(OLD, issue)).rejects.toMatchObject({ failure: { status } });
     expect(http.asked).toHaveLength(calls);
   });
 });

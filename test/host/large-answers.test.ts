@@ -28,7 +28,8 @@ function page(bytes: number, breaksOff = false) {
 }
 
 function comments(response: Response) {
-  const script: Script = ({ path }) => (path.endsWith('/user') ? json(200, { id: 1 }) : response);
+  const script: Script = ({ path }) =>
+    path.endsWith('/user') ? json(200, { id: 1, login: 'bot' }) : response;
   const clock = new PatientClock();
   const threads = openThreads({
     kind: 'github',

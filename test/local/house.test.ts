@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 360,
   forms: 140,
   git: 8_000,
-  host: 4_400,
+  host: 3_650,
   isolate: 740,
   limits: 1_250,
   metrics: 520,
@@ -127,7 +127,7 @@ it('has no files that import each other in a circle, but env.ts and the objects 
 });
 
 it('has a code host that can be understood without most of the service', () => {
-  expect(behind('host/github/repositories.ts').size).toBeLessThanOrEqual(MOST_BEHIND_A_HOST);
+  expect(behind('host/rest/forks.ts').size).toBeLessThanOrEqual(MOST_BEHIND_A_HOST);
 });
 
 it.each(Object.entries(MOST_RUN_BY))('has %s, which runs at most %i other files', (file, most) => {

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { createLogger } from '../../src/log.ts';
-import { mayBeRecorded, prHashWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
+import { addWorks, mayBeRecorded, prHashesWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
 import { recordHash } from './support/record-hash.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
@@ -45,25 +45,53 @@ it('reads only what it answers', async () => {
   ]);
 });
 
-it('names the newest pull request of a repository with the same work', async () => {
-  await recordHash(DB, 'a1', 'octo/hello', 1, 'work');
-  await recordHash(DB, 'a2', 'octo/hello', 2, 'other');
+it('names the pull requests of a repository with the same works, the last work first, and of these the oldest', async () => {
+  await recordHash(DB, 'a1', 'octo/hello', 1, ['one', 'two']);
+  await recordHash(DB, 'a2', 'octo/hello', 2, ['one', 'two', 'three']);
   await recordHash(DB, 'a3', 'octo/hello', 3);
-  await recordHash(DB, 'b1', 'cb/octo/hello', 9, 'work');
-  expect(await prHashWith(DB, 'Octo/Hello', ['work'])).toEqual({ prHash: 'a1', work: 'work' });
-  await recordHash(DB, 'a4', 'octo/hello', 4, 'work');
-  expect(await prHashWith(DB, 'octo/hello', ['work'])).toEqual({ prHash: 'a4', work: 'work' });
-  // The last commit of a push counts before the others.
-  expect(await prHashWith(DB, 'octo/hello', ['work', 'other'])).toEqual({ prHash: 'a2', work: 'other' });
-  expect(await prHashWith(DB, 'octo/hello', ['nothing'])).toBeNull();
+  await recordHash(DB, 'b1', 'cb/octo/hello', 9, ['one']);
+  const [a1, a2] = ['a1', 'a2'].map((prHash) => (last: number) => ({ prHash, last }));
+  expect(await prHashesWith(DB, 'Octo/Hello', ['one'])).toEqual([a1!(0), a2!(0)]);
+  expect(await prHashesWith(DB, 'octo/hello', ['one', 'two', 'three'])).toEqual([a2!(2), a1!(1)]);
+  expect(await prHashesWith(DB, 'octo/hello', ['nothing'])).toEqual([]);
+});
+
+it('adds what updates bring, and keeps the newest', async () => {
+  await recordHash(DB, 'a1', 'octo/hello', 1, ['one', 'two']);
+  await addWorks(DB, 'a1', ['one', 'three']);
+  for (const work of ['one', 'two', 'three']) {
+    expect(await prHashesWith(DB, 'octo/hello', [work])).toEqual([{ prHash: 'a1', last: 0 }]);
+  }
+  const many = Array.from({ length: 250 }, (_, number) => `work ${number}`);
+  await addWorks(DB, 'a1', many);
+  const kept = [];
+  for (const work of ['one', 'work 49', 'work 50', 'work 249']) {
+    kept.push((await prHashesWith(DB, 'octo/hello', [work])).length);
+  }
+  expect(kept).toEqual([0, 0, 1, 1]);
+  await addWorks(DB, 'unknown', ['one']);
+});
+
+const works = (of: number): string[] => Array.from({ length: 100 }, (_, number) => `${of} ${number}`);
+
+it('is quick with as many works as there may be', async () => {
+  for (let of = 0; of < 250; of++) await recordHash(DB, `a${of}`, 'octo/many', of, works(of));
+  // Each of 25,000 is looked up among the hundred, not compared with each of them.
+  const { results } = await DB.prepare(
+    `EXPLAIN QUERY PLAN WITH asked AS MATERIALIZED (SELECT key, value FROM json_each('[]'))
+     SELECT 1 FROM (SELECT * FROM works_by_repository WHERE repository = 'a' LIMIT 9) CROSS JOIN json_each(works) AS known
+     CROSS JOIN asked ON asked.value = known.value`,
+  ).all<{ detail: string }>();
+  expect(results.map(({ detail }) => detail).join()).toContain('SEARCH asked USING AUTOMATIC COVERING INDEX');
+  expect(await prHashesWith(DB, 'octo/many', works(7))).toEqual([{ prHash: 'a7', last: 99 }]);
 });
 
 it('has each pull request once, also if it is recorded again later, or elsewhere', async () => {
-  await recordHash(DB, 'a1', 'octo/hello', 1, 'work');
+  await recordHash(DB, 'a1', 'octo/hello', 1, ['work']);
   await recordHash(DB, 'a1', 'octo/hello', 2);
   expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['a1']);
   await recordHash(DB, 'a1', 'octo/moved', 3);
   expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual([]);
   expect(await recordedHashesOf(DB, 'octo/moved', 9)).toEqual(['a1']);
-  expect((await prHashWith(DB, 'octo/moved', ['work']))?.prHash).toBe('a1');
+  expect((await prHashesWith(DB, 'octo/moved', ['work']))[0]?.prHash).toBe('a1');
 });

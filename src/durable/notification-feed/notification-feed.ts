@@ -11,7 +11,7 @@ import { CallsUsedUp, followPullRequests } from '../../events/follow.ts';
 import type { ActivityCall } from '../../host/code-host.ts';
 import { openActivity } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { failureStatus } from '../../host/rest/request-failure.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
@@ -65,11 +65,11 @@ export class NotificationFeed extends DurableObject<Env> {
         this.#wereCallsUsedUp = true;
         return;
       }
-      const status = failureStatus(error);
+      const { status } = hostFailureOf(error);
       logger.warn('could not read what happened to the pull requests', {
         host: hostKey,
         error,
-        ...(status !== undefined && { status }),
+        ...(status !== null && { status }),
       });
     } finally {
       this.#isRunning = false;

@@ -25,7 +25,7 @@ export interface OutboxEntry extends Waiting {
   /** Of the pull request that the statistics are to count; empty: the recorded one. Notifications need none. */
   readonly url: string;
   /** Of statistics: what the pull request was opened with (src/stats/recorded-hashes.ts). */
-  readonly work?: string;
+  readonly works?: readonly string[];
 }
 
 export interface KeptOutbox {
@@ -42,8 +42,14 @@ export class PullRequestOutbox extends Outbox<OutboxEntry> {
   }
 
   /** The caller saves it. */
-  add(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number, work?: string): void {
-    const told = { kind, event, url: shortUrl(url), at, ...(work !== undefined && { work }) };
+  add(
+    kind: OutboxEntry['kind'],
+    event: OutboxEvent,
+    url: string,
+    at: number,
+    works?: readonly string[],
+  ): void {
+    const told = { kind, event, url: shortUrl(url), at, ...(works !== undefined && { works }) };
     this.#entries.push({ ...told, attempts: 0, dueAt: 0 });
     const notifications = this.#entries.filter((entry) => entry.kind === 'notification');
     const oldest = notifications.find((entry) => entry.event === 'commented') ?? notifications[0];

@@ -164,9 +164,9 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request, as for `record`. */
-  async tellLater(whom: readonly Told[], at: number, work?: string): Promise<void> {
+  async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
     const url = this.#record.read()?.url ?? '';
-    for (const kind of whom) this.#outbox.add(kind, 'opened', url, at, work);
+    for (const kind of whom) this.#outbox.add(kind, 'opened', url, at, works);
     this.#save();
     await this.ctx.storage.setAlarm(at);
   }
@@ -286,12 +286,12 @@ export class PullRequest extends DurableObject<Env> {
       } else if (entry.kind === 'tracking') {
         await guardOf(this.env).opened({ prHash, host, owner, repo, number, url }, null, entry.at);
       } else {
-        const { at: openedAt, work } = entry;
+        const { at: openedAt, works } = entry;
         const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt };
         await recordOpened(this.env, config, http, {
           ...opened,
           ...(id !== undefined && { id }),
-          ...(work !== undefined && { work }),
+          ...(works !== undefined && { works }),
         });
       }
       return { kind: 'done' };

@@ -79,7 +79,7 @@ export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): Tree
 }
 
 /** Git sorts a folder as if its name ended with a slash. */
-function sortKey(entry: TreeEntry): Uint8Array {
+export function sortKey(entry: TreeEntry): Uint8Array {
   return kindOf(entry) === 'folder' ? concatBytes([entry.name, utf8('/')]) : entry.name;
 }
 

@@ -1,6 +1,7 @@
 /** Where in a file or folder a span stands: what is shown of it, and what is compared with upstream's version. */
 import type { FileObject } from '../pack/packed-objects.ts';
-import type { Span } from './text-search.ts';
+import type { Credential } from './credentials.ts';
+import type { FoundSpan } from './searched-names.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;
@@ -16,18 +17,21 @@ export interface Line {
   readonly line: string | null;
   /** The index of the text that ends in it. */
   readonly text: number;
+  readonly credential: Credential | null;
 }
 
 /**
  * The lines of a file, or the entries of a folder, in which spans end; made one by one, as one line may hold thousands.
  * @param spans in order.
  */
-export function* linesAt({ type, content }: FileObject, spans: Iterable<Span>): Generator<Line> {
+export function* linesAt({ type, content }: FileObject, spans: Iterable<FoundSpan>): Generator<Line> {
   let start = 0;
   let nul = content.indexOf(0);
-  for (const { end, text } of spans) {
+  for (const { end, text, credential } of spans) {
     if (type === 'blob') {
-      yield { excerpt: excerptAt(content, end), line: lineAt(content, end), text };
+      // A credential is upstream's in whatever line it stands.
+      const line = credential === null ? lineAt(content, end) : credential.text;
+      yield { excerpt: excerptAt(content, end), line, text, credential };
       continue;
     }
     while (nul >= 0 && nul + 1 + ID_BYTES < end) {
@@ -36,12 +40,12 @@ export function* linesAt({ type, content }: FileObject, spans: Iterable<Span>): 
     }
     const head = content.subarray(start, nul < 0 ? content.length : nul);
     if (head.length > MAX_LINE_BYTES) {
-      yield { excerpt: excerptAt(content, end), line: null, text };
+      yield { excerpt: excerptAt(content, end), line: null, text, credential };
       continue;
     }
     // An id is another one, also behind the same name.
     const entry = end <= nul ? head : content.subarray(start, nul + 1 + ID_BYTES);
-    yield { excerpt: head.slice(head.indexOf(SPACE) + 1), line: textOf(entry), text };
+    yield { excerpt: head.slice(head.indexOf(SPACE) + 1), line: textOf(entry), text, credential };
   }
 }
 

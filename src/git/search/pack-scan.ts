@@ -9,6 +9,7 @@ import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta-reader.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
+import type { Credential } from './credentials.ts';
 import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
 import { homeFoldersIn } from './home-folders.ts';
 import type { SearchedNames } from './searched-names.ts';
@@ -19,6 +20,7 @@ export interface Sighting {
   readonly text: number;
   /** As much of the line as was at hand. */
   readonly excerpt: Uint8Array;
+  readonly credential: Credential | null;
 }
 
 /** An object to look at more closely. */
@@ -142,21 +144,39 @@ export class PackScan implements ContentListener, InstructionListener {
   #found(bytes: Uint8Array, at: number): boolean {
     const { search } = this.#names;
     let whole: number | undefined;
+    let credential: Credential | null = null;
     for (const text of search.ended) {
       const { letters, after } = search.texts[text]!;
       const end = this.#seenBytes + (after === null ? at : at - 1);
       const kind = this.#names.kindOf(text);
       if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
       else if (kind === 'home') this.#noteHome(bytes, at);
-      else if (kind === 'word') this.#noteWord(bytes, at);
+      else if (kind === 'word') {
+        // What is surely a name comes first, and is one in other forms, too.
+        if (whole === undefined) this.#noteWord(bytes, at);
+      } else if (kind === 'credential') {
+        if (this.#sightings.length === MAX_SIGHTINGS) continue;
+        credential ??= this.#credential(bytes, at - letters.length, text);
+        if (credential !== null) whole ??= text;
+      }
       // Behind a copy, its first letters may be missing.
       else if (this.#copiedTo >= 0 && end < letters.length) this.#mayHaveMore = true;
       else whole ??= text;
     }
     if (whole !== undefined && this.#sightings.length < MAX_SIGHTINGS) {
-      this.#sightings.push({ text: whole, excerpt: this.#excerpt(bytes, at) });
+      this.#sightings.push({ text: whole, excerpt: this.#excerpt(bytes, at), credential });
     }
     return whole !== undefined;
+  }
+
+  /** Whether it is upstream's is not known here, so it is not proven. @param start may lie in the piece before. */
+  #credential(bytes: Uint8Array, start: number, text: number): Credential | null {
+    if (this.#type === OBJ_TREE) return null;
+    const piece = start < 0 ? concatBytes([this.#before.slice(start), bytes]) : bytes;
+    const found = this.#names.credentialAt(piece, { start: Math.max(0, start), text });
+    if (found !== 'cut') return found === null ? null : { ...found, isProven: false };
+    this.#mayHaveMore = true;
+    return null;
   }
 
   #noteHome(bytes: Uint8Array, at: number): void {

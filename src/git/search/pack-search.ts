@@ -25,11 +25,11 @@ import {
   type StoredPack,
   walk,
 } from '../pack/packed-objects.ts';
+import type { Credential } from './credentials.ts';
 import { linesAt } from './excerpts.ts';
 import { PackPaths } from './pack-paths.ts';
 import { PackScan, type Suspect } from './pack-scan.ts';
-import type { SearchedNames } from './searched-names.ts';
-import type { Span } from './text-search.ts';
+import type { FoundSpan, SearchedNames } from './searched-names.ts';
 
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
@@ -48,6 +48,7 @@ export interface ContentHit {
   readonly kind: 'name' | 'content';
   /** The index of the text that was found. */
   readonly text: number;
+  readonly credential: Credential | null;
   /** Of the file, as far as it is known. Folders above it may be missing. */
   readonly path: string | null;
 }
@@ -236,19 +237,19 @@ async function readUpstream(
 }
 
 function newHits(found: readonly Found[], paths: PackPaths, upstreams: UpstreamsLines): ContentHit[] {
-  return found.flatMap(({ excerpt, kind, text, line, oid, offset }) => {
+  return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
     const id = oid ?? paths.oidAt(offset);
     const path = id === null ? null : paths.pathOf(id);
     // Only the root folder has no name.
     const place = path ?? (kind === 'name' ? '' : null);
     const isUpstreams = line !== null && place !== null && upstreams.get(place)?.has(line);
-    return isUpstreams ? [] : { excerpt, kind, text, path };
+    return isUpstreams ? [] : { excerpt, kind, text, credential, path };
   });
 }
 
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
-function notCopied(spans: readonly Span[], delta: Uint8Array): (span: Span) => boolean {
-  const copied = new Set<Span>();
+function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {
+  const copied = new Set<FoundSpan>();
   let next = 0;
   let filled = 0;
   readInstructions(delta, (isCopy, _, length) => {

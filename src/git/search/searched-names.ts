@@ -1,5 +1,6 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
+import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
 import { type IdentityTexts, identityTexts } from './identity-texts.ts';
 import { HOME_TEXTS } from './home-folders.ts';
 import { MAX_SEARCHED_IDS, ownIdTexts } from './own-id-texts.ts';
@@ -33,9 +34,24 @@ const GITLINK: SearchedText = {
 
 /**
  * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `word`, a name or
- * login of one word, `gitlink` and `home`.
+ * login of one word, `gitlink` and `home`. Of a `credential`, only the beginning was found.
  */
-export type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home';
+export type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
+
+export interface FoundSpan extends Span {
+  /** What begins here, if it is one. */
+  readonly credential: Credential | null;
+}
+
+export interface FirstFound {
+  readonly name: Span | null;
+  readonly word: Span | null;
+  readonly credentials: readonly Credential[];
+}
+
+const NOTED: ReadonlySet<TextKind> = new Set(['word', 'gitlink', 'home']);
+/** Of one text. */
+const MAX_CREDENTIALS = 10;
 
 export class SearchedNames {
   readonly search: TextSearch;
@@ -48,6 +64,7 @@ export class SearchedNames {
   /** False if there are more original ids. */
   readonly hasAllIds: boolean;
   readonly #kinds: readonly TextKind[];
+  readonly #firstCredential: number;
 
   /** @throws RangeError if they take more room than there is. */
   constructor({ headers, originalIds, nobodys }: Named) {
@@ -64,7 +81,8 @@ export class SearchedNames {
     const oids: Oid[] = [];
     for (const oid of originalIds) if (oids.push(oid) > MAX_SEARCHED_IDS) break;
     const ids = ownIdTexts(oids.slice(0, MAX_SEARCHED_IDS));
-    this.search = new TextSearch([...texts, ...ids, GITLINK, ...HOME_TEXTS]);
+    this.search = new TextSearch([...texts, ...ids, GITLINK, ...HOME_TEXTS, ...CREDENTIAL_TEXTS]);
+    this.#firstCredential = this.search.texts.length - CREDENTIAL_TEXTS.length;
     this.#kinds = [
       ...owners.map((owner, text): TextKind => {
         if (texts[text]?.isMinor) return 'word';
@@ -73,6 +91,7 @@ export class SearchedNames {
       ...ids.map((): TextKind => 'id'),
       'gitlink',
       ...HOME_TEXTS.map((): TextKind => 'home'),
+      ...CREDENTIAL_TEXTS.map((): TextKind => 'credential'),
     ];
     this.identities = identities;
     this.hasNames = texts.length > 0;
@@ -85,24 +104,41 @@ export class SearchedNames {
     return this.#kinds[text] as TextKind;
   }
 
+  /** The credential that begins at a span; null: none does. `cut`: the bytes end before that can be told. */
+  credentialAt(bytes: Uint8Array, { start, text }: Omit<Span, 'end'>): Credential | 'cut' | null {
+    const kind = text - this.#firstCredential;
+    return kind < 0 ? null : credentialAt(bytes, start, kind);
+  }
+
   /**
-   * The first name or address of the newest commit's header, else the first one; and the first word. A text may hold
-   * hundreds of thousands.
+   * The first name or address of the newest commit's header, else the first one; the first word; and credentials. A text
+   * may hold hundreds of thousands.
    */
-  firstIn(content: Uint8Array): { readonly name: Span | null; readonly word: Span | null } {
+  firstIn(content: Uint8Array): FirstFound {
     let [own, other, word]: (Span | null)[] = [null, null, null];
+    const credentials: Credential[] = [];
     for (const span of this.search.spans(content)) {
       const kind = this.kindOf(span.text);
       if (kind === 'name') own ??= span;
       if (kind === 'others-name') other ??= span;
       if (kind === 'word') word ??= span;
+      const credential = credentials.length < MAX_CREDENTIALS ? this.credentialAt(content, span) : null;
+      if (credential !== null && credential !== 'cut') credentials.push(credential);
     }
-    return { name: own ?? other ?? null, word: word ?? null };
+    return { name: own ?? other ?? null, word: word ?? null, credentials };
   }
 
-  /** Names, addresses and ids in a text or an object, in order. */
-  spansIn(content: Uint8Array): Span[] {
-    const spans = this.search.spansIn(content);
-    return spans.filter(({ text }) => !['word', 'gitlink', 'home'].includes(this.kindOf(text)));
+  /** Names, addresses, ids and credentials in a text or an object, in order. */
+  spansIn(content: Uint8Array): FoundSpan[] {
+    let ended = 0;
+    return this.search.spansIn(content).flatMap((span): FoundSpan[] => {
+      const kind = this.kindOf(span.text);
+      if (kind !== 'credential') return NOTED.has(kind) ? [] : [{ ...span, credential: null }];
+      // Nothing begins within another one, and thousands could.
+      const credential = span.start < ended ? null : this.credentialAt(content, span);
+      if (credential === null || credential === 'cut') return [];
+      ended = span.start + credential.text.length;
+      return [{ ...span, credential }];
+    });
   }
 }

@@ -14,7 +14,7 @@ import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
-import { limitOf, type Operation, refusalOf } from '../failure.ts';
+import { limitOf, noAnswer, type Operation, refusalOf } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
@@ -181,11 +181,7 @@ export class SmartHttp {
       const said = hostText(cause.text);
       return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, { says: said });
     }
-    return new HostError(
-      'unreachable',
-      `${this.hostName} did not answer as expected. Try again later.`,
-      cause,
-    );
+    return noAnswer(this.hostName, cause);
   }
 
   /** @param account in whose name the request was made; null: in nobody's. */

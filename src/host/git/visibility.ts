@@ -8,7 +8,6 @@
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import type { Repository, RepositoryHost } from '../code-host.ts';
-import type { RestCalls } from '../rest/octokit.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 
 /** Tells whether a repository is public. */
@@ -30,7 +29,7 @@ function keyOf(apiUrl: string, repository: RepositoryName): string {
 }
 
 /** @param apiUrl names the host. */
-function rememberVisibility(
+export function rememberVisibility(
   apiUrl: string,
   repository: RepositoryName,
   { isPrivate, pullRequests }: Repository,
@@ -51,22 +50,6 @@ export function pullRequestsOf(
   now: number,
 ): Repository['pullRequests'] | null {
   return knownPublic.get(keyOf(apiUrl, repository), now);
-}
-
-/**
- * The look-up of a repository, which also shows whether the public may see it.
- * @param read asks the host once. @throws HostError
- */
-export async function lookUpWith(
-  { retried, apiUrl, clock }: Pick<RestCalls, 'retried' | 'apiUrl' | 'clock'>,
-  name: RepositoryName,
-  read: () => Promise<Repository>,
-): Promise<Repository> {
-  const repository = await retried(read);
-  for (const known of [name, repository]) {
-    rememberVisibility(apiUrl, known, repository, clock.now());
-  }
-  return repository;
 }
 
 /** What is known of a host's repositories, and where to ask. */

@@ -1,28 +1,110 @@
-/** How conversations are read, whichever kind of host gives them. */
-import type { ThreadComment } from '../code-host.ts';
-import { expectList } from './answer.ts';
+/** What was written on an issue or a pull request. */
+import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import type { Conversation, MovedThread, ThreadComment } from '../code-host.ts';
+import { expectFlag, expectList, expectNumber, expectText, expectThread } from './answer.ts';
+import { placeOf } from './reads.ts';
+import type { Answer, DataOf, Rest } from './rest.ts';
+
+const ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+const PULL = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
 
 const MOST_COMMENTS = 50;
+/** Where no list has all remarks on lines, those of so many reviews are read: a call for each. */
+const REVIEWS_WITH_REMARKS = 5;
+
+/** Gitea counts a review's remarks. */
+export type AnsweredReview = DataOf<`${typeof PULL}/reviews`>[number] & { readonly comments_count?: number };
+
+/** A request for a review, or one that is being written, is none yet. */
+export function isSent({ state }: AnsweredReview): boolean {
+  return state !== 'REQUEST_REVIEW' && state !== 'PENDING';
+}
+
+export async function readConversation(
+  rest: Rest,
+  repository: RepositoryName,
+  number: number,
+): Promise<Conversation | MovedThread> {
+  const at = { ...placeOf(repository), issue_number: number };
+  const issue = (await rest.call(ISSUE, at)).data as DataOf<typeof ISSUE> & { readonly is_locked?: boolean };
+  // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
+  const shownAt = issue.html_url ? expectThread(issue.html_url).repository : repository;
+  const isHere = repositoryKey('', shownAt) === repositoryKey('', repository);
+  if (!isHere || expectNumber(issue.number) !== number) return { movedTo: issue.html_url };
+  const { hasCommentPages, page } = rest.differences;
+  const [comments, reviews] = await Promise.all([
+    hasCommentPages
+      ? lastPages((which) => rest.call(`${ISSUE}/comments`, { ...at, ...page, page: which }))
+      : expectList((await rest.call(`${ISSUE}/comments`, at)).data),
+    issue.pull_request ? readReviews(rest, repository, number) : [],
+  ]);
+  const isOpen = issue.state === 'open';
+  return {
+    title: expectText(issue.title),
+    state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
+    closedAt: issue.closed_at ?? null,
+    isLocked: expectFlag(issue.locked ?? issue.is_locked),
+    comments: newest(
+      [toComment(issue)],
+      comments.map((comment) => toComment(comment)),
+      reviews,
+    ),
+  };
+}
+
+/** The newest reviews, and the newest remarks on lines. */
+async function readReviews(
+  rest: Rest,
+  repository: RepositoryName,
+  pull_number: number,
+): Promise<readonly ThreadComment[]> {
+  const { hasRemarkList, page } = rest.differences;
+  const at = { ...placeOf(repository), pull_number, ...page };
+  const readSent = async () => {
+    const all = await lastPages((which) => rest.call(`${PULL}/reviews`, { ...at, page: which }));
+    return (all as readonly AnsweredReview[]).filter(isSent);
+  };
+  const readRemarks = async () => {
+    const list = { ...at, sort: 'created', direction: 'desc' } as const;
+    return expectList((await rest.call(`${PULL}/comments`, list)).data)
+      .map(toComment)
+      .toReversed();
+  };
+  const [reviews, listed] = await Promise.all([readSent(), hasRemarkList ? readRemarks() : []]);
+  const asked = reviews.filter(({ comments_count: count = 0 }) => count > 0).slice(-REVIEWS_WITH_REMARKS);
+  const remarks = asked.map(async ({ id }) => {
+    const list = { ...placeOf(repository), pull_number, review_id: expectNumber(id) };
+    return expectList((await rest.call(`${PULL}/reviews/{review_id}/comments`, list)).data).map(toComment);
+  });
+  return [...reviews.map(toComment), ...listed, ...(await Promise.all(remarks)).flat()];
+}
 
 /** Of another shape, a field counts as none: its page is shown all the same. */
 interface Answered {
   readonly user?: { readonly login?: unknown } | null;
   readonly body?: unknown;
+  readonly created_at?: unknown;
+  /** Of a review; none where it was not sent yet. */
+  readonly submitted_at?: unknown;
+  /** Of the file that it is about. */
+  readonly path?: unknown;
 }
 
-/** @param at ISO 8601; none for a review that was not sent yet. @param path of the file that it is about. */
-export function toComment({ user, body }: Answered, at: unknown, path: unknown = null): ThreadComment {
-  const login = user?.login;
+function toComment({ user, body, created_at, submitted_at, path }: Answered): ThreadComment {
   return {
-    author: typeof login === 'string' ? login : null,
-    at: typeof at === 'string' ? at : '',
-    text: typeof body === 'string' ? body : '',
-    path: typeof path === 'string' ? path : null,
+    author: textOf(user?.login),
+    at: textOf(submitted_at) ?? textOf(created_at) ?? '',
+    text: textOf(body) ?? '',
+    path: textOf(path),
   };
 }
 
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
 /** The newest first. Leaves out what has no words, such as an approval. @param lists each with the oldest first. */
-export function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
+function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
   return (
     lists
       .flat()
@@ -34,24 +116,22 @@ export function newest(...lists: readonly (readonly ThreadComment[])[]): readonl
   );
 }
 
-interface ListPage<T, H> {
-  readonly data: readonly T[];
-  readonly headers: H;
-}
-
-/**
- * The end of a list that begins with the oldest, at least one page of it: up to three calls.
- * @param lastOf the number of its last page, by its first one.
- */
-export async function lastPages<T, H>(
-  read: (page: number) => Promise<ListPage<T, H>>,
-  lastOf: (first: ListPage<T, H>) => number,
-): Promise<readonly T[]> {
+/** The end of a list that begins with the oldest, at least one page of it: up to three calls. */
+async function lastPages<T>(read: (page: number) => Promise<Answer<readonly T[]>>): Promise<readonly T[]> {
   const first = await read(1);
   // A page of another shape must not pass for a thread without comments.
   expectList(first.data);
-  const last = lastOf(first);
+  const last = lastPageOf(first);
   if (!(last > 1)) return first.data;
   const [before, end] = await Promise.all([last === 2 ? first : read(last - 1), read(last)]);
   return [...expectList(before.data), ...expectList(end.data)];
+}
+
+/** GitHub names it; Gitea counts the entries of the whole list, and may give fewer at once than it was asked for. */
+function lastPageOf({ header, data }: Answer<readonly unknown[]>): number {
+  const last = header('link')
+    ?.split(',')
+    .find((link) => link.includes('rel="last"'));
+  const named = /[?&]page=(\d+)/.exec(last ?? '')?.[1];
+  return Number(named ?? Math.ceil(Number(header('x-total-count') ?? 0) / Math.max(1, data.length)));
 }

@@ -1,79 +1,150 @@
-/** What more than one interface of this folder reads of a host, and how one kind of host is asked for it. */
-import type { Octokit } from '@octokit/rest';
-import type { RepositoryName } from '../../repository-name.ts';
+/** What more than one interface of this folder reads of a host. */
+import { HostError } from '../../host-error.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { Account, Repository } from '../code-host.ts';
-import { expectLogin, expectNumber } from './answer.ts';
-import type { RestCalls } from './octokit.ts';
+import { rememberVisibility } from '../git/visibility.ts';
+import {
+  expectFlag,
+  expectList,
+  expectLogin,
+  expectNumber,
+  expectRepository,
+  expectSize,
+  expectStatus,
+} from './answer.ts';
+import type { DataOf, Rest } from './rest.ts';
 
-/** The time limit of one call; without it, that of its Octokit. */
-export interface CallLimits {
-  readonly request?: { readonly signal: AbortSignal };
-}
-
-/** Where a call goes, as the paths of both interfaces name it. */
-export interface RepositoryPlace extends CallLimits {
+/** Where a call goes, as the routes name it. */
+export interface RepositoryPlace {
   readonly owner: string;
   readonly repo: string;
 }
 
-/** An issue or a pull request. */
-export interface ThreadPlace extends RepositoryPlace {
-  readonly index: number;
+export function placeOf({ owner, name: repo }: RepositoryName): RepositoryPlace {
+  return { owner, repo };
 }
 
-export interface Answer<T> {
-  readonly status: number;
-  readonly data: T;
+export async function readAccount(rest: Rest): Promise<Account> {
+  return rest.retried(async () => {
+    const { data } = await rest.call('GET /user', {});
+    return { id: expectNumber(data.id), login: expectLogin(data.login) };
+  });
 }
 
-/** A comment or a review. */
-export interface AnsweredRemark {
-  readonly id: number;
-  readonly html_url: string;
-  readonly user: { readonly id: number } | null;
-  readonly body?: string | null;
+/** What octokit does not declare: newer fields, and those of Gitea. */
+type AnsweredRepository = Omit<DataOf<'GET /repos/{owner}/{repo}'>, 'mirror_url'> & {
+  readonly has_pull_requests?: boolean;
+  readonly pull_request_creation_policy?: string;
+  /** Its owner shows it only to people who are signed in. */
+  readonly internal?: boolean;
+  /** It follows another server's repository, and takes no pull requests (Gitea: `CanEnablePulls` in models/repo/repo.go). */
+  readonly mirror?: boolean;
+  /** An owner may be visible to nobody, or only to people who are signed in, as the bot is. */
+  readonly owner: { readonly visibility?: string };
+};
+
+/** The repository under its current name. What it shows is remembered, as `git/visibility.ts` says. @throws HostError */
+export async function lookUp(rest: Rest, name: RepositoryName): Promise<Repository> {
+  const repository = await rest.retried(async () => {
+    const { data } = await rest.call('GET /repos/{owner}/{repo}', placeOf(name));
+    return toRepository(data);
+  });
+  for (const known of [name, repository])
+    rememberVisibility(rest.apiUrl, known, repository, rest.clock.now());
+  return repository;
 }
 
-/** A pull request, in a list or by itself. */
-export interface AnsweredPull {
-  /** Read only where there is no branch. */
-  readonly id?: number;
-  readonly number: number;
-  readonly html_url: string;
-  readonly user: { readonly id: number; readonly login: string } | null;
-  readonly state: string;
-  /** Not in a list of GitHub's. */
-  readonly merged?: boolean;
-  readonly merged_at: string | null;
-  readonly closed_at: string | null;
-  readonly base: { readonly ref: string };
-  /** To be merged; null: the host does not say. */
-  readonly branch: string | null;
-  /** Without a repository where that was deleted. */
-  readonly head: {
-    readonly ref: string;
-    readonly repo: { readonly name: string; readonly owner: { readonly login: string } } | null;
+function toRepository(data: AnsweredRepository): Repository {
+  const id = expectNumber(data.id);
+  const isOwnerPublic = (data.owner.visibility ?? 'public') === 'public';
+  return {
+    ...expectRepository(data),
+    id,
+    // Where forks share no objects, each repository is a network of its own.
+    networkId: Number(data.source?.id ?? id),
+    isPrivate: expectFlag(data.private) || data.internal === true || !isOwnerPublic,
+    isArchived: expectFlag(data.archived),
+    pullRequests: pullRequestsOf(data),
+    sizeKb: expectSize(data.size),
   };
 }
 
-export interface ReadDialect {
-  account(
-    octokit: Octokit,
-    limits?: CallLimits,
-  ): Promise<{ readonly data: { readonly id: number; readonly login: string } }>;
-  pull(octokit: Octokit, place: ThreadPlace): Promise<AnsweredPull>;
-  /** All since a moment in ISO 8601. */
-  comments(
-    octokit: Octokit,
-    place: ThreadPlace,
-    since: string,
-  ): Promise<readonly (AnsweredRemark & { readonly created_at: string })[]>;
-  /** @throws HostError */
-  lookUp(calls: RestCalls, name: RepositoryName): Promise<Repository>;
+/** An older server says nothing of it. */
+function pullRequestsOf(data: AnsweredRepository): Repository['pullRequests'] {
+  if (data.has_pull_requests === false || data.mirror === true) return 'none';
+  const isCollaborator = data.permissions?.push === true;
+  const isClosed = data.pull_request_creation_policy === 'collaborators_only' && !isCollaborator;
+  return isClosed ? 'collaborators' : 'all';
 }
 
-/** @throws TypeError for fields of another shape */
-export async function readAccount(dialect: Pick<ReadDialect, 'account'>, octokit: Octokit): Promise<Account> {
-  const { data } = await dialect.account(octokit);
-  return { id: expectNumber(data.id), login: expectLogin(data.login) };
+/** A pull request, in a list or by itself. */
+export type AnsweredPull = Pick<
+  DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>,
+  'id' | 'number' | 'html_url' | 'state' | 'title' | 'body' | 'merged_at' | 'closed_at' | 'base' | 'head'
+> & {
+  /** Null: the account was deleted. */
+  readonly user: { readonly id: number | bigint; readonly login: string } | null;
+  /** Not in a list of GitHub's. */
+  readonly merged?: boolean;
+};
+
+export async function readPull(
+  rest: Rest,
+  repository: RepositoryName,
+  pull_number: number,
+): Promise<AnsweredPull> {
+  const at = { ...placeOf(repository), pull_number };
+  return (await rest.call('GET /repos/{owner}/{repo}/pulls/{pull_number}', at)).data;
+}
+
+/** JSON.parse makes no `bigint`, although the types allow for one. */
+export function idOf(user: { readonly id: number | bigint } | null): number | null {
+  return user === null ? null : Number(user.id);
+}
+
+/** To be merged; null: the host does not say (AGit flow: `refs/pull/<number>/head`). */
+export function branchOf({ differences }: Rest, { head }: AnsweredPull): string | null {
+  return differences.way === 'agit' ? null : head.ref;
+}
+
+const COMMENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+export type AnsweredComment = DataOf<typeof COMMENTS>[number];
+
+/** All of a thread. @param since ISO 8601. */
+export async function readComments(
+  rest: Rest,
+  repository: RepositoryName,
+  issue_number: number,
+  since: string,
+): Promise<readonly AnsweredComment[]> {
+  const at = { ...placeOf(repository), issue_number, since };
+  if (rest.differences.hasCommentPages) return rest.all(COMMENTS, at);
+  const answer = await rest.call(COMMENTS, at);
+  // An answer of another shape must not pass for a thread without comments.
+  expectStatus(answer, 200);
+  return expectList(answer.data);
+}
+
+/**
+ * Writes to a repository that may have been renamed. A host redirects such a write, GitHub with 307, others with 301. The
+ * client follows only redirects that repeat the request (RFC 9110, 15.4: with 301 to 303 a POST may become a GET, whose
+ * success says nothing), so after the others nothing has been done. The new name is looked up, and the same write is made
+ * under it.
+ * @throws HostError; `moved` if the host redirects the write, and shows no public repository of another name.
+ */
+export async function underCurrentName<T>(
+  rest: Rest,
+  repository: RepositoryName,
+  write: (repository: RepositoryName) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write(repository);
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== 'moved') throw error;
+    const current = await lookUp(rest, repository);
+    // The bot may see private repositories. What was meant for the public is not written there.
+    const isElsewhere = fullName(current).toLowerCase() !== fullName(repository).toLowerCase();
+    if (current.isPrivate || !isElsewhere) throw error;
+    return write({ owner: current.owner, name: current.name });
+  }
 }

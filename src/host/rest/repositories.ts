@@ -1,12 +1,9 @@
 /**
- * Repositories and pull requests by a host's REST interface, as far as all hosts are alike. How pull requests are opened
- * is in `github/` and `forgejo/`.
+ * Repositories and pull requests, as far as both ways of opening these are alike: `forks.ts` and `agit.ts` have the rest.
  *
  * Reads, and writes with the same result when repeated, are retried.
  */
-import type { Octokit } from '@octokit/rest';
-import { HostError, hostFailureOf } from '../../host-error.ts';
-import type { Clock } from '../../isolate/clock.ts';
+import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import type {
   Account,
@@ -21,83 +18,73 @@ import type {
   Source,
   Submodule,
 } from '../code-host.ts';
-import { expectAddress, expectNumber, expectStatus, expectText } from './answer.ts';
-import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
+import { expectAddress, expectList, expectNumber, expectStatus, expectText } from './answer.ts';
 import {
-  type Answer,
   type AnsweredPull,
+  branchOf,
+  lookUp,
+  placeOf,
   readAccount,
-  type ReadDialect,
-  type RepositoryPlace,
+  readPull,
+  underCurrentName,
 } from './reads.ts';
-import { underCurrentName } from './renamed.ts';
-import { failureStatus } from './request-failure.ts';
-import { unlessMissing } from './unless-missing.ts';
+import type { Rest } from './rest.ts';
 
+const CONTENTS = 'GET /repos/{owner}/{repo}/contents/{path}';
 const MAX_FILE_BYTES = 1024 * 1024;
+/** Each that the list of files does not name costs a request. */
+const MAX_SUBMODULES = 10;
 
 /** What is at a path. */
 interface AnsweredEntry {
   readonly type: string;
+  readonly sha: string;
   readonly size: number;
   readonly encoding?: string | null;
   readonly content?: string | null;
 }
 
-type ChangedPull = Pick<AnsweredPull, 'number' | 'state' | 'merged' | 'closed_at'>;
 type PullChanges = PullRequestChanges & { readonly state?: 'closed' };
 
-/** How one kind of host is asked. What takes `calls` makes more than one call, and retries each by itself. */
-export interface RepositoryDialect extends Pick<ReadDialect, 'account' | 'lookUp' | 'pull'> {
-  /** A list: the entries of a folder. */
-  contents(
-    octokit: Octokit,
-    at: RepositoryPlace & { readonly path: string },
-  ): Promise<Answer<AnsweredEntry | readonly unknown[]>>;
-  /** Whether a pull request is the one that was recorded under its number. @param repository where it was asked for. */
-  isRecorded(pull: AnsweredPull, head: Head, repository: RepositoryName, recorded: PullRequestPlace): boolean;
-  /** The open one, else one that is closed; null if there is none. */
-  findPull(calls: RestCalls, repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
-  /** Null: its fork is gone. */
-  sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
-  changePull(
-    octokit: Octokit,
-    at: RepositoryPlace & { readonly index: number },
-    changes: PullChanges,
-  ): Promise<Answer<ChangedPull>>;
-  changedSubmodules(
-    calls: RestCalls,
-    at: RepositoryPlace & { readonly index: number },
-  ): Promise<readonly Submodule[]>;
-}
-
 export abstract class RestRepositories implements RepositoryHost {
-  protected readonly calls: RestCalls;
-  readonly #dialect: RepositoryDialect;
+  protected readonly rest: Rest;
   #account: Account | null = null;
 
-  constructor(access: RestAccess & { readonly clock: Clock }, dialect: RepositoryDialect) {
-    this.calls = openCalls(access);
-    this.#dialect = dialect;
+  constructor(rest: Rest) {
+    this.rest = rest;
   }
 
+  /** Whether a pull request is the one that was recorded under its number. @param repository where it was asked for. */
+  protected abstract isRecorded(
+    pull: AnsweredPull,
+    head: Head,
+    repository: RepositoryName,
+    recorded: PullRequestPlace,
+  ): boolean;
+  /** The open one, else one that is closed; null if there is none. Makes calls, and retries each by itself. */
+  protected abstract findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
+  /** Null: its fork is gone. */
+  protected abstract sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
+
   async account(): Promise<Account> {
-    return (this.#account ??= await this.retried((octokit) => readAccount(this.#dialect, octokit)));
+    return (this.#account ??= await readAccount(this.rest));
   }
 
   async repository(name: RepositoryName): Promise<Repository> {
-    return this.#dialect.lookUp(this.calls, name);
+    return lookUp(this.rest, name);
   }
 
   /** Asked for as JSON and not as raw bytes: of more than 1 MB GitHub then sends nothing. */
-  async file({ owner, name: repo }: RepositoryName, path: string): Promise<FileAnswer> {
+  async file(repository: RepositoryName, path: string): Promise<FileAnswer> {
     const entry = await unlessMissing(() =>
-      this.retried(async (octokit): Promise<FileAnswer> => {
-        const { data } = await this.#dialect.contents(octokit, { owner, repo, path });
-        if (isList(data)) return { kind: 'unreadable' };
-        const isFile = expectText(data.type) === 'file' && data.encoding === 'base64';
-        return isFile && typeof data.content === 'string' && !(data.size > MAX_FILE_BYTES)
-          ? { kind: 'file', content: Buffer.from(data.content, 'base64') }
+      this.rest.retried(async (): Promise<FileAnswer> => {
+        const { data } = await this.rest.call(CONTENTS, { ...placeOf(repository), path });
+        // A folder.
+        if (Array.isArray(data)) return { kind: 'unreadable' };
+        const { type, encoding, content, size } = data as AnsweredEntry;
+        const isFile = expectText(type) === 'file' && encoding === 'base64';
+        return isFile && typeof content === 'string' && !(size > MAX_FILE_BYTES)
+          ? { kind: 'file', content: Buffer.from(content, 'base64') }
           : { kind: 'unreadable' };
       }),
     );
@@ -109,17 +96,16 @@ export abstract class RestRepositories implements RepositoryHost {
     head: Head,
     recorded: PullRequestPlace | null = null,
   ): Promise<PullRequest | null> {
-    const dialect = this.#dialect;
-    const known = await this.retried(async (octokit) => {
-      const shown = recorded === null ? null : await this.#shown(octokit, repository, recorded.number);
+    const known = await this.rest.retried(async () => {
+      const shown = recorded === null ? null : await this.#shown(repository, recorded.number);
       // The number belongs to another one if the hash is of another repository, or this one was created again.
       const isKnown =
-        shown !== null && recorded !== null && dialect.isRecorded(shown, head, repository, recorded);
+        shown !== null && recorded !== null && this.isRecorded(shown, head, repository, recorded);
       return isKnown ? this.toPullRequest(shown, repository) : null;
     });
     if (known !== null) return known;
-    const found = await dialect.findPull(this.calls, repository, head);
-    return found === null ? null : this.retried(async () => this.toPullRequest(found, repository));
+    const found = await this.findPull(repository, head);
+    return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
   }
 
   async editPullRequest(
@@ -137,54 +123,76 @@ export abstract class RestRepositories implements RepositoryHost {
         return merged ? { kind: 'merged' } : { kind: 'closed', at };
       } catch (error) {
         // Gitea: "cannot change state of this pull request, it was already merged"
-        if (!(error instanceof HostError) || failureStatus(error) !== 412) throw error;
-        const at = { owner: name.owner, repo: name.name, index: number };
-        const { merged } = await this.retried((octokit) => this.#dialect.pull(octokit, at));
+        if (hostFailureOf(error).status !== 412) throw error;
+        const { merged } = await this.rest.retried(() => readPull(this.rest, name, number));
         if (merged) return { kind: 'merged' };
         throw error;
       }
     });
   }
 
-  async changedSubmodules(
-    { owner, name: repo }: RepositoryName,
-    index: number,
-  ): Promise<readonly Submodule[]> {
-    return this.#dialect.changedSubmodules(this.calls, { owner, repo, index });
+  /**
+   * GitHub's list of files has each one's patch, which names a submodule's commit. Gitea's does not say what is a
+   * submodule, but one counts as a file with a single line: those are looked at, the first few of them.
+   */
+  async changedSubmodules(repository: RepositoryName, pull_number: number): Promise<readonly Submodule[]> {
+    const { rest } = this;
+    const at = placeOf(repository);
+    const files = await rest.retried(async () => {
+      const list = { ...at, pull_number, ...rest.differences.page };
+      return expectList((await rest.call('GET /repos/{owner}/{repo}/pulls/{pull_number}/files', list)).data);
+    });
+    const named = files.flatMap(({ filename, patch }) => {
+      const oid = /^\+Subproject commit ([0-9a-f]{40})$/m.exec(patch ?? '')?.[1];
+      return oid === undefined ? [] : [{ path: expectText(filename), oid }];
+    });
+    const unnamed = files.filter(
+      ({ patch, status, additions, deletions }) =>
+        patch === undefined && !/deleted|removed/.test(status) && additions === 1 && deletions <= 1,
+    );
+    if (unnamed.length === 0) return named;
+    const ref = await rest.retried(async () =>
+      expectText((await readPull(rest, repository, pull_number)).head.sha),
+    );
+    const entries = unnamed.slice(0, MAX_SUBMODULES).map(({ filename }) =>
+      rest.retried(async () => {
+        const path = expectText(filename);
+        const { type, sha } = (await rest.call(CONTENTS, { ...at, ref, path })).data as AnsweredEntry;
+        return type === 'submodule' ? [{ path, oid: expectText(sha) }] : [];
+      }),
+    );
+    return [...named, ...(await Promise.all(entries)).flat()];
   }
 
   #changePull(
-    { owner, name: repo }: RepositoryName,
-    index: number,
+    repository: RepositoryName,
+    pull_number: number,
     changes: PullChanges,
-  ): Promise<ChangedPull> {
-    return this.retried(async (octokit) => {
-      const answer = await this.#dialect.changePull(octokit, { owner, repo, index }, changes);
+  ): Promise<Pick<AnsweredPull, 'merged' | 'closed_at'>> {
+    return this.rest.retried(async () => {
+      const change = { ...placeOf(repository), pull_number, ...changes };
+      const answer = await this.rest.call('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', change);
       // Gitea answers with 201, although nothing is new.
       expectStatus(answer, 200, 201);
       const { number, state } = answer.data;
-      const isChanged = expectNumber(number) === index && (changes.state ?? state) === state;
+      const isChanged = expectNumber(number) === pull_number && (changes.state ?? state) === state;
       if (!isChanged) throw new TypeError('the host did not change this pull request');
       return answer.data;
     });
   }
 
   /** One by its number; null if the host shows none with it. */
-  #shown(
-    octokit: Octokit,
-    { owner, name: repo }: RepositoryName,
-    index: number,
-  ): Promise<AnsweredPull | null> {
+  #shown(repository: RepositoryName, number: number): Promise<AnsweredPull | null> {
     return unlessMissing(async () => {
-      const pull = await this.#dialect.pull(octokit, { owner, repo, index });
-      if (pull.number !== index) throw new TypeError('the host answers with another pull request');
+      const pull = await readPull(this.rest, repository, number);
+      if (pull.number !== number) throw new TypeError('the host answers with another pull request');
       return pull;
     });
   }
 
   /** @throws TypeError for fields of another shape */
   protected toPullRequest(pull: AnsweredPull, repository: RepositoryName): PullRequest {
-    const source = this.#dialect.sourceOf(pull, repository);
+    const source = this.sourceOf(pull, repository);
     return {
       number: expectNumber(pull.number),
       url: expectAddress(pull.html_url),
@@ -192,34 +200,14 @@ export abstract class RestRepositories implements RepositoryHost {
       base: expectText(pull.base.ref),
       source,
       fork: source?.refName.startsWith('refs/heads/') ? source.repository : null,
-      ...(pull.branch === null && { id: expectNumber(pull.id) }),
+      ...(branchOf(this.rest, pull) === null && { id: expectNumber(pull.id) }),
     };
-  }
-
-  /** A call that may be repeated. @throws HostError */
-  protected retried<T>(call: (octokit: Octokit) => Promise<T>): Promise<T> {
-    return this.calls.retried(() => call(this.calls.octokit));
-  }
-
-  /** Where the host finds nothing, only a read tells whether the repository is there. */
-  protected async created<T>(
-    repository: RepositoryName,
-    create: (name: RepositoryName) => Promise<T>,
-  ): Promise<T> {
-    return this.renamed(repository, create).catch(async (error: unknown) => {
-      if (hostFailureOf(error).status === 404) await this.repository(repository);
-      throw error;
-    });
   }
 
   protected renamed<T>(
     repository: RepositoryName,
     write: (repository: RepositoryName) => Promise<T>,
   ): Promise<T> {
-    return underCurrentName((name) => this.repository(name), repository, write);
+    return underCurrentName(this.rest, repository, write);
   }
-}
-
-function isList(data: AnsweredEntry | readonly unknown[]): data is readonly unknown[] {
-  return Array.isArray(data);
 }

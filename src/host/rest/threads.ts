@@ -5,65 +5,46 @@
  * Creating a comment or an issue is never retried: if the host's answer is lost, it may exist, and a second one would
  * be worse than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
  */
-import type { Clock } from '../../isolate/clock.ts';
-import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { HostError } from '../../host-error.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
-import { openCalls, type RestAccess, type RestCalls } from './octokit.ts';
-import type { Answer, AnsweredRemark, ReadDialect, RepositoryPlace, ThreadPlace } from './reads.ts';
-import { underCurrentName } from './renamed.ts';
+import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
+import type { Rest } from './rest.ts';
 
-const TIMEOUT_MS = 10_000;
+/** Of one call. */
+export const THREAD_TIMEOUT_MS = 10_000;
 
-/** A comment. */
-export interface CommentPlace extends RepositoryPlace {
-  readonly id: number;
-}
+const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
+const COMMENT = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
+/** A repository with more labels has most of them for machines. */
+const MAX_LABEL_PAGES = 10;
 
-/** How one kind of host is asked. */
-export interface ThreadDialect extends Pick<ReadDialect, 'account' | 'comments' | 'lookUp'> {
-  createComment(
-    calls: RestCalls,
-    thread: ThreadPlace,
-    body: string,
-  ): Promise<Answer<Pick<AnsweredRemark, 'id' | 'html_url'>>>;
-  createIssue(
-    calls: RestCalls,
-    place: RepositoryPlace,
-    issue: NewIssue,
-  ): Promise<Answer<{ readonly number: number; readonly html_url: string }>>;
-  comment(calls: RestCalls, place: CommentPlace): Promise<Answer<Pick<AnsweredRemark, 'id' | 'body'>>>;
-  editComment(
-    calls: RestCalls,
-    place: CommentPlace,
-    body: string,
-  ): Promise<Answer<Pick<AnsweredRemark, 'id'>>>;
-  deleteComment(calls: RestCalls, place: CommentPlace): Promise<Answer<unknown>>;
-  issue(calls: RestCalls, place: ThreadPlace): Promise<Answer<{ readonly html_url: string }>>;
-  closeIssue(
-    calls: RestCalls,
-    place: ThreadPlace,
-  ): Promise<Answer<{ readonly number: number; readonly state: string }>>;
-}
+/** Threads that exist, or did when this isolate looked. */
+const knownThreads = new Recent<true>({ most: 1_000 });
 
 export class RestThreads implements ThreadHost {
-  readonly #calls: RestCalls;
-  readonly #dialect: ThreadDialect;
+  readonly #rest: Rest;
 
-  constructor(access: RestAccess & { readonly clock: Clock }, dialect: ThreadDialect) {
-    this.#calls = openCalls(access);
-    this.#dialect = dialect;
+  constructor(rest: Rest) {
+    this.#rest = rest;
   }
 
-  async createComment(repository: RepositoryName, index: number, text: string): Promise<PostedComment> {
-    const created = this.#once(repository, async (place) => {
-      const answer = await this.#dialect.createComment(this.#calls, { ...place, index }, text);
+  async createComment(
+    repository: RepositoryName,
+    issue_number: number,
+    text: string,
+  ): Promise<PostedComment> {
+    const created = this.#once(repository, async (name) => {
+      if (this.#rest.differences.looksBeforeComment) await this.#expectThread(name, issue_number);
+      const comment = { ...placeOf(name), issue_number, body: text };
+      const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
       return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
     });
     return created.catch(async (error: unknown) => {
-      const to = await this.#movedTo(repository, index, error).catch(() => null);
+      const to = await this.#movedTo(repository, issue_number, error).catch(() => null);
       if (to === null) throw error;
       const says = `it is ${fullName(to.repository)}#${to.index} now`;
       throw new HostError('moved', `The issue was transferred: ${says}.`, error, { says });
@@ -85,23 +66,21 @@ export class RestThreads implements ThreadHost {
     }
   }
 
-  #createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
-    return this.#once(repository, async (place) => {
-      const answer = await this.#dialect.createIssue(this.#calls, place, issue);
+  #createIssue(repository: RepositoryName, { labels: names, ...text }: NewIssue): Promise<PostedIssue> {
+    return this.#once(repository, async (name) => {
+      // The types know labels by name only.
+      const labels = (await this.#labels(name, names)) as string[];
+      const issue = { ...placeOf(name), ...text, labels };
+      const answer = await this.#rest.call('POST /repos/{owner}/{repo}/issues', issue);
       expectStatus(answer, 201);
       return { number: expectNumber(answer.data.number), url: expectAddress(answer.data.html_url) };
     });
   }
 
-  async ownComments(repository: RepositoryName, index: number, since: number): Promise<CommentWithText[]> {
-    const { octokit, retried } = this.#calls;
-    const botId = await retried(async () => {
-      const { data } = await this.#dialect.account(octokit, { request: limited() });
-      return expectNumber(data.id);
-    });
-    return retried(async () => {
-      const thread = { ...placeOf(repository), index };
-      const comments = await this.#dialect.comments(octokit, thread, new Date(since).toISOString());
+  async ownComments(repository: RepositoryName, number: number, since: number): Promise<CommentWithText[]> {
+    const { id: botId } = await readAccount(this.#rest);
+    return this.#rest.retried(async () => {
+      const comments = await readComments(this.#rest, repository, number, new Date(since).toISOString());
       return comments
         .filter(({ user }) => user?.id === botId)
         .map(({ id, html_url, body }) => ({
@@ -114,64 +93,85 @@ export class RestThreads implements ThreadHost {
 
   async editComment(
     repository: RepositoryName,
-    id: number,
+    comment_id: number,
     change: (text: string) => string | null,
   ): Promise<void> {
     const edit = async (name: RepositoryName): Promise<void> => {
-      const text = change(await this.#textOf(name, id));
-      if (text === null) return;
-      const { data } = await this.#dialect.editComment(this.#calls, { ...placeOf(name), id }, text);
-      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+      const body = change(await this.#textOf(name, comment_id));
+      if (body === null) return;
+      const { data } = await this.#rest.call(`PATCH ${COMMENT}`, { ...placeOf(name), comment_id, body });
+      if (expectNumber(data.id) !== comment_id) throw new TypeError('the host answers with another comment');
     };
-    await this.#unlessGone(repository, edit, (name) => this.#textOf(name, id));
+    await this.#unlessGone(repository, edit, (name) => this.#textOf(name, comment_id));
   }
 
-  async deleteComment(repository: RepositoryName, id: number): Promise<void> {
+  async deleteComment(repository: RepositoryName, comment_id: number): Promise<void> {
     const remove = async (name: RepositoryName): Promise<void> =>
-      expectStatus(await this.#dialect.deleteComment(this.#calls, { ...placeOf(name), id }), 204);
-    await this.#unlessGone(repository, remove, (name) => this.#textOf(name, id));
+      expectStatus(await this.#rest.call(`DELETE ${COMMENT}`, { ...placeOf(name), comment_id }), 204);
+    await this.#unlessGone(repository, remove, (name) => this.#textOf(name, comment_id));
   }
 
-  async closeIssue(repository: RepositoryName, index: number): Promise<void> {
-    await this.#close(repository, index).catch(async (error: unknown) => {
-      const to = await this.#movedTo(repository, index, error).catch(() => null);
+  async closeIssue(repository: RepositoryName, number: number): Promise<void> {
+    await this.#close(repository, number).catch(async (error: unknown) => {
+      const to = await this.#movedTo(repository, number, error).catch(() => null);
       if (to === null) throw error;
       await this.#close(to.repository, to.index);
     });
   }
 
-  #close(repository: RepositoryName, index: number): Promise<void> {
+  #close(repository: RepositoryName, issue_number: number): Promise<void> {
     const close = async (name: RepositoryName): Promise<void> => {
-      const { data } = await this.#dialect.closeIssue(this.#calls, { ...placeOf(name), index });
-      if (expectNumber(data.number) !== index || data.state !== 'closed')
+      const change = { ...placeOf(name), issue_number, state: 'closed' } as const;
+      const { data } = await this.#rest.call(`PATCH ${ISSUE}`, change);
+      if (expectNumber(data.number) !== issue_number || data.state !== 'closed')
         throw new TypeError('the host answers with another issue');
     };
-    return this.#unlessGone(repository, close, (name) =>
-      this.#dialect.issue(this.#calls, { ...placeOf(name), index }),
-    );
+    return this.#unlessGone(repository, close, (name) => this.#issue(name, issue_number));
+  }
+
+  async #issue(repository: RepositoryName, issue_number: number) {
+    return (await this.#rest.call(`GET ${ISSUE}`, { ...placeOf(repository), issue_number })).data;
+  }
+
+  async #expectThread(repository: RepositoryName, number: number): Promise<void> {
+    const key = `${this.#rest.apiUrl} ${fullName(repository)}#${number}`.toLowerCase();
+    if (knownThreads.get(key) !== null) return;
+    await this.#issue(repository, number);
+    knownThreads.set(key, true);
+  }
+
+  /** As the host wants them: by name, or the numbers of those that the repository has. */
+  async #labels(repository: RepositoryName, names: readonly string[]): Promise<readonly (string | number)[]> {
+    if (names.length === 0 || !this.#rest.differences.labelsByNumber) return names;
+    const ids: number[] = [];
+    let pages = 0;
+    for await (const { data } of this.#rest.pages('GET /repos/{owner}/{repo}/labels', placeOf(repository))) {
+      ids.push(...data.filter(({ name }) => names.includes(name)).map(({ id }) => expectNumber(id)));
+      if (ids.length >= names.length || (pages += 1) === MAX_LABEL_PAGES) break;
+    }
+    return ids;
   }
 
   /** Where an issue stands that was transferred to another public repository; null: nowhere, or nobody knows. */
-  async #movedTo(repository: RepositoryName, index: number, error: unknown) {
+  async #movedTo(repository: RepositoryName, number: number, error: unknown) {
     if (!(error instanceof HostError) || error.code !== 'moved') return null;
-    const to = await this.#calls.retried(async () => {
-      const { data } = await this.#dialect.issue(this.#calls, { ...placeOf(repository), index });
-      return expectThread(data.html_url);
-    });
+    const to = await this.#rest.retried(async () =>
+      expectThread((await this.#issue(repository, number)).html_url),
+    );
     const isHere = fullName(to.repository).toLowerCase() === fullName(repository).toLowerCase();
-    return isHere || (await this.#dialect.lookUp(this.#calls, to.repository)).isPrivate ? null : to;
+    return isHere || (await lookUp(this.#rest, to.repository)).isPrivate ? null : to;
   }
 
-  async #textOf(repository: RepositoryName, id: number): Promise<string> {
-    const { data } = await this.#dialect.comment(this.#calls, { ...placeOf(repository), id });
+  async #textOf(repository: RepositoryName, comment_id: number): Promise<string> {
+    const { data } = await this.#rest.call(`GET ${COMMENT}`, { ...placeOf(repository), comment_id });
     // Another comment's text, or none, is not to be written over this one's.
-    if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+    if (expectNumber(data.id) !== comment_id) throw new TypeError('the host answers with another comment');
     return data.body ?? '';
   }
 
   /** Something new. @throws HostError */
-  #once<T>(repository: RepositoryName, create: (place: RepositoryPlace) => Promise<T>): Promise<T> {
-    return this.#renamed(repository, (name) => this.#calls.once(() => create(placeOf(name))));
+  #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => create(name), false));
   }
 
   /**
@@ -185,28 +185,15 @@ export class RestThreads implements ThreadHost {
     read: (repository: RepositoryName) => Promise<unknown>,
   ): Promise<void> {
     const call = (make: (repository: RepositoryName) => Promise<unknown>) =>
-      this.#renamed(repository, (name) => this.#calls.retried(() => make(name)));
+      underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => make(name)));
     const refusal = await call(change).then(() => null, ifGone);
     if (refusal === null || (await call(read).then(() => null, ifGone)) !== null) return;
     throw refusal;
   }
-
-  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName((name) => this.#dialect.lookUp(this.#calls, name), repository, write);
-  }
-}
-
-function placeOf({ owner, name }: RepositoryName): RepositoryPlace {
-  return { owner, repo: name, request: limited() };
 }
 
 /** @throws any other error */
 function ifGone(error: unknown): unknown {
   if (error instanceof HostError && error.code === 'missing') return error;
   throw error;
-}
-
-/** The time limit of one call. */
-function limited(): { signal: AbortSignal } {
-  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }

@@ -82,22 +82,22 @@ export interface Named {
 /**
  * The pull request that a push names with `-o pr-hash`, claimed. If nobody knows it, the person is told.
  * @param listed its claim, if the service has it in its list; otherwise only the host knows it.
- * @throws Refusal if another push to it is in progress.
+ * @param mayOpen whether the push would open another one. @throws Refusal if another push to it is in progress.
  */
 export async function findNamed(
   questions: Questions,
   { repository }: Upstream,
   prHash: string | null,
   listed: ClaimedUpdate | null,
+  mayOpen: boolean,
 ): Promise<Named> {
   if (prHash === null) return { named: null, claim: null };
   const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
   if (pullRequest === null) {
     const meant = await questions.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
-    await questions.note(
-      `NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.${question}`,
-    );
+    const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    await questions.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
     return { named: null, claim: null };
   }
   const claim = listed ?? (await questions.claim(prHash));

@@ -21,7 +21,7 @@ import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
-import { sameWorkLines } from '../same-work.ts';
+import { sameWorkLines, tellSameWork } from '../same-work.ts';
 import { isUpdate, newestOf, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import {
   type Base,
@@ -33,6 +33,7 @@ import {
   openUpstream,
 } from './destination.ts';
 import { borrowedLines } from './borrowed.ts';
+import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
@@ -83,7 +84,7 @@ async function judged(
   const open = openUpstream(upstream, settings, branchOf(taken.target, options.base));
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed);
+  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed, refusal === null);
   const changesTexts = options.title !== null || options.description !== null;
   if (isUpdate({ named: found }) && changesTexts && options.prKey === null) throw missingKey('texts');
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
@@ -105,6 +106,7 @@ async function judged(
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
+  const oddities = await checkFolders(pack, rootsOf(plan), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(plan.commits, identity);
   const { dateOf } = datesOf(undated, known, now);
@@ -149,7 +151,6 @@ async function judged(
     ground: [...work.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
-    mayChangeSubmodules: open.hasSubmodules || names.hasGitlinks,
   };
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise(push, where);
@@ -159,6 +160,8 @@ async function judged(
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
     ...warningOfEncoding(push),
+    ...oddities,
+    ...(open.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(push, pack) : []),
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
@@ -167,8 +170,12 @@ async function judged(
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }
-  const same = named === null ? await questions.sameWork(push, undated()) : null;
-  if (same !== null) await questions.noteSame(same, sameWorkLines({ settings }, push, same));
+  // What would be refused anyway is no new pull request.
+  const isNew = named === null && refusal === null;
+  const same = isNew ? await questions.sameWork(push, undated()) : null;
+  if (same !== null) {
+    await tellSameWork(questions, same, sameWorkLines({ settings, target: repository }, push, same));
+  }
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
@@ -185,6 +192,10 @@ function refuseNuls(plan: Plan): void {
       `Code hosts refuse such commits. Change the message of "${title}": "git commit --amend" or "git rebase -i".`,
     ]);
   }
+}
+
+function rootsOf({ commits }: Plan): Set<Oid> {
+  return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
 }
 
 function unsigned(repository: RepositoryName): Refusal {

@@ -24,10 +24,12 @@ import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
-import { compareWork } from '../same-work.ts';
-import type { NamedPullRequest } from '../verdict/verdict.ts';
+import { findSameWork, worksOf } from '../same-work.ts';
+import type { ReceivedPack } from '../receive/receive.ts';
+import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
+import { submoduleLines } from './submodules.ts';
 
 /** What any visitor could see of it, and the bot's name. */
 export interface Upstream {
@@ -107,9 +109,9 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
-    /** What an open pull request has of these commits; null: nothing. */
-    sameWork: async (push: Parameters<typeof compareWork>[1], undated: AnonymousCommits) =>
-      (await compareWork(run, push, undated)).same,
+    /** What a pull request has of these commits; null: nothing. */
+    sameWork: async (push: Parameters<typeof findSameWork>[1], undated: AnonymousCommits) =>
+      findSameWork(run, push, await worksOf(run, push, undated)),
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
@@ -142,6 +144,8 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
+    /** Lines for the person about submodules that the push changes. */
+    submoduleLines: (push: Publishable, pack: ReceivedPack) => submoduleLines(run, push, pack),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),

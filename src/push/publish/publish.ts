@@ -14,14 +14,15 @@ import type { Place, PushHost } from '../push-host.ts';
 import { findPullRequest, recordOf } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
-import { compareWork, sameWorkLines } from '../same-work.ts';
+import { findSameWork, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Delivery } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
-import { type Proposal, submoduleWarning } from './pull-request.ts';
+import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -68,21 +69,34 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
     const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
-    const [submodules, newRemarks] = await Promise.all([
-      push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
-      record(run, publication, pullRequest, attempt.work, {
-        title: titleOf(push, anonymous),
-        prHash,
-        tip: anonymous.tip,
-        dates: dates.added(),
-      }),
-    ]);
-    await run.reply.note(...submodules);
+    const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
+    const newRemarks = await record(run, { ...publication, place }, pullRequest, attempt.works, {
+      title: titleOf(push, anonymous),
+      prHash,
+      tip: anonymous.tip,
+      dates: dates.added(),
+    });
     return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
   }
+}
+
+/**
+ * An update may have opened another pull request, where the first was closed in between (AGit flow). It takes a place like
+ * any other, but is open already, whatever the limits say. Null: it has opened none.
+ */
+async function placeOfAnother(
+  { host }: PushRun,
+  { push, pushHash }: Publication,
+  { number }: PullRequest,
+): Promise<Place | null> {
+  if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
+  const place = await host.admission.place(pushHash).catch(() => null);
+  await place?.take(push.repository, push.policyLimits).catch(() => {});
+  await place?.settle(true).catch(() => {});
+  return place;
 }
 
 /** Repositories in which this isolate has opened or updated a pull request. */
@@ -138,14 +152,17 @@ async function prepare(run: PushRun, publication: Publication, delivery: Deliver
   // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
   const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
   await place?.settle(isAnother && !publication.isReleased);
+  // Now the pull request has its place, so that what is told of it comes true.
+  if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
   if (first !== 'later') await delivery.prepare();
   return attempt;
 }
 
 interface Attempt extends Proposal {
   readonly dates: Dates;
-  /** To be recorded; null for an update, and if the same work is open already. */
-  readonly work: string | null;
+  readonly works: readonly string[];
+  /** Another pull request that has them; null: none is to be told. */
+  readonly same: SameWork | null;
 }
 
 /**
@@ -160,10 +177,11 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const botLogin = await host.botLogin();
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
+  const works = await worksOf(run, push, undated());
   // A push that names its pull request is an update, so it is not compared with others.
-  const [begun, compared] = await Promise.all([
+  const [begun, found] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    push.named === null ? compareWork(run, push, undated()) : null,
+    push.named === null ? findSameWork(run, push, works) : null,
   ]);
   if (begun === null) return null;
   const { intent } = begun;
@@ -175,19 +193,22 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
   // A retry continues its own pull request, so there is nothing to warn of.
-  const same = compared?.same ?? null;
-  if (!isRepeated && same !== null) await tellSameWork(run, push, prHash, same);
-  // Keep the first record: somebody who copies public commits must not replace what their author is told.
-  const isCopy = same?.shared === push.commits.length;
-  const work = compared === null || isCopy ? null : compared.work;
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
+  const same = isRepeated ? null : found;
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, works, same };
 }
 
-/** Warns before anything is public. The push still opens a pull request, as the contract says. */
-async function tellSameWork(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
-  const [what, instead] = sameWorkLines(run, push, same);
+/**
+ * Warns before anything is public. The push still opens a pull request, as the contract says, unless the operator wants no
+ * doubles.
+ */
+async function tellDouble(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
+  const lines = sameWorkLines(run, push, same);
+  const [what, instead] = lines;
+  if (same.isMerged) return tellSameWork(run.reply, same, lines);
+  if (run.settings.pushDoubles === 'refuse')
+    throw new Refusal('double', 'the commits are open already', lines);
   const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
-  await run.reply.noteSame(same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
+  await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 
 /** Null: it stays what it was. */
@@ -203,7 +224,7 @@ async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   pullRequest: PullRequest,
-  work: string | null,
+  works: readonly string[],
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
@@ -213,7 +234,7 @@ async function record(
   const known = { ...named, ...(id !== undefined && { id }) };
   const object = host.pullRequest(prHash);
   const at = host.clock.now();
-  const opened = { ...known, openedAt: at, ...(work !== null && { work }) };
+  const opened = { ...known, openedAt: at, works };
   const [recorded, left] = await Promise.all([
     object
       .record(
@@ -224,10 +245,11 @@ async function record(
       .then((newRemarks) => ({ newRemarks }))
       .catch((error: unknown) => ({ error })),
     place?.opened(opened) ?? [],
+    push.named !== null && host.addWorks(prHash, works),
   ]);
   try {
     if ('error' in recorded) throw recorded.error;
-    if (left.length > 0) await object.tellLater(left, at, work ?? undefined);
+    if (left.length > 0) await object.tellLater(left, at, works);
     return recorded.newRemarks;
   } catch (error) {
     claims.keep();

@@ -26,11 +26,15 @@ export type RefusalCode =
   // The same push, or another to the same pull request, is under way, or came first.
   | 'in-progress'
   | 'overtaken'
+  // Another pull request has the commits.
+  | 'double'
   // Somebody else has pushed to the branch.
   | 'others-work'
   // What was sent.
   | 'bad-request'
   | 'bad-pack'
+  // As Git's own check would say at the host.
+  | 'fsck'
   | 'incomplete'
   | 'too-large'
   | 'not-rewritable'

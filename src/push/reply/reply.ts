@@ -11,10 +11,12 @@ import type { Clock } from '../../isolate/clock.ts';
 /** Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five seconds. */
 const KEEP_ALIVE_MS = 2_500;
 
-/** An open pull request that has commits of a push already. */
+/** A pull request that has commits of a push already. */
 export interface SameWork {
   readonly prHash: string;
   readonly url: string;
+  /** Else it is open. */
+  readonly isMerged: boolean;
   /** How many commits of the push are in it. */
   readonly shared: number;
 }
@@ -22,7 +24,7 @@ export interface SameWork {
 export interface Reply {
   /** Lines that the person should know: warnings and the like. */
   note(...lines: readonly string[]): Promise<void>;
-  /** The work is in an open pull request already. @param lines say so in the words of push options. */
+  /** The work is in a pull request already. @param lines say so in the words of push options. */
   noteSame(same: SameWork, lines: readonly string[]): Promise<void>;
   /** What the service is doing at this moment. */
   step(line: string): Promise<void>;

@@ -195,6 +195,8 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     notifyBaseUrl,
     prUpdatePolicy,
     identityCheck,
+    pushSecrets: c.var.config.pushSecrets,
+    pushDoubles: c.var.config.pushDoubles,
     publishDelayMs: c.var.config.publishDelayMs,
     whenBusy: c.var.config.whenBusy,
     review: c.var.config.review,

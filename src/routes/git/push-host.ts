@@ -1,8 +1,9 @@
-/** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
+/** Connects the parts for the code host of one request: REST, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { shred } from '../../durable/held-pushes/shred.ts';
+import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { recordName, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -29,7 +30,7 @@ import {
 import { openSpool } from '../../spool/spool.ts';
 import type { Admission, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
-import { mayBeRecorded, prHashNear, prHashWith } from '../../stats/recorded-hashes.ts';
+import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { siteWindowKey } from '../../limits/client.ts';
 import { clientOf } from '../request/client.ts';
@@ -122,14 +123,20 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async openWith(repository, works) {
-      const found = await guessed(c, prHashWith(c.env.DB, recordName(host, repository), works));
-      const view = found === null ? null : await shown(c, found.prHash);
-      return found === null || view === null ? null : { ...found, url: view.url };
+    async pullRequestWith(repository, works) {
+      const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
+      const views = await Promise.all(
+        (found ?? []).map(async ({ prHash, last }) => ({ last, view: await shown(c, prHash) })),
+      );
+      const inState = (state: PullRequestView['state']) => views.find(({ view }) => view?.state === state);
+      const { last, view } = inState('open') ?? inState('merged') ?? { last: 0, view: null };
+      return view && { prHash: view.prHash, url: view.url, isMerged: view.state === 'merged', last };
     },
+    addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
     async openNear(repository, prHash) {
       const near = await guessed(c, prHashNear(c.env.DB, recordName(host, repository), prHash));
-      return near === null ? null : shown(c, near);
+      const view = near === null ? null : await shown(c, near);
+      return view?.state === 'open' ? view : null;
     },
     ...pushHolds(c),
     async isKnownRepository({ owner, name: repo }) {
@@ -146,18 +153,18 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
   };
 }
 
-/** Only for a hint to the person: null if nobody answers. */
+/** Only for a hint to a person: null if nobody answers. */
 function guessed<T>({ var: { logger } }: Context<AppEnv>, answer: Promise<T>): Promise<T | null> {
   return answer.catch((error: unknown) => {
-    logger.warn('an open pull request that may be meant could not be looked up', { error });
+    logger.warn('a pull request that may be meant could not be looked up', { error });
     return null;
   });
 }
 
-/** An open pull request. Nobody is told of it before the host shows it. */
+/** Nobody is told of a pull request before the host shows it. */
 async function shown(c: Context<AppEnv>, prHash: string) {
   const view = await guessed(c, pullRequestOf(c.env, prHash).view());
-  return view?.isShown && view.state === 'open' ? view : null;
+  return view?.isShown ? view : null;
 }
 
 /** Held pushes: their object, the keys of their spools in KV, and the client's window. */

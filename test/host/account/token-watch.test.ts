@@ -1,9 +1,7 @@
 /** What answers tell about the bot's token, and how often the operator hears of it. */
 import { describe, expect, it } from 'vitest';
-import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
+import { ACCOUNT_RULES, type TokenProblem } from '../../../src/host/account/account-rules.ts';
 import { TokenWatch } from '../../../src/host/account/token-watch.ts';
-import { FORGEJO_RULES } from '../../../src/host/forgejo/account-rules.ts';
-import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
 import { SUSPENDED_TEXT } from '../../../sandbox/known-answers.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
@@ -17,7 +15,7 @@ const answer = (headers: Record<string, string>, status = 200, text = '') => ({
   text,
 });
 const problems = (headers: Record<string, string>, status = 200, token = 'ghp_x') =>
-  GITHUB_RULES.tokenProblems(token, answer(headers, status), NOW);
+  ACCOUNT_RULES.github.tokenProblems(token, answer(headers, status), NOW);
 
 describe('a token', () => {
   it.each([
@@ -65,7 +63,7 @@ describe('a token of Forgejo or Gitea', () => {
     ['token scope is limited to public repos', null],
     ['Push to create is not enabled for users.', null],
   ])('that a call is refused for with "%s" has the problems %j', (text, expected) => {
-    expect(FORGEJO_RULES.tokenProblems('x', { ...answer({}, 403), text }, NOW)).toEqual(expected);
+    expect(ACCOUNT_RULES.forgejo.tokenProblems('x', { ...answer({}, 403), text }, NOW)).toEqual(expected);
   });
 });
 
@@ -74,21 +72,21 @@ describe('an account', () => {
     'that the host calls suspended is recognised: %s',
     (text) => {
       const said = { ...answer({ 'X-OAuth-Scopes': ALL }, 403), text };
-      expect(GITHUB_RULES.tokenProblems('ghp_x', said, NOW)).toEqual(['suspended']);
-      expect(GITHUB_RULES.tokenProblems('ghp_x', { ...said, status: 200 }, NOW)).toEqual([]);
+      expect(ACCOUNT_RULES.github.tokenProblems('ghp_x', said, NOW)).toEqual(['suspended']);
+      expect(ACCOUNT_RULES.github.tokenProblems('ghp_x', { ...said, status: 200 }, NOW)).toEqual([]);
     },
   );
 
   it('is not taken for suspended because somebody else’s is', () => {
     const text = 'Repository access blocked. This account was suspended.';
-    expect(GITHUB_RULES.tokenProblems('ghp_x', { ...answer({}, 403), text }, NOW)).toBeNull();
+    expect(ACCOUNT_RULES.github.tokenProblems('ghp_x', { ...answer({}, 403), text }, NOW)).toBeNull();
   });
 });
 
 let accounts = 0;
 
 /** What is told of an account that nobody has looked at yet. */
-function watching(rules = GITHUB_RULES) {
+function watching(rules = ACCOUNT_RULES.github) {
   const clock = new PatientClock();
   const told: (readonly TokenProblem[])[] = [];
   const watch = new TokenWatch({
@@ -143,7 +141,7 @@ describe('the operator', () => {
   });
 
   it('hears of scopes that Forgejo and Gitea name one by one', () => {
-    const { told, watch } = watching(FORGEJO_RULES);
+    const { told, watch } = watching(ACCOUNT_RULES.forgejo);
     const lacking = (scope: string) =>
       answer(
         {},
@@ -172,6 +170,6 @@ describe('Forgejo and Gitea', () => {
     [401, 'invalid username, password or token', ['rejected']],
     [404, 'not found', null],
   ])('tell by %i "%s" of %j', (status, text, expected) => {
-    expect(FORGEJO_RULES.tokenProblems('t', answer({}, status, text), NOW)).toEqual(expected);
+    expect(ACCOUNT_RULES.forgejo.tokenProblems('t', answer({}, status, text), NOW)).toEqual(expected);
   });
 });

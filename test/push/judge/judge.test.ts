@@ -57,6 +57,8 @@ const circumstances = {
     maxRepositoryMb: 1,
     anonEmail: 'bot@x.example',
     identityCheck: 'refuse',
+    pushSecrets: 'proven',
+    pushDoubles: 'tell',
     prUpdatePolicy: 'hash',
     pullRequestFooter: '',
     hostUrl: 'https://git.test',

@@ -5,36 +5,49 @@
 import { utf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { changeIdsIn } from '../../../git/search/change-ids.ts';
+import type { Credential } from '../../../git/search/credentials.ts';
 import type { ContentHit } from '../../../git/search/pack-search.ts';
 import type { SearchedNames } from '../../../git/search/searched-names.ts';
-import { CHANGE_IDS, type Leak, MERGES, NAMES, ORIGINAL_IDS, OTHERS_NAMES } from './leaks.ts';
+import { CHANGE_IDS, CREDENTIALS, type Leak, MERGES, NAMES, ORIGINAL_IDS, OTHERS_NAMES } from './leaks.ts';
 import type { MergeSentences } from './merge-sentences.ts';
 import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 
 /** No more are shown. */
 export const MAX_FINDINGS = 10;
+const SHOWN_OF_CREDENTIAL = 12;
 
-const WORDS = 'A name or login of one word would become public. Check whether these lines name you:';
+/** Folders and files of tests and examples, whose credentials are made up as a rule. */
+const EXAMPLES =
+  /(?:^|[/._-])(?:tests?|spec|specs|fixtures?|examples?|samples?|mocks?|testdata|e2e)(?:[/._-]|$)/i;
+const LIKELY =
+  'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
+const WORDS = 'A name or login may become public. Check whether these lines name you:';
 
 export class Findings {
   readonly #names: SearchedNames;
+  readonly #refusesAll: boolean;
   readonly #words: string[] = [];
+  readonly #likely: string[] = [];
   readonly #found = new Map<Leak, string[]>([
     [NAMES, []],
+    [CREDENTIALS, []],
     [OTHERS_NAMES, []],
     [ORIGINAL_IDS, []],
     [CHANGE_IDS, []],
     [MERGES, []],
   ]);
 
-  constructor(names: SearchedNames) {
+  /** @param refusesAll whether what only looks like a credential is a leak, too. */
+  constructor(names: SearchedNames, refusesAll = false) {
     this.#names = names;
+    this.#refusesAll = refusesAll;
   }
 
   /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
   addText(where: () => string, text: Uint8Array): void {
     for (const at of changeIdsIn(text)) this.#add(CHANGE_IDS, () => line(where(), lineAround(text, at + 1)));
-    const { name, word } = this.#names.firstIn(text);
+    const { name, word, credentials } = this.#names.firstIn(text);
+    for (const credential of credentials) this.#addCredential(where(), credential, false);
     if (name !== null)
       this.#add(this.#leakOf(name.text), () => line(where(), lineAround(text, name.end - 1)));
     if (word !== null) this.#addWord(() => line(where(), lineAround(text, word.end - 1)));
@@ -67,7 +80,12 @@ export class Findings {
 
   /** In files and folders. */
   addHits(hits: readonly ContentHit[]): void {
-    for (const { excerpt, kind, text, path } of hits) {
+    for (const { excerpt, kind, text, credential, path } of hits) {
+      if (credential !== null) {
+        const isExample = path === null || EXAMPLES.test(path);
+        this.#addCredential(path === null ? 'a changed file' : shown(path), credential, isExample);
+        continue;
+      }
       const words = shown(Buffer.from(excerpt).toString());
       const what = this.#names.kindOf(text) === 'id' ? `the id of a commit of this push: ${words}` : words;
       const where = kind === 'name' ? 'name of a file' : path === null ? 'a changed file' : shown(path);
@@ -85,9 +103,16 @@ export class Findings {
     return [...this.#found.values()].flat().slice(0, MAX_FINDINGS);
   }
 
-  /** Where names and logins of one word stand, under a heading. They are no leak, as they may mean something else. */
+  /** What is likely only, under headings. It is no leak, as it may mean something else. */
   get words(): readonly string[] {
-    return this.#words.length === 0 ? [] : [WORDS, ...this.#words];
+    return [...under(LIKELY, this.#likely), ...under(WORDS, this.#words)];
+  }
+
+  /** Only its beginning is shown, because terminals and logs remember. @param isExample it may be. */
+  #addCredential(where: string, { what, isProven, text }: Credential, isExample: boolean): void {
+    const described = `  ${where}: ${what} (${shown(text.slice(0, SHOWN_OF_CREDENTIAL))}…)`;
+    if ((isProven && !isExample) || this.#refusesAll) this.#add(CREDENTIALS, () => described);
+    else if (this.#likely.length < MAX_FINDINGS) this.#likely.push(described);
   }
 
   #addWord(describe: () => string): void {
@@ -105,6 +130,10 @@ export class Findings {
     const lines = this.#found.get(leak) as string[];
     return lines.length < MAX_FINDINGS && lines.push(describe()) > 0;
   }
+}
+
+function under(heading: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [heading, ...lines];
 }
 
 function line(where: string, text: string): string {

@@ -53,6 +53,15 @@ export const MERGES: Leak = {
   ],
 };
 
+export const CREDENTIALS: Leak = {
+  reason: 'a credential would become public',
+  heading: 'A credential would become public:',
+  advice: [
+    'Whoever issued it knows whose it is, and hosts tell the issuer of what they find. Remove it and push again: "git commit --amend"',
+    'changes the last commit, "git rebase -i" earlier ones. If it was ever pushed elsewhere, revoke it.',
+  ],
+};
+
 /** @param leaks at least one, the worst first. @param lines where they are, and what was searched. */
 export function wouldBePublic(leaks: readonly Leak[], lines: readonly string[]): Refusal {
   return new Refusal('names', leaks[0]?.reason ?? '', [

@@ -29,7 +29,7 @@ import { gapsOf, nothingFound, searchedLine, whatWasSent } from './report.ts';
 const MAX_READS = 32;
 
 export interface NameSearch {
-  readonly settings: Pick<PushSettings, 'identityCheck'>;
+  readonly settings: Pick<PushSettings, 'identityCheck' | 'pushSecrets'>;
   readonly options: Pick<PushOptions, 'preview' | 'publishNames' | 'signOff' | 'title' | 'description'>;
   /** Names and addresses that are public anyway: the bot's. */
   readonly nobodys: readonly string[];
@@ -86,7 +86,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
   const { plan, pack, memory, questions } = search;
-  const findings = new Findings(names);
+  const findings = new Findings(names, search.settings.pushSecrets === 'refuse');
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
   const strangers = await namedByMessages(search);

@@ -43,7 +43,7 @@ describe('a name or login of one word', () => {
     );
     findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
     expect(findings.words).toEqual([
-      expect.stringMatching(/^A name or login of one word/),
+      expect.stringMatching(/^A name or login may/),
       '  title: Thank every contributor',
       '  message of "One": Lovelace was here',
       '  a changed file: For contributors:',
@@ -72,10 +72,10 @@ describe('files', () => {
       .spansIn(Buffer.from(`Ada Lovelace ${oidNumber(7)}`))
       .map(({ text }) => text);
     findings.addHits([
-      { excerpt, kind: 'content', text: id, path: 'a.txt' },
-      { excerpt, kind: 'name', text: name, path: null },
-      { excerpt, kind: 'content', text: name, path: null },
-      { excerpt, kind: 'content', text: name, path: 'docs/b.txt' },
+      { excerpt, kind: 'content', text: id, credential: null, path: 'a.txt' },
+      { excerpt, kind: 'name', text: name, credential: null, path: null },
+      { excerpt, kind: 'content', text: name, credential: null, path: null },
+      { excerpt, kind: 'content', text: name, credential: null, path: 'docs/b.txt' },
     ]);
     expect(findings.lines).toEqual([
       '  name of a file: some words',

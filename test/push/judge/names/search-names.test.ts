@@ -6,8 +6,9 @@ import { planCommits } from '../../../../src/git/objects/planned-commits.ts';
 import { parseCommit } from '../../../../src/git/objects/commit.ts';
 import type { Refusal } from '../../../../src/push/reply/refusal.ts';
 import { type NameSearch, searchNames } from '../../../../src/push/judge/names/search-names.ts';
-import { commitContent, oidNumber } from '../../../support/objects.ts';
+import { commitContent, oidNumber, treeContent } from '../../../support/objects.ts';
 import { buildPack, type Entry, makeDelta, oidOf } from '../../../support/pack-builder.ts';
+import { LIKELY, PROVEN } from '../../../support/made-up-credentials.ts';
 import { receive } from '../../../support/rewrite.ts';
 import { CountedMemory } from '../../../support/counted-memory.ts';
 
@@ -20,6 +21,7 @@ interface Searched {
   readonly message?: string;
   readonly options?: Partial<NameSearch['options']>;
   readonly identityCheck?: NameSearch['settings']['identityCheck'];
+  readonly pushSecrets?: NameSearch['settings']['pushSecrets'];
   readonly memory?: Memory;
   readonly isInMemory?: boolean;
 }
@@ -43,7 +45,10 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     },
   };
   return searchNames({
-    settings: { identityCheck: more.identityCheck ?? 'refuse' },
+    settings: {
+      identityCheck: more.identityCheck ?? 'refuse',
+      pushSecrets: more.pushSecrets ?? 'proven',
+    },
     options: { preview: false, publishNames: false, title: null, description: null, ...more.options },
     nobodys: ['bot', 'bot@x.example'],
     work: { commits, ground: new Set() },
@@ -58,6 +63,10 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
   } as unknown as NameSearch);
 }
 
+const tree = (name: string, content: string): Entry => ({
+  type: 'tree',
+  content: treeContent([{ name, oid: oidOf('blob', Buffer.from(content)) }]),
+});
 const blob = (text: string): Entry => ({ type: 'blob', content: Buffer.from(text) });
 
 describe('a push that names its author', () => {
@@ -102,10 +111,41 @@ describe('what another author than the newest commit’s is called by', () => {
   });
 });
 
+describe('a push that holds a credential', () => {
+  const proven = PROVEN['of GitHub']?.() ?? '';
+  const likely = LIKELY['of GitLab']?.() ?? '';
+  const told =
+    'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
+
+  it('is refused where it is proven to be one, and can be published on purpose', async () => {
+    const files = [blob(proven), tree('deploy.sh', proven)];
+    await expect(search({ authors: [ADA], files })).rejects.toThrow('a credential would become public');
+    await expect(search({ authors: [ADA], message: `Use ${proven}\n` })).rejects.toThrow(
+      'a credential would become public',
+    );
+    const { warnings } = await search({ authors: [ADA], files, options: { publishNames: true } });
+    expect(warnings.slice(0, 2)).toEqual([
+      'A credential would become public:',
+      `  deploy.sh: a token of GitHub (${proven.slice(0, 12)}…)`,
+    ]);
+    expect(warnings.join()).not.toContain(proven);
+  });
+
+  it.each([
+    ['looks like one', 'deploy.sh', likely],
+    ['belongs to a test', 'token.test.ts', proven],
+    ['stands in a file that cannot be named', '', proven],
+  ])('is only warned of where it %s', async (_, name, text) => {
+    const files = name === '' ? [blob(text)] : [blob(text), tree(name, text)];
+    expect((await search({ authors: [ADA], files })).warnings.slice(0, 1)).toEqual([told]);
+    await expect(search({ authors: [ADA], files, pushSecrets: 'refuse' })).rejects.toThrow('a credential');
+  });
+});
+
 describe('a push that holds a name or login of one word', () => {
   const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
   const told = [
-    'A name or login of one word would become public. Check whether these lines name you:',
+    'A name or login may become public. Check whether these lines name you:',
     '  title: For a contributor',
     '  message of "By lovelace": By lovelace',
     expect.stringMatching(/^  a changed file: Any Contributor may/),

@@ -1,0 +1,114 @@
+/**
+ * What Git's own check of new objects refuses in folders and in `.gitmodules`. Hosts run it on what they receive
+ * (`transfer.fsckObjects`), and then its warnings count as errors. Commits are written here, so nothing is wrong with
+ * them but their message.
+ *
+ * Ids and severities: Git's documentation, fsck-msgids. What GitHub is known to refuse: `fullPathname` (saltstack/salt#45693),
+ * `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules` (CVE-2018-11235, CVE-2018-17456).
+ * Only what is sure is found: other spellings of these names, as some file systems have them, are left to the host.
+ */
+import { decodeUtf8 } from '../bytes.ts';
+import { ZERO_OID } from './oid.ts';
+import { kindOf, sortKey, type TreeEntry } from './tree.ts';
+
+/** What is wrong, as a sentence goes on after the name of the folder or file. */
+const SAYS = {
+  treeNotSorted: 'its entries are not in Git’s order',
+  duplicateEntries: 'it has two entries of the same name',
+  fullPathname: 'it has an entry with a slash in its name',
+  largePathname: 'it has an entry whose name is too long',
+  hasDot: 'it has an entry named "."',
+  hasDotdot: 'it has an entry named ".."',
+  hasDotgit: 'it has an entry named ".git"',
+  nullSha1: 'it has an entry whose id is zero',
+  zeroPaddedFilemode: 'it has a mode in an old form, which begins with 0',
+  gitmodulesBlob: 'its ".gitmodules" is not a file',
+  gitmodulesSymlink: 'its ".gitmodules" is a symbolic link',
+  gitmodulesName: 'the name of a submodule leads out of it with ".."',
+  gitmodulesUrl: 'the address of a submodule is not one',
+  gitmodulesPath: 'the path of a submodule begins with "-"',
+  gitmodulesUpdate: 'a submodule is updated by a command',
+} as const;
+
+export type FsckId = keyof typeof SAYS;
+
+/** GitHub takes it, and GitLab does not: ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160. */
+const TAKEN_BY_SOME: ReadonlySet<FsckId> = new Set(['zeroPaddedFilemode']);
+
+const MAX_NAME_BYTES = 4_096;
+
+export function sayFsck(id: FsckId): string {
+  return `${SAYS[id]} (${id})`;
+}
+
+export function isTakenBySome(id: FsckId): boolean {
+  return TAKEN_BY_SOME.has(id);
+}
+
+/** Of a folder, each at most once. */
+export function faultsOfTree(entries: readonly TreeEntry[]): ReadonlySet<FsckId> {
+  const faults = new Set<FsckId>();
+  const names = new Set<string>();
+  let before: Uint8Array | null = null;
+  for (const entry of entries) {
+    const name = Buffer.from(entry.name).toString('latin1');
+    for (const id of faultsOfEntry(entry, name)) faults.add(id);
+    const key = sortKey(entry);
+    if (names.has(name)) faults.add('duplicateEntries');
+    else if (before !== null && Buffer.compare(before, key) > 0) faults.add('treeNotSorted');
+    names.add(name);
+    before = key;
+  }
+  return faults;
+}
+
+function* faultsOfEntry(entry: TreeEntry, name: string): Generator<FsckId> {
+  if (name === '.') yield 'hasDot';
+  if (name === '..') yield 'hasDotdot';
+  if (name.toLowerCase() === '.git') yield 'hasDotgit';
+  if (name.includes('/')) yield 'fullPathname';
+  if (name.length > MAX_NAME_BYTES) yield 'largePathname';
+  if (entry.oid === ZERO_OID) yield 'nullSha1';
+  if (entry.mode.startsWith('0')) yield 'zeroPaddedFilemode';
+  if (!isGitmodules(entry)) return;
+  const kind = kindOf(entry);
+  if (kind === 'symlink') yield 'gitmodulesSymlink';
+  else if (kind !== 'file') yield 'gitmodulesBlob';
+}
+
+export function isGitmodules({ name }: Pick<TreeEntry, 'name'>): boolean {
+  return Buffer.from(name).toString('latin1').toLowerCase() === '.gitmodules';
+}
+
+/** A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to the host. */
+const SECTION = /^\s*\[submodule\s+"([^"\\\n]*)"\]\s*$/;
+const SETTING = /^\s*([a-z][a-z\d-]*)\s*=\s*([^\s"\\#;][^"\\#;]*)$/i;
+
+/** Of a `.gitmodules` file; each at most once. */
+export function faultsOfGitmodules(content: Uint8Array): ReadonlySet<FsckId> {
+  const faults = new Set<FsckId>();
+  let submodule: string | null = null;
+  for (const line of (decodeUtf8(content) ?? '').split('\n')) {
+    if (line.trimStart().startsWith('[')) submodule = SECTION.exec(line)?.[1] ?? null;
+    const [, key, value = ''] = SETTING.exec(line) ?? [];
+    if (submodule === null || key === undefined) continue;
+    if (/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(submodule)) faults.add('gitmodulesName');
+    const fault = faultOfSetting(key.toLowerCase(), value.trimEnd());
+    if (fault !== null) faults.add(fault);
+  }
+  return faults;
+}
+
+function faultOfSetting(key: string, value: string): FsckId | null {
+  if (key === 'path') return value.startsWith('-') ? 'gitmodulesPath' : null;
+  if (key === 'update') return value.startsWith('!') ? 'gitmodulesUpdate' : null;
+  return key === 'url' && (value.startsWith('-') || isNoWebAddress(value)) ? 'gitmodulesUrl' : null;
+}
+
+/** `https://host:owner/name` is half an address for SSH: Git wants the number of a port there. */
+function isNoWebAddress(url: string): boolean {
+  if (!/^https?:\/\//i.test(url)) return false;
+  const [, , authority = ''] = url.split('/', 3);
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  return /^[^:[]*:.*\D/.test(host) || /%0a/i.test(url);
+}

@@ -1,0 +1,236 @@
+/** The bot's forks, their branches, and the pull requests that it opens from there. */
+import type { Oid } from '../../git/objects/oid.ts';
+import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import type {
+  ForkHost,
+  Head,
+  NewPullRequest,
+  PullRequest,
+  Repository,
+  Source,
+  UpstreamBranch,
+} from '../code-host.ts';
+import { expectList, expectRepository, expectStatus, expectText } from './answer.ts';
+import { type AnsweredPull, placeOf } from './reads.ts';
+import { RestRepositories } from './repositories.ts';
+
+/** The host may not know a branch yet that was pushed a moment ago. */
+const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000];
+
+export class ForkRepositories extends RestRepositories implements ForkHost {
+  readonly way = 'fork';
+
+  async fork(repository: Repository): Promise<RepositoryName> {
+    const { id, networkId } = repository;
+    return this.#created(repository, (name) =>
+      this.rest.retried(async () => {
+        const answer = await this.rest.call('POST /repos/{owner}/{repo}/forks', placeOf(name));
+        // Not declared, but a host of another make may answer a fork that exists with 200.
+        expectStatus(answer, 200, 201, 202);
+        const fork = expectRepository(answer.data);
+        const { parent, source } = answer.data;
+        const origins = new Set<unknown>([parent?.id, source?.id]);
+        if (origins.has(id) || origins.has(networkId)) return fork;
+        throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
+      }),
+    );
+  }
+
+  /**
+   * Where the host cannot merge, because upstream was rewritten, or does something else instead, such as a merge commit of
+   * its own, the branch is set.
+   */
+  async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
+    const { rest } = this;
+    const merge = { ...placeOf(fork), branch };
+    const way = await this.#answerOf(
+      async () => (await rest.call('POST /repos/{owner}/{repo}/merge-upstream', merge)).data.merge_type,
+    );
+    // Then the branch is where upstream's is, or was a moment ago. No other answer says where it is.
+    if (way === 'fast-forward') return;
+    const refusal = way instanceof HostError ? way : null;
+    if (refusal === null && (await this.#branchTip(fork, branch)) === upstreamTip) return;
+    const update = { ...placeOf(fork), ref: `heads/${branch}`, sha: upstreamTip, force: true };
+    const secondRefusal = await this.#answerOf(async () => {
+      const { data } = await rest.call('PATCH /repos/{owner}/{repo}/git/refs/{ref}', update);
+      return expectTip(data, upstreamTip);
+    });
+    if (secondRefusal === null) return;
+    // A token that may not change workflows is told so by the first call, and by the second one that nothing is there.
+    const isTelling = secondRefusal.code !== 'missing' && !isAboutWorkflows(refusal);
+    throw isTelling ? secondRefusal : (refusal ?? secondRefusal);
+  }
+
+  /**
+   * Where forks share objects with upstream, the host takes upstream's commit at once; elsewhere the branch begins at
+   * `ground`, which the fork has, and is synced.
+   */
+  async addBranch(fork: RepositoryName, upstream: UpstreamBranch, ground: Oid): Promise<void> {
+    const { name: branch, tip: upstreamTip } = upstream;
+    if ((await this.#createBranch(fork, branch, upstreamTip)) === null) return;
+    const tip = await this.#branchTip(fork, branch);
+    if (tip === upstreamTip) return;
+    if (tip === null) {
+      const refusal = await this.#createBranch(fork, branch, ground);
+      if (refusal !== null && (await this.#branchTip(fork, branch)) === null) throw refusal;
+    }
+    await this.syncBranch(fork, upstream);
+  }
+
+  async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
+    return this.renamed(fork, (name) =>
+      this.rest.retried(async () => {
+        const at = { ...placeOf(name), ref: `heads/${branch}` };
+        expectStatus(await this.rest.call('DELETE /repos/{owner}/{repo}/git/refs/{ref}', at), 204);
+      }),
+    );
+  }
+
+  async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
+    return this.#created(repository, (name) => this.#open(name, request));
+  }
+
+  /**
+   * Answers may get lost, and look-ups may be behind: a second pull request would be worse than an error. An error that
+   * deletes the branch of an open pull request would be just as bad.
+   */
+  async #open(name: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
+    /** An attempt may have opened it, and nobody has seen it yet. */
+    let isUnknown = false;
+    const waitsMs = [...HEAD_WAITS_MS];
+    const find = async () => {
+      const found = await this.findPullRequest(name, request.head);
+      return found?.isOpen === true ? found : null;
+    };
+    const attempt = async (): Promise<PullRequest> => {
+      const earlier = isUnknown ? await find() : null;
+      if (earlier !== null) return earlier;
+      try {
+        return await this.#create(name, request);
+      } catch (error) {
+        const { effect, lasts, status } = hostFailureOf(error);
+        const isEarly = effect === 'none' && lasts === 'moment' && status === 422;
+        const waitMs = isEarly ? waitsMs.shift() : undefined;
+        if (waitMs !== undefined) {
+          await this.rest.clock.sleep(waitMs);
+          return attempt();
+        }
+        if (effect === 'none') throw error;
+        isUnknown = true;
+        // Opened by an attempt whose answer was lost, or by another push of the same.
+        const found = status === 409 || status === 422 ? await find() : null;
+        if (found !== null) return found;
+        throw error;
+      }
+    };
+    return this.rest.retried(attempt).catch((error: unknown) => {
+      // Definite only if no attempt before it was unknown.
+      if (!isUnknown || hostFailureOf(error).effect === 'unknown') throw error;
+      const message = 'The pull request may be open already, but the code host does not show it yet.';
+      throw new HostError('unreachable', message, error);
+    });
+  }
+
+  async #create(name: RepositoryName, { head, isDraft: draft, ...text }: NewPullRequest) {
+    const request = { ...placeOf(name), ...text, head: labelOf(head), draft };
+    const answer = await this.rest.call('POST /repos/{owner}/{repo}/pulls', request);
+    if (!isFrom(head, answer.data.head)) throw new TypeError('another pull request was opened');
+    expectStatus(answer, 201);
+    return this.toPullRequest(answer.data, name);
+  }
+
+  protected isRecorded(pull: AnsweredPull, head: Head): boolean {
+    return pull.head.ref === head.branch;
+  }
+
+  protected findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null> {
+    return this.rest.retried(async () => {
+      const newest = { state: 'all', sort: 'created', direction: 'desc', per_page: 100 } as const;
+      const query = { ...placeOf(repository), head: labelOf(head), ...newest };
+      const all = expectList((await this.rest.call('GET /repos/{owner}/{repo}/pulls', query)).data);
+      const found = all.filter((pull) => isFrom(head, pull.head));
+      // A host that does not know the filter sends others; the one that is looked for may be on a later page.
+      if (found.length === 0 && all.length === newest.per_page) {
+        throw new TypeError('the host does not filter pull requests');
+      }
+      return (found.find(({ state }) => state === 'open') ?? found[0] ?? null) as AnsweredPull | null;
+    });
+  }
+
+  protected sourceOf({ head }: AnsweredPull): Source | null {
+    // The types promise a repository; a deleted one is null.
+    const repository = head.repo as typeof head.repo | null;
+    if (repository === null) return null;
+    return {
+      repository: expectRepository(repository),
+      refName: `refs/heads/${expectText(head.ref)}`,
+    };
+  }
+
+  /** Null if the fork has no such branch. */
+  async #branchTip(fork: RepositoryName, branch: string): Promise<Oid | null> {
+    return unlessMissing(() =>
+      this.rest.retried(async () => {
+        const at = { ...placeOf(fork), ref: `heads/${branch}` };
+        const { data } = await this.rest.call('GET /repos/{owner}/{repo}/git/ref/{ref}', at);
+        return expectText(data.object.sha);
+      }),
+    );
+  }
+
+  /** Null if the branch exists now, at `tip`. */
+  #createBranch(fork: RepositoryName, branch: string, tip: Oid): Promise<HostError | null> {
+    return this.#answerOf(async () => {
+      const created = { ...placeOf(fork), ref: `refs/heads/${branch}`, sha: tip };
+      return expectTip((await this.rest.call('POST /repos/{owner}/{repo}/git/refs', created)).data, tip);
+    });
+  }
+
+  /** The host's answer, also if it understood and said no. */
+  async #answerOf<T>(call: () => Promise<T>): Promise<T | HostError> {
+    try {
+      return await this.rest.retried(call);
+    } catch (error) {
+      if (isRefusedByHost(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Where the host finds nothing, only a read tells whether the repository is there. */
+  async #created<T>(repository: RepositoryName, create: (name: RepositoryName) => Promise<T>): Promise<T> {
+    return this.renamed(repository, create).catch(async (error: unknown) => {
+      if (hostFailureOf(error).status === 404) await this.repository(repository);
+      throw error;
+    });
+  }
+}
+
+function isAboutWorkflows(refusal: HostError | null): boolean {
+  const [, refused = ''] = refusal?.publicMessage.split(/refusing to allow/i) ?? [];
+  return / workflow/i.test(refused);
+}
+
+/** @throws TypeError */
+function expectTip({ object }: { readonly object: { readonly sha: string } }, wanted: Oid): null {
+  if (object.sha !== wanted) throw new TypeError('the branch is not where it was to be');
+  return null;
+}
+
+/** GitHub's types promise a user; its answers have none where the account was deleted. */
+interface AnsweredHead {
+  readonly label: string | null;
+  readonly ref: string;
+  readonly user: { readonly login: string } | null;
+}
+
+/** Whether a pull request is the one of this head. Logins are compared without regard to case. */
+function isFrom(wanted: Head, { label, ref, user }: AnsweredHead): boolean {
+  const names = [label, user === null ? null : `${user.login}:${ref}`];
+  return names.some((name) => name?.toLowerCase() === labelOf(wanted).toLowerCase());
+}
+
+/** As GitHub names a branch of another repository of the network. */
+function labelOf({ owner, branch }: Head): string {
+  return `${owner}:${branch}`;
+}

@@ -1,2 +1,0 @@
-/** In place of `@octokit/graphql`, which nobody calls here. */
-export const withCustomRequest = () => ({ defaults: () => null });

@@ -1,0 +1,283 @@
+/**
+ * Every call of a host's REST interface. An answer that does not look like a success of the call is a HostError: a
+ * refusal says what `failure.ts` makes of it, and anything else is no answer.
+ */
+import type { Endpoints } from '@octokit/types';
+import { HostError, hostFailureOf } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
+import { type Clock, systemClock } from '../../isolate/clock.ts';
+import { isolateMemory } from '../../isolate/memory-budget.ts';
+import { countedFetch } from '../../metrics/counted-fetch.ts';
+import type { Http } from '../../outgoing/http-client.ts';
+import { wholeResponse } from '../../outgoing/whole-response.ts';
+import type { BackOff } from '../account/account-back-off.ts';
+import type { CallMeter } from '../account/call-meter.ts';
+import type { TokenWatch } from '../account/token-watch.ts';
+import { noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
+import type { HostKind } from '../kinds.ts';
+import { expectList, expectStatus } from './answer.ts';
+import { type Differences, DIFFERENCES } from './differences.ts';
+import { withRetries } from './retry.ts';
+
+const TIMEOUT_MS = 30_000;
+/** docs.github.com/rest/about-the-rest-api/api-versions. Other hosts do not know it. */
+const API_VERSION = '2022-11-28';
+/** Of a POST, by the last word of its path. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  forks: 'fork',
+  pulls: 'open',
+  issues: 'post',
+  comments: 'post',
+};
+/** Of one list. The longest threads have some thousands of comments. */
+const MAX_PAGES = 100;
+/** A hundred comments of the greatest length. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** Longer answers, such as pages of comments, are counted in the isolate's memory. */
+const FREE_RESPONSE_BYTES = 1024 * 1024;
+/** Bytes, text and JSON. */
+const MEMORY_FACTOR = 3;
+
+/** Only Gitea and Forgejo have it: the pull request of a head, where it is to be merged into that base. */
+type HeadRoute = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
+export type Route = keyof Endpoints | HeadRoute;
+type ParametersOf<R extends Route> = R extends keyof Endpoints
+  ? Endpoints[R]['parameters']
+  : Readonly<Record<'owner' | 'repo' | 'base' | 'head', string>>;
+/** As GitHub describes it. Nobody has checked it: whoever reads a field does. */
+export type DataOf<R extends Route> = R extends keyof Endpoints
+  ? Endpoints[R]['response']['data']
+  : DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>;
+type EntryOf<R extends Route> = DataOf<R> extends readonly (infer T)[] ? T : never;
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly data: T;
+}
+
+/** A host's REST interface, as the bot's account is to speak to it. */
+export interface RestAccess {
+  readonly kind: HostKind;
+  readonly apiUrl: string;
+  readonly token: string;
+  readonly http: Http;
+  readonly clock: Clock;
+  readonly backOff: BackOff;
+  readonly tokenWatch: Pick<TokenWatch, 'observe'>;
+  readonly callMeter: Pick<CallMeter, 'observe'>;
+}
+
+export interface RestHabits {
+  /** Until the whole answer to a call has come. */
+  readonly timeoutMs?: number;
+  /** False: nothing is tried again, because the caller comes back by itself. */
+  readonly isPatient?: boolean;
+  /** Told of each call, further pages included; what it throws comes instead of the call. */
+  readonly beforeCall?: (route: Route) => void;
+}
+
+export class Rest {
+  readonly apiUrl: string;
+  readonly clock: Clock;
+  readonly differences: Differences;
+  readonly #access: RestAccess;
+  readonly #fetch: Http['fetch'];
+  readonly #hostName: string;
+  readonly #habits: Required<RestHabits>;
+
+  constructor(
+    access: RestAccess,
+    { timeoutMs = TIMEOUT_MS, isPatient = true, beforeCall = () => {} }: RestHabits = {},
+  ) {
+    this.apiUrl = access.apiUrl;
+    this.clock = access.clock;
+    this.differences = DIFFERENCES[access.kind];
+    this.#access = access;
+    this.#fetch = countedFetch('rest', access.http);
+    this.#hostName = new URL(access.apiUrl).host;
+    this.#habits = { timeoutMs, isPatient, beforeCall };
+  }
+
+  /**
+   * One call. Parameters that the route does not name become the query, or the body.
+   * @param headers in addition to those of every call.
+   * @throws HostError
+   */
+  async call<R extends Route>(
+    route: R,
+    parameters: ParametersOf<R>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer<DataOf<R>>> {
+    const { backOff, tokenWatch, callMeter } = this.#access;
+    this.#habits.beforeCall(route);
+    const request = requestOf(route, parameters);
+    const { operation } = request;
+    await backOff.throwIfPaused();
+    const { status, header, text } = await this.#send(request, headers).catch((error: unknown) => {
+      throw error instanceof HostError ? error : noAnswer(this.#hostName, error, operation);
+    });
+    const body = parsed(text);
+    const { base } = parameters as { readonly base?: unknown };
+    const refused = { ...wordsOf(body, text), operation, status, header, base };
+    const answer = status < 400 ? { status, header, text: '' } : refused;
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
+    if (status >= 400) throw backOff.observe(refused) ?? refusalOf(refused, this.#hostName, refused.says);
+    const isEmpty = status === 204 || status === 304;
+    // A redirect that was not followed, as of a write: nothing has been done.
+    if (status >= 300 && !isEmpty) throw refusalOf({ ...refused, operation: 'read' }, this.#hostName, '');
+    // Whether the host has done what it was asked for is then as open as without any answer.
+    if (!isEmpty && (typeof body !== 'object' || body === null))
+      throw noAnswer(this.#hostName, new TypeError('the host answers without JSON'), operation);
+    return { status, header, data: body as DataOf<R> };
+  }
+
+  /**
+   * Pages of a list, one after the other, as long as there are any and somebody asks for them.
+   *
+   * Not every list of Gitea's has a link to its next page: those of labels and reviews only say how many entries there are
+   * in all (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26). They
+   * may count more than they show.
+   * @param condition a header of the first call; where nothing has changed since, there is one page without entries.
+   */
+  async *pages<R extends Route>(
+    route: R,
+    parameters: ParametersOf<R>,
+    condition: Readonly<Record<string, string>> = {},
+  ): AsyncGenerator<Answer<readonly EntryOf<R>[]>> {
+    let seen = 0;
+    for (let page = 1; page <= MAX_PAGES; page++) {
+      const query = { ...this.differences.page, ...parameters, ...(page > 1 && { page }) };
+      const answer = await this.call(route, query, page === 1 ? condition : {});
+      if (answer.status === 304) return yield { ...answer, data: [] };
+      // A page of another shape must not pass for the end of the list.
+      expectStatus(answer, 200);
+      const data = expectList(answer.data as unknown as readonly EntryOf<R>[]);
+      yield { ...answer, data };
+      seen += data.length;
+      const isNextNamed = answer.header('link')?.includes('rel="next"') === true;
+      const isMoreCounted = Number(answer.header('x-total-count') ?? 0) > seen;
+      if (data.length === 0 || !(isNextNamed || isMoreCounted)) return;
+    }
+    throw new TypeError('the list has no end');
+  }
+
+  /** All entries of a list. */
+  async all<R extends Route>(route: R, parameters: ParametersOf<R>): Promise<readonly EntryOf<R>[]> {
+    const entries: EntryOf<R>[] = [];
+    for await (const { data } of this.pages(route, parameters)) entries.push(...data);
+    return entries;
+  }
+
+  /**
+   * Makes calls, and repeats them where that may help.
+   * @param isRepeatable false: only where the host has said that it did nothing. @throws HostError
+   */
+  async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
+    // Whoever asks again by itself has words of its own for fields of another shape.
+    if (!this.#habits.isPatient) return calls();
+    try {
+      return await withRetries(this.clock, () => this.#afterLook(calls), isRepeatable);
+    } catch (error) {
+      throw error instanceof TypeError ? noAnswer(this.#hostName, error) : error;
+    }
+  }
+
+  /** One 401 among good answers is a fault. So the host is asked who the bot is, and the call is made once more. */
+  async #afterLook<T>(calls: () => Promise<T>): Promise<T> {
+    try {
+      return await calls();
+    } catch (error) {
+      if (hostFailureOf(error).status !== 401) throw error;
+      await this.call('GET /user', {});
+      return calls();
+    }
+  }
+
+  async #send({ method, path, body }: Request, headers: Readonly<Record<string, string>>) {
+    const { token } = this.#access;
+    const memory = isolateMemory.open(systemClock);
+    try {
+      const response = await this.#fetch(this.apiUrl + path, {
+        method,
+        headers: {
+          accept: 'application/vnd.github.v3+json',
+          ...(token !== '' && { authorization: `token ${token}` }),
+          // Neither the program's version nor the runtime.
+          'user-agent': 'gitveil',
+          'x-github-api-version': API_VERSION,
+          ...(body !== null && { 'content-type': 'application/json; charset=utf-8' }),
+          ...headers,
+        },
+        body,
+        signal: AbortSignal.timeout(this.#habits.timeoutMs),
+      });
+      const share = memory.share();
+      const whole = await wholeResponse(response, MAX_RESPONSE_BYTES, async (bytes) => {
+        if (bytes > FREE_RESPONSE_BYTES) await share.set(MEMORY_FACTOR * bytes);
+      });
+      const header = (name: string) => response.headers.get(name);
+      return { status: response.status, header, text: await whole.text() };
+    } finally {
+      memory.end();
+    }
+  }
+}
+
+interface Request {
+  readonly operation: Operation;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: string | null;
+}
+
+function requestOf(route: Route, parameters: Readonly<Record<string, unknown>>): Request {
+  const [method = '', template = ''] = route.split(' ', 2);
+  const rest = new Map(Object.entries(parameters));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name));
+    rest.delete(name);
+    return encodeURIComponent(value);
+  });
+  const last = template.slice(template.lastIndexOf('/') + 1);
+  const write = method === 'POST' ? (OPERATIONS[last] ?? 'write') : 'write';
+  const body = rest.size === 0 ? null : JSON.stringify(Object.fromEntries(rest));
+  if (method !== 'GET') return { operation: write, method, path, body };
+  const query = new URLSearchParams([...rest].map(([name, value]) => [name, String(value)]));
+  const asked = rest.size === 0 ? path : `${path}?${query.toString()}`;
+  return { operation: 'read', method, path: asked, body: null };
+}
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a refusal says, as `failure.ts` reads it, and as people do: its message and the first of its details. */
+function wordsOf(
+  body: unknown,
+  raw: string,
+): Pick<RefusedCall, 'text' | 'codes'> & { readonly says: string } {
+  const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
+  // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or one with `field` and `code` alone.
+  const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
+    const { message: words = error, field, code } = (error ?? {}) as Record<string, unknown>;
+    return { words: isText(words) ? words : [field, code].filter(isText).join(' '), code };
+  });
+  const sentences = [message, ...details.map(({ words }) => words), explanation].filter(isText).join(' ');
+  const detail = details.find(({ words }) => words !== '')?.words;
+  return {
+    text: typeof body === 'object' ? sentences : raw,
+    codes: details.map(({ code }) => code).filter(isText),
+    says: hostText([message, detail].filter(isText).join(': ')),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,116 @@
+/** Pushing what a pull request of ours has already: told before it is public, or refused where the operator wants that. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import type { Clone } from './support/person.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { type TestBed, useTestBed } from './support/test-bed.ts';
+
+/** A person with a pull request of two commits. */
+async function withPullRequest(bed: TestBed) {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit();
+  await clone.commit();
+  const opened = await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/heads/one'));
+  return { ...contribution, ...opened };
+}
+
+const pushAgain = ({ clone }: { readonly clone: Clone }, ...options: string[]) =>
+  clone.push(...options, 'origin', 'HEAD:refs/heads/more');
+
+describe('by default', () => {
+  const bed = useTestBed();
+
+  it('each commit of an open pull request is recognised, not only its last one', async () => {
+    const { clone, pull } = await withPullRequest(bed);
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit();
+    const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(first).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
+  });
+
+  it('what an update has brought is recognised, and what it has replaced, too', async () => {
+    const { clone, pull, banner } = await withPullRequest(bed);
+    const before = await clone.idOf('HEAD');
+    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+    await clone.commit();
+    const updated = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:refs/heads/one');
+    expect(updated.code, updated.stderr).toBe(0);
+    await clone.commit();
+    const [afterUpdate] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(afterUpdate).toBe(`NEW pull request: 3 of your 4 commits are open as ${pull.url}`);
+    await clone.git('reset', '--quiet', '--hard', before);
+    await clone.commit();
+    const [replaced] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(replaced).toBe(`NEW pull request: 2 of your 3 commits are open as ${pull.url}`);
+  });
+
+  it('commits that upstream has merged are told, with the command that leaves them out', async () => {
+    const { clone, upstream, pull, ...contribution } = await withPullRequest(bed);
+    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    await bed.service.runScheduled();
+    await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
+    await clone.commit({ message: 'One thing more' });
+    const pushed = remoteLines(await pushAgain({ clone }));
+    const command = `git pull --rebase ${upstream.url} refs/heads/main`;
+    expect(pushed.slice(0, 2)).toEqual([
+      `2 of your 4 commits are merged already: ${pull.url}`,
+      `To leave them out, run: ${command}`,
+    ]);
+    // As it stands, also from a detached HEAD.
+    await clone.git('checkout', '--quiet', '--detach');
+    await clone.git(...command.split(' ').slice(1), '--quiet');
+    const rebased = await pushAgain({ clone });
+    const { commits } = await expectAccepted(bed, { ...contribution, clone, upstream }, rebased);
+    expect(commits.map(({ message }) => message.toString())).toEqual(['One thing more']);
+    expect(rebased.stderr).not.toContain('merged already');
+  });
+
+  it('a copy by somebody else does not take the place of the first, and does once that is closed', async () => {
+    const { clone, pull, banner, prKey } = await withPullRequest(bed).then((all) => ({
+      ...all,
+      prKey: all.banner.prKey,
+    }));
+    const copy = await pushAgain({ clone });
+    expect(remoteLines(copy)[0]).toBe(`NEW pull request: the same commits are open as ${pull.url}`);
+    await clone.push('-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${prKey}`, 'origin');
+    const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
+  });
+});
+
+describe('with PUSH_DOUBLES=refuse', () => {
+  const bed = useTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('the second pull request is refused, and takes no place of the five', async () => {
+    const { clone, upstream, pull, banner, ...contribution } = await withPullRequest(bed);
+    await clone.commit();
+    const lines = [
+      `2 of your 3 commits are open as ${pull.url}`,
+      `This service opens no second pull request for them. Update that one with -o pr-hash=${banner.prHash}.`,
+    ];
+    expect(remoteLines(await pushAgain({ clone }, '-o', 'preview')).slice(0, 2)).toEqual(lines);
+    for (let time = 0; time < 6; time++) {
+      const refused = await pushAgain({ clone });
+      expect(statusTable(refused)).toEqual([
+        ' ! [remote rejected] HEAD -> more (push rejected: the commits are open already)',
+      ]);
+      expect(remoteLines(refused)).toEqual(expect.arrayContaining(lines));
+    }
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit();
+    await expectAccepted(bed, { ...contribution, clone, upstream }, await pushAgain({ clone }));
+  });
+});
+
+describe('where the repository has no place left', () => {
+  const bed = useTestBed({ env: { LIMIT_TARGET: '1/1h' } });
+
+  it('no new pull request is announced', async () => {
+    const refused = await pushAgain(await withPullRequest(bed));
+    expect(statusTable(refused).join()).toContain('too many pull requests for this repository');
+    expect(refused.stderr).not.toContain('NEW pull request');
+  });
+});

@@ -1,0 +1,104 @@
+/** What becomes of a thread that the feed named, once it was looked at: done with, asked again later, or somebody else's. */
+import { describe, expect, it } from 'vitest';
+import { type FeedMemory, followPullRequests, type NotedThread } from '../../src/events/follow.ts';
+import { HostError } from '../../src/host-error.ts';
+import type { PullRequestState } from '../../src/host/code-host.ts';
+import { PatientClock } from '../host/support/scripted-host.ts';
+
+const MINUTE_MS = 60_000;
+const BOT = 1;
+const PR_HASH = '0123456789ab';
+
+const pull = (facts: Partial<PullRequestState> = {}): PullRequestState => ({
+  number: 3,
+  url: 'https://host.test/mona/hello/pull/3',
+  authorId: BOT,
+  branch: `anon-${PR_HASH}`,
+  mergedAt: '2026-11-22T11:00:00Z',
+  closedAt: null,
+  ...facts,
+});
+
+interface Seen {
+  readonly shown: () => PullRequestState | null;
+  readonly isRecorded?: boolean;
+  readonly isTold?: boolean;
+  readonly notedMinutesAgo?: number;
+}
+
+/** Which ways of `FeedMemory` one run took with the thread. */
+async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo = 1 }: Seen) {
+  const clock = new PatientClock();
+  const thread: NotedThread = {
+    id: '1',
+    repository: { owner: 'mona', name: 'hello' },
+    number: 3,
+    updatedAt: clock.now(),
+    notedAt: clock.now() - notedMinutesAgo * MINUTE_MS,
+    isKnown: true,
+    readTo: null,
+    failures: 0,
+  };
+  const ways: string[] = [];
+  const memory: FeedMemory = {
+    cursor: () => null,
+    setCursor: () => {},
+    note: () => 0,
+    due: () => [thread],
+    know: (_, isOurs) => void ways.push(isOurs ? 'ours' : 'not ours'),
+    examined: () => void ways.push('examined'),
+    failed: () => void ways.push('failed'),
+    takeLook: () => true,
+  };
+  const host = {
+    feed: async () => ({ threads: [], lastModified: null, pollIntervalMs: MINUTE_MS }),
+    pullRequest: async () => shown(),
+    remarks: async () => [],
+  };
+  const own = {
+    botId: async () => BOT,
+    prHashWithId: async () => (isRecorded ? PR_HASH : null),
+    tell: async () => isTold,
+  };
+  const run = followPullRequests({ host, memory, clock, ...own }, clock.now());
+  return {
+    ways,
+    error: await run.then(
+      () => null,
+      (error: unknown) => error,
+    ),
+  };
+}
+
+const nameless = () => pull({ branch: null, id: 103 });
+
+describe('a thread', () => {
+  it.each<[string, Seen, string[]]>([
+    ['whose events are told is done with', { shown: pull }, ['ours', 'examined']],
+    ['that the host shows no more is done with', { shown: () => null }, ['examined']],
+    ['of somebody else is never due again', { shown: () => pull({ authorId: 2 }) }, ['not ours']],
+    ['that no push has recorded yet is due again', { shown: pull, isTold: false }, ['failed']],
+    [
+      'that no push has recorded for ten minutes is done with',
+      { shown: pull, isTold: false, notedMinutesAgo: 10 },
+      ['examined'],
+    ],
+    ['that only the host’s number names is told, too', { shown: nameless }, ['ours', 'examined']],
+    ['whose number is not recorded yet is due again', { shown: nameless, isRecorded: false }, ['failed']],
+    [
+      'whose number is not recorded for ten minutes is done with',
+      { shown: nameless, isRecorded: false, notedMinutesAgo: 10 },
+      ['examined'],
+    ],
+  ])('%s', async (_, seen, ways) => {
+    expect(await ended(seen)).toEqual({ ways, error: null });
+  });
+
+  it('that cannot be read is due again, and the run says why', async () => {
+    const error = new HostError('refused', 'No.', undefined, { status: 403 });
+    const shown = () => {
+      throw error;
+    };
+    expect(await ended({ shown })).toEqual({ ways: ['failed'], error });
+  });
+});

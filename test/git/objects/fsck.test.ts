@@ -1,0 +1,76 @@
+/** What Git's own check refuses; that Git agrees is proved in test/e2e/fsck.test.ts. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { faultsOfGitmodules, faultsOfTree } from '../../../src/git/objects/fsck.ts';
+
+const gitmodules = (url: string): string[] => [
+  ...faultsOfGitmodules(Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`)),
+];
+
+describe('the address of a submodule', () => {
+  it.each([
+    'https://github.com:owner/name.git',
+    'https://me@github.com:owner/name.git',
+    '-u./payload',
+    'https://git.example/a%0ahost=x',
+  ])('%s is none', (url) => {
+    expect(gitmodules(url)).toEqual(['gitmodulesUrl']);
+  });
+
+  it.each([
+    '../a',
+    './a/../b',
+    'git@github.com:owner/name.git',
+    'ssh://git@github.com:22/owner/name',
+    'https://git.example:8443/a',
+    'https://user:secret@git.example/a',
+    'https://[2001:db8::1]:8443/a',
+    'file:///srv/a',
+  ])('%s is one', (url) => {
+    expect(gitmodules(url)).toEqual([]);
+  });
+});
+
+it('leaves to the host what Git reads otherwise, and looks into no other section', () => {
+  for (const line of ['url = "-a"', 'url = a\\\n-b', '; url = -a', '# path = -a', '[other]\npath = -a'])
+    expect([...faultsOfGitmodules(Buffer.from(`[submodule "a"]\n${line}\n`))]).toEqual([]);
+  expect([...faultsOfGitmodules(Buffer.from('[submodule "../a"]\n'))]).toEqual([]);
+});
+
+it('reads any bytes, and a megabyte of them at once', () => {
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void faultsOfGitmodules(bytes)));
+  const piece = fc.constantFrom(
+    '[submodule "',
+    '"]\n',
+    'url = ',
+    'https://',
+    ':',
+    '@',
+    ' ',
+    '\n',
+    '%0a',
+    '..',
+    '/',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), fc.nat(3), (pieces, at) => {
+      const many = (pieces[at] ?? ' ').repeat(100_000);
+      const text = [...pieces.slice(0, at), many, ...pieces.slice(at)].join('');
+      faultsOfGitmodules(Buffer.from(text));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it('finds each fault of a folder once', () => {
+  const oid = 'ab'.repeat(20);
+  const entry = (name: string) => ({ mode: '100644', name: Buffer.from(name), oid });
+  const names = ['b', 'a', 'a', '.git', '.Git', 'x/y', 'n'.repeat(4_097)];
+  expect([...faultsOfTree(names.map(entry))]).toEqual([
+    'treeNotSorted',
+    'duplicateEntries',
+    'hasDotgit',
+    'fullPathname',
+    'largePathname',
+  ]);
+});

@@ -1,0 +1,93 @@
+/** Calls of a host's REST interface: what they send, to whom, and which answers they do not take. */
+import { describe, expect, it, vi } from 'vitest';
+import { Rest, type RestHabits } from '../../../src/host/rest/rest.ts';
+import { systemClock } from '../../../src/isolate/clock.ts';
+import type { Http } from '../../../src/outgoing/http-client.ts';
+import { ACCOUNT } from '../support/back-off.ts';
+
+const API = 'https://api.host.test';
+const COMMENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+const THREAD = { owner: 'o', repo: 'r', issue_number: 1 };
+
+function opened(answers: readonly Response[], habits: RestHabits = {}) {
+  const left = [...answers];
+  const fetch = vi.fn<Http['fetch']>(async () => left.shift() ?? Response.error());
+  const access = { apiUrl: API, token: 'secret', http: { fetch }, clock: systemClock, ...ACCOUNT };
+  const asked = () =>
+    fetch.mock.calls.map(([url, init]) => [init?.method, (url as string).replace(API, ''), init?.body]);
+  return { fetch, asked, rest: new Rest({ kind: 'github', ...access }, habits) };
+}
+
+describe('a call', () => {
+  it('does not tell its version, nor the runtime', async () => {
+    const { fetch, rest } = opened([Response.json({ login: 'bot' })]);
+    await rest.call('GET /user', {});
+    expect(fetch.mock.calls[0]?.[1]?.headers).toEqual({
+      accept: 'application/vnd.github.v3+json',
+      authorization: 'token secret',
+      'user-agent': 'gitveil',
+      'x-github-api-version': '2022-11-28',
+    });
+  });
+
+  it('has its parameters in the path, the query and the body, and nothing breaks out of any of them', async () => {
+    const { asked, rest } = opened([Response.json({}), Response.json({}, { status: 201 })]);
+    const path = '../a b?c#d';
+    await rest.call('GET /repos/{owner}/{repo}/contents/{path}', {
+      owner: 'o',
+      repo: 'r',
+      path,
+      ref: 'x&y=z',
+    });
+    await rest.call('POST /repos/{owner}/{repo}/issues', {
+      owner: 'o',
+      repo: 'r',
+      title: '"',
+      labels: ['a'],
+    });
+    expect(asked()).toEqual([
+      ['GET', '/repos/o/r/contents/..%2Fa%20b%3Fc%23d?ref=x%26y%3Dz', null],
+      ['POST', '/repos/o/r/issues', '{"title":"\\"","labels":["a"]}'],
+    ]);
+  });
+
+  it('goes to the host for a further page, whatever address that names', async () => {
+    const Link = '<https://elsewhere.test/notifications?page=2>; rel="next"';
+    const { asked, rest } = opened([
+      Response.json([{ id: 1 }], { headers: { Link } }),
+      Response.json([{ id: 2 }]),
+    ]);
+    expect(await rest.all(COMMENTS, THREAD)).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(asked().map(([, path]) => path)).toEqual([
+      '/repos/o/r/issues/1/comments?per_page=100',
+      '/repos/o/r/issues/1/comments?per_page=100&page=2',
+    ]);
+  });
+
+  it.each([301, 302, 303])('does not take the redirect %i of a write for its success', async (status) => {
+    const { rest } = opened([Response.json({ message: 'Moved' }, { status, headers: { Location: '/x' } })]);
+    const write = rest.call('POST /repos/{owner}/{repo}/issues', { owner: 'o', repo: 'r', title: 't' });
+    await expect(write).rejects.toMatchObject({ failure: { status, effect: 'none' } });
+  });
+
+  it.each([
+    ['is no JSON', () => new Response('<html></html>', { headers: { 'Content-Type': 'text/html' } })],
+    ['breaks off', () => new Response('{"login": "b', { headers: { 'Content-Type': 'application/json' } })],
+    ['is null', () => Response.json(null)],
+    ['is a text', () => Response.json('bot')],
+    ['is a number', () => Response.json(1)],
+    ['is empty', () => new Response('')],
+    ['is longer than any answer', () => new Response(new Uint8Array(33 * 1024 * 1024))],
+  ])('takes an answer that %s for no answer', async (_, answer) => {
+    const { rest } = opened([answer()]);
+    await expect(rest.call('GET /user', {})).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  it('is given up after 30 seconds, or when its caller says', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    await opened([Response.json({})]).rest.call('GET /user', {});
+    await opened([Response.json({})], { timeoutMs: 7 }).rest.call('GET /user', {});
+    expect(timeout.mock.calls).toEqual([[30_000], [7]]);
+    timeout.mockRestore();
+  });
+});
