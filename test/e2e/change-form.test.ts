@@ -409,7 +409,7 @@ describe('a form', () => {
     expect(preview.fields['own_name']).toContain('Quist');
     const word = await send('one\nfor every contributor\n', 'Contributor');
     expect(word.problem).toBe('');
-    expect(word.html).toContain('A name or login of one word would become public.');
+    expect(word.html).toContain('A name or login may become public.');
     expect(word.html).toContain('a changed file: for every contributor');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(answer.heading, answer.problem).toBe('Your pull request is open');

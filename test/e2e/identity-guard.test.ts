@@ -255,7 +255,7 @@ describe('what nobody is refused for', () => {
     await clone.git('commit', '--quiet', '--all', '-m', 'Thank every contributor');
     expect(await clone.git('log', '-1', '--format=%an %cn')).toBe('contributor contributor');
     const told = [
-      'A name or login of one word would become public. Check whether these lines name you:',
+      'A name or login may become public. Check whether these lines name you:',
       '  message of "Thank every contributor": Thank every contributor',
       '  a changed file: Every contributor is welcome.',
     ];
@@ -268,6 +268,26 @@ describe('what nobody is refused for', () => {
     const lines = remoteLines(pushed);
     expect(lines.filter((line) => told.includes(line))).toEqual(told);
     expect(lines.indexOf(told[2] ?? '')).toBeLessThan(lines.indexOf('Your pull request is open.'));
+  });
+
+  it('is a name in another form: it is told before it is published, and in a preview', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    const [first = '', last = ''] = person.authorName.split(' ');
+    const files = { 'notes.txt': `by ${last}${first}\n`, [`${first}\u00b7${last}.txt`]: 'nothing\n' };
+    await clone.commit({ message: `As ${last} ${first} says\n`, files });
+    const told = [
+      'A name or login may become public. Check whether these lines name you:',
+      `  message of "As ${last} ${first} says": As ${last} ${first} says`,
+      `  a changed file: by ${last}${first}`,
+      `  name of a file: ${first}\u00b7${last}.txt`,
+    ];
+    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+    expect(preview.filter((line) => told.includes(line))).toEqual(told);
+    bed.tripwire.tolerate('a name that may be none', ({ secret }) => ['word', 'name'].includes(secret.kind));
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    expect(remoteLines(pushed).filter((line) => told.includes(line))).toEqual(told);
   });
 
   it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
@@ -335,6 +355,29 @@ describe('the original id of a commit', () => {
     expect(lines.filter((line) => line.includes('a message names a commit'))).toEqual([
       `  a message names a commit that upstream does not have: ${first}`,
     ]);
+  });
+});
+
+describe('what looks like an id of a commit that upstream does not have', () => {
+  it('is told before it is published, wherever it stands in a message, and upstream’s are not', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const upstreams = await upstream.tip('main~1');
+    const first = await clone.commit({ message: 'Old\n' });
+    await clone.git('commit', '--quiet', '--amend', '--date=2009-02-13 12:00', '-m', 'New');
+    const second = (await clone.git('rev-parse', 'HEAD')).trim();
+    const message = `More\n\nFixes: ${first.slice(0, 12)}, after ${upstreams.slice(0, 9)}\nSee ${second.slice(0, 8)}\n`;
+    await clone.commit({
+      message: `${message}\nThis reverts commit ${second.slice(0, 9)} (New, 2009-02-13).\n`,
+    });
+    const pushed = await clone.push();
+    expect(pushed.code).toBe(0);
+    const lines = remoteLines(pushed);
+    const at = lines.findIndex((told) => told.startsWith('These look like ids of commits'));
+    expect(lines[at + 1]).toBe(`  a message: ${first.slice(0, 12)}`);
+    expect(lines.slice(at + 2).filter((told) => told.startsWith('  a message'))).toEqual([]);
+    const day = lines.findIndex((told) => told.startsWith('The day on which you made a commit'));
+    expect(lines[day + 1]).toContain('(New, 2009-02-13)');
   });
 });
 

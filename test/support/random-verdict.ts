@@ -97,7 +97,6 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
       { weight: 10, arbitrary: fc.array(oid, { maxLength: 3 }) },
       { weight: 1, arbitrary: oid.map((base) => Array<string>(5_000).fill(base)) },
     ),
-    mayChangeSubmodules: fc.boolean(),
   }),
 );
 

@@ -3,10 +3,13 @@
  * pushed objects, in the forms in which a text may contain them.
  *
  * An address is searched for as a whole, and so is the login in one that the host has made. A name is searched for if it
- * has at least two words, separated by a blank or by a character that replaces it in file names, or one long word. A
- * short one, such as "Ada", is too common. Upper and lower case are equal.
+ * has at least two words, or one long word. A short one, such as "Ada", is too common. Upper and lower case are equal.
  *
- * A login, or a name of one word, may mean something else where it stands: it is a minor text, which is only noted.
+ * Surely somebody's are its words as they stand, with a blank or a character that replaces it in file names between
+ * them, and the last one first, with a comma. Everything else is one rule: the words in any order that keeps their
+ * round, with one other character between two of them, or none, and also without their accents. That may mean something
+ * else where it stands (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts,
+ * which are only noted.
  */
 import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
@@ -37,6 +40,19 @@ type Letters = readonly ByteClass[];
 
 /** What stands between two words of a name. */
 const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
+/** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and the bytes that follow it. */
+const GAP_START: ByteClass = Array.from({ length: 256 }, (_, byte) => byte).filter(
+  (byte) =>
+    (byte < 0xc0 && !/[A-Za-z]/.test(String.fromCharCode(byte))) ||
+    [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
+);
+const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
+/** In lists, a comma before it. */
+const GAP_COMMA: ByteClass = [','.charCodeAt(0)];
+const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
+/** Of names with more words, only the last one changes its place. */
+const MAX_ROUND = 5;
+const ACCENTS = /[\u0300-\u036f]/g;
 const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
@@ -67,6 +83,8 @@ export interface IdentityTexts {
 interface Term {
   readonly term: string;
   readonly forms: readonly SearchedText[] | string;
+  /** Besides, if there is room when everybody has been searched for. */
+  readonly loose?: readonly SearchedText[];
 }
 
 /**
@@ -90,31 +108,36 @@ export function identityTexts(
     skipped,
     isComplete,
   });
+  /** False if there is no room. */
+  const add = (text: SearchedText, owner: number): boolean => {
+    const key = JSON.stringify(text.letters);
+    leftOfAll -= placesOf(text);
+    const known = texts.get(key);
+    if (known !== undefined && leftOfAll >= 0) {
+      // The login `ada-lovelace` is a form of the name, too.
+      if (known.isMinor) texts.set(key, text);
+      return true;
+    }
+    left -= placesOf(text);
+    if (left < 0 || leftOfAll < 0) return false;
+    texts.set(key, text);
+    owners.push(owner);
+    return true;
+  };
+  const loose: (readonly [text: SearchedText, owner: number])[] = [];
   for (const [owner, identity] of identities.entries()) {
-    for (const { term, forms } of termsOf(identity)) {
+    for (const { term, forms, loose: more = [] } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;
       if (typeof forms === 'string') {
         skipped.set(term, forms);
         continue;
       }
-      for (const text of forms) {
-        const key = JSON.stringify(text.letters);
-        leftOfAll -= placesOf(text);
-        const known = texts.get(key);
-        if (known !== undefined && leftOfAll >= 0) {
-          // The login `ada-lovelace` is a form of the name, too.
-          if (known.isMinor) texts.set(key, text);
-          continue;
-        }
-        left -= placesOf(text);
-        if (left < 0 || leftOfAll < 0) return found(false);
-        texts.set(key, text);
-        owners.push(owner);
-      }
+      if (!forms.every((text) => add(text, owner))) return found(false);
       terms.add(term);
+      for (const text of more) loose.push([text, owner]);
     }
   }
-  return found(true);
+  return found(loose.every(([text, owner]) => add(text, owner)));
 }
 
 function termsOf({ name, email, encoding }: RawIdentity): Term[] {
@@ -133,7 +156,11 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
       forms: reasonAgainstAddress(address) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
     },
     { term: login, forms: reasonAgainst(login) ?? [minor(nameOf([login]))] },
-    { term: nameText, forms: reasonAgainst(nameText) ?? (isFull(nameText) ? names : names.map(minor)) },
+    {
+      term: nameText,
+      forms: reasonAgainst(nameText) ?? (isFull(nameText) ? names : names.map(minor)),
+      loose: looseForms(nameText),
+    },
   ];
 }
 
@@ -164,6 +191,20 @@ function nameForms(name: string): SearchedText[] {
     });
 }
 
+/** By the one rule. A name without a blank in a script that has none is taken character by character. */
+function looseForms(name: string): SearchedText[] {
+  const plain = name.normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC');
+  return [...new Set([name.normalize('NFC'), name.normalize('NFD'), plain])].flatMap((text) => {
+    const parts = text.split(/[\s,._+-]+/).filter((part) => part !== '');
+    const isUnspaced = parts.length === 1 && (text.match(SYLLABLES)?.length ?? 0) >= MIN_SYLLABLES;
+    const words = isUnspaced ? Array.from(text) : parts;
+    const last = words.length - 1;
+    const firsts = words.length <= MAX_ROUND ? words.keys() : [0, last];
+    const orders = Array.from(firsts, (first) => [...words.slice(first), ...words.slice(0, first)]);
+    return orders.flatMap((order) => encodedForms(order, GAP)).map(minor);
+  });
+}
+
 /** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
 function encodedForms(words: readonly string[], separator?: Letters): SearchedText[] {
   const letters = Array.from(words.join(''));
@@ -185,7 +226,13 @@ function nameOf(
     );
     return index === 0 ? own : [...separator, ...own];
   });
-  return searchedText(BOUNDARY, letters);
+  const text = searchedText(BOUNDARY, letters);
+  if (separator !== GAP) return text;
+  // Short words that stand together are too common.
+  const mayJoin = isLong(words.join(''));
+  const mayMiss = (letter: ByteClass): boolean =>
+    letter === GAP_COMMA || letter === GAP_REST || (mayJoin && letter === GAP_START);
+  return { ...text, optional: [...letters.keys()].filter((at) => mayMiss(letters[at]!)) };
 }
 
 /** A delta may insert a single letter of it. */

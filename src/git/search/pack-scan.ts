@@ -151,8 +151,10 @@ export class PackScan implements ContentListener, InstructionListener {
       const kind = this.#names.kindOf(text);
       if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
       else if (kind === 'home') this.#noteHome(bytes, at);
-      else if (kind === 'word') this.#noteWord(bytes, at);
-      else if (kind === 'credential') {
+      else if (kind === 'word') {
+        // What is surely a name comes first, and is one in other forms, too.
+        if (whole === undefined) this.#noteWord(bytes, at);
+      } else if (kind === 'credential') {
         if (this.#sightings.length === MAX_SIGHTINGS) continue;
         credential ??= this.#credential(bytes, at - letters.length, text);
         if (credential !== null) whole ??= text;

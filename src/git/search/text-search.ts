@@ -14,6 +14,8 @@ export type ByteClass = readonly number[];
 export interface SearchedText {
   readonly before: ByteClass;
   readonly letters: readonly ByteClass[];
+  /** Indexes of letters that may be missing, in runs of at most `MAX_GAP`. */
+  readonly optional?: readonly number[];
   /** Null: anything may follow. */
   readonly after: ByteClass | null;
   /** How many letters a delta may copy, at either end of the text, so that an insert still counts as the rest of it. */
@@ -26,6 +28,9 @@ export interface SearchedText {
 export const TEXT_ROOM = 2_048;
 /** Limit of all texts together: what is noted besides needs little. */
 export const MAX_TEXT_BYTES = 2 * TEXT_ROOM + 192;
+
+/** As many bytes as a comma and one character have. */
+const MAX_GAP = 5;
 
 const BYTE_VALUES = 256;
 const LF = 0x0a;
@@ -56,7 +61,7 @@ export const placesOf = ({ letters, after }: SearchedText): number =>
 
 /** A text that was found. */
 export interface Span {
-  /** Of its letters, without what stands around them. */
+  /** Of its letters, without what stands around them; if some may be missing, at the earliest. */
   readonly start: number;
   readonly end: number;
   /** The index of the text. */
@@ -74,6 +79,8 @@ export class TextSearch {
   readonly #placesOfKind: readonly Places[];
   /** First places. */
   readonly #starts: Places;
+  /** Places that may be left out. */
+  readonly #optional: Places;
   /** Last places: of each text, and of all. */
   readonly #endOf: readonly Places[];
   readonly #ends: Places;
@@ -101,19 +108,20 @@ export class TextSearch {
     if (count > MAX_TEXT_BYTES) throw new RangeError('too many texts');
     this.texts = texts;
     const endOf: Places[] = [];
-    let [starts, ends, behindCopy, begun, first] = [0n, 0n, 0n, 0n, 1n];
+    let [starts, optional, ends, behindCopy, begun, first] = [0n, 0n, 0n, 0n, 0n, 1n];
     for (const text of texts) {
       const [letters, end] = [BigInt(text.letters.length), first << BigInt(placesOf(text) - 1)];
       // Of each end of a text, the places between nothing and all that may be copied.
       const copied = (2n << BigInt(text.maxCopied)) - 1n;
       starts |= first;
+      for (const index of text.optional ?? []) optional |= first << BigInt(index + 1);
       behindCopy |= first * copied;
       if (!text.isMinor) begun |= ((first << (letters - BigInt(text.maxCopied))) * copied) & ~end;
       ends |= end;
       endOf.push(end);
       first = end << 1n;
     }
-    [this.#starts, this.#ends, this.#endOf] = [starts, ends, endOf];
+    [this.#starts, this.#optional, this.#ends, this.#endOf] = [starts, optional, ends, endOf];
     [this.#behindCopy, this.#begun] = [behindCopy, begun];
     const { kindOf, placesOfKind } = kindsOf(texts);
     [this.#kindOf, this.#placesOfKind] = [kindOf, placesOfKind];
@@ -225,7 +233,9 @@ export class TextSearch {
 
   /** The places that a kind of byte leads to. What leaves one text is the first place of the next, which is always open. */
   #after(set: Places, kind: number): Places {
-    return ((set << 1n) | this.#starts) & this.#placesOfKind[kind]!;
+    let reached = (set << 1n) | this.#starts;
+    for (let gap = 0; gap < MAX_GAP; gap++) reached |= (reached & this.#optional) << 1n;
+    return reached & this.#placesOfKind[kind]!;
   }
 
   /** The state that a kind of byte leads to, with HIT if a text ends there. */

@@ -115,7 +115,8 @@ const GITEA_SCOPES: Readonly<Record<string, TokenProblem>> = {
   notification: 'no-read:notification',
 };
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
-const MISSING_SCOPE = /required scope\(s\)[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
+const BEFORE_SCOPES = 'required scope(s)';
+const MISSING_SCOPE = /^[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 /** Of Gitea 1.27.3 (rejectPublicOnly in routers/api/v1/api.go). */
 const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
 
@@ -131,7 +132,8 @@ const GITEA: AccountRules = {
     const common = token === '' ? null : commonProblems(answer);
     if (token === '' || common !== null || status !== 403) return common;
     if (PUBLIC_ONLY_TEXT.test(text)) return ['public-only'];
-    const problem = GITEA_SCOPES[MISSING_SCOPE.exec(text)?.[1] ?? ''];
+    const [, scopes = ''] = text.split(BEFORE_SCOPES);
+    const problem = GITEA_SCOPES[MISSING_SCOPE.exec(scopes)?.[1] ?? ''];
     return problem === undefined ? null : [problem];
   },
 };

@@ -74,11 +74,47 @@ export interface PushedFiles {
 }
 
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
-export async function changesOf(
-  { commits, ground, pack }: PushedFiles,
+export function changesOf(pushed: PushedFiles, read: ReadObjects, memory: Memory): Promise<Changes> {
+  return compare(pushed, groundOf(pushed.commits), read, memory, (comparison) => comparison.compareFiles());
+}
+
+/** A submodule, and the commit of its own repository that it stands for. */
+export interface Submodule {
+  readonly path: string;
+  readonly oid: Oid;
+}
+
+/**
+ * The submodules whose commits a push changes: those that none of the upstream commits that it stands on has so. Null: not
+ * everything can be compared. Rejects as `changesOf` does.
+ */
+export async function changedSubmodules(
+  pushed: PushedFiles,
   read: ReadObjects,
   memory: Memory,
-): Promise<Changes> {
+): Promise<readonly Submodule[] | null> {
+  const first = groundOf(pushed.commits);
+  const merged = pushed.ground.filter((oid) => oid !== first);
+  if (merged.length > MAX_MERGED) return null;
+  let changed: readonly Submodule[] | null = null;
+  for (const oid of [first, ...merged]) {
+    const alone = { ...pushed, ground: [] };
+    const found = await compare(alone, oid, read, memory, async (comparison) => comparison.submodules);
+    if (found === null) return null;
+    const isFound = new Set(found.map((submodule) => `${submodule.oid} ${submodule.path}`));
+    changed = (changed ?? found).filter((submodule) => isFound.has(`${submodule.oid} ${submodule.path}`));
+  }
+  return changed;
+}
+
+/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. */
+async function compare<T>(
+  { commits, ground, pack }: PushedFiles,
+  first: Oid | null,
+  read: ReadObjects,
+  memory: Memory,
+  use: (comparison: Comparison) => Promise<T>,
+): Promise<T> {
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
   try {
@@ -88,14 +124,13 @@ export async function changesOf(
     );
     await index.resolve();
     const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes));
-    const first = groundOf(commits);
     let old: Oid | null = null;
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
     }
     if (first !== null) old = (await readCommit(read, first)).tree;
     await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
-    return await comparison.compareFiles();
+    return await use(comparison);
   } finally {
     share.setNow(0);
     objects.free();
@@ -160,6 +195,14 @@ class Comparison {
       for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
       level = next;
     }
+  }
+
+  /** Null: not all folders could be compared. */
+  get submodules(): readonly Submodule[] | null {
+    if (this.#gaps.size > 0 || this.#changed.some(({ now }) => isFolder(now))) return null;
+    return this.#changed.flatMap(({ path, now }) =>
+      now !== null && kindOf(now) === 'submodule' ? [{ path, oid: now.oid }] : [],
+    );
   }
 
   async compareFiles(): Promise<Changes> {

@@ -151,7 +151,6 @@ async function judged(
     ground: [...work.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
-    mayChangeSubmodules: open.hasSubmodules || names.hasGitlinks,
   };
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise(push, where);
@@ -162,6 +161,7 @@ async function judged(
     ...warningOfDraft(push),
     ...warningOfEncoding(push),
     ...oddities,
+    ...(open.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(push, pack) : []),
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []

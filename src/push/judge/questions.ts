@@ -25,9 +25,11 @@ import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
-import type { NamedPullRequest } from '../verdict/verdict.ts';
+import type { ReceivedPack } from '../receive/receive.ts';
+import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
+import { submoduleLines } from './submodules.ts';
 
 /** What any visitor could see of it, and the bot's name. */
 export interface Upstream {
@@ -142,6 +144,8 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
+    /** Lines for the person about submodules that the push changes. */
+    submoduleLines: (push: Publishable, pack: ReceivedPack) => submoduleLines(run, push, pack),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),

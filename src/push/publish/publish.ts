@@ -22,7 +22,7 @@ import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/ver
 import { AgitDelivery } from './agit.ts';
 import type { Delivery } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
-import { type Proposal, submoduleWarning } from './pull-request.ts';
+import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -70,16 +70,12 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
-    const [submodules, newRemarks] = await Promise.all([
-      push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
-      record(run, { ...publication, place }, pullRequest, attempt.works, {
-        title: titleOf(push, anonymous),
-        prHash,
-        tip: anonymous.tip,
-        dates: dates.added(),
-      }),
-    ]);
-    await run.reply.note(...submodules);
+    const newRemarks = await record(run, { ...publication, place }, pullRequest, attempt.works, {
+      title: titleOf(push, anonymous),
+      prHash,
+      tip: anonymous.tip,
+      dates: dates.added(),
+    });
     return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
     delivery.failed();

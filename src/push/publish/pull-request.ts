@@ -4,17 +4,10 @@ import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
-import type { RepositoryName } from '../../repository-name.ts';
 import { othersCommits, othersWork } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal, type RefusalCode } from '../reply/refusal.ts';
 import { namedText, type Publishable } from '../verdict/verdict.ts';
-
-/** Wait no longer for a warning, because the person gets the hash of the pull request after it. */
-const PATIENCE_MS = 5_000;
-const MAX_SUBMODULES_SHOWN = 10;
-const SHOWN_ID_LENGTH = 12;
-const NOT_CHECKED = ['This repository has submodules. The service could not check whether you changed one.'];
 
 export interface Proposal {
   readonly prHash: string;
@@ -96,38 +89,4 @@ export function tellOpening({ reply }: Pick<PushRun, 'reply'>, push: Publishable
 /** The name of the branch that the push is for. */
 export function baseOf({ base }: Publishable): string {
   return base.name.slice('refs/heads/'.length);
-}
-
-/**
- * Lines for the person about submodules whose commits a push changes; none if there are none. Their ids leave
- * unchanged, and if those commits are not public, nobody can fetch them.
- *
- * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So the host
- * is asked what the pull request changes. Never rejects.
- */
-export async function submoduleWarning(
-  { host, logger }: Pick<PushRun, 'host' | 'logger'>,
-  repository: RepositoryName,
-  number: number,
-): Promise<readonly string[]> {
-  try {
-    const asked = host.repositories.changedSubmodules(repository, number);
-    const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
-    if (changed === undefined) return NOT_CHECKED;
-    return warningOf(changed.map(({ path, oid }) => `${oneLine(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
-  } catch (error) {
-    logger.warn('the submodules of a pull request could not be compared', { error });
-    return NOT_CHECKED;
-  }
-}
-
-function warningOf(submodules: readonly string[]): readonly string[] {
-  if (submodules.length === 0) return [];
-  const more = submodules.length - MAX_SUBMODULES_SHOWN;
-  return [
-    'This pull request changes submodules. It names these commits:',
-    ...submodules.slice(0, MAX_SUBMODULES_SHOWN).map((line) => `  ${line}`),
-    ...(more > 0 ? [`  and ${more} more`] : []),
-    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
-  ];
 }

@@ -33,11 +33,7 @@ export function previewOf(previewed: Previewed): Preview {
     refusal === null
       ? []
       : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`];
-  const remarks = [
-    ...findings,
-    ...(push.mayChangeSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
-    ...warnings,
-  ];
+  const remarks = [...findings, ...warnings];
   const lines = [
     ...refused,
     isUpdate(push)

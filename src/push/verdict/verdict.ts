@@ -62,8 +62,6 @@ export interface Publishable {
   readonly entryCount: number;
   /** Objects outside the pack that its deltas name. */
   readonly namedBases: readonly Oid[];
-  /** Whether it may change a submodule. */
-  readonly mayChangeSubmodules: boolean;
 }
 
 export interface NamedPullRequest {

@@ -108,9 +108,13 @@ export const TREES: Shapes = {
     await clone.git('pull', '--quiet', 'origin', 'main');
     await clone.git('update-index', '--add', '--cacheinfo', module('ab'));
     await clone.git('commit', '--quiet', '-m', 'Add a submodule');
+    expect(remoteLines(await clone.push('-o', 'preview'))).toContain('  module-50 at abababababab');
     const added = await clone.push();
     const { pull } = await expectAccepted(bed, contribution, added);
-    expect(remoteLines(added)).toContain('  module-50 at abababababab');
+    const told = remoteLines(added);
+    expect(told).toContain('  module-50 at abababababab');
+    const [before = ''] = told.join('\n').split('Opening the pull request');
+    expect(before).toContain('  module-50 at abababababab');
     // The folder is then sent as a difference, which shows 20 bytes and no name.
     await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
     await clone.git('fetch', '--quiet', 'origin');
@@ -125,5 +129,18 @@ export const TREES: Shapes = {
     const other = await clone.push('origin', 'HEAD:other');
     expect(other.code, other.stderr).toBe(0);
     expect(remoteLines(other).join('\n')).not.toContain('submodule');
+    // Upstream uses a newer one, and the work before that merges it.
+    await upstream.grow({ files: { 'file-1.txt': 'y\n' } });
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('switch', '--quiet', '--detach', 'origin/main');
+    await clone.git('update-index', '--cacheinfo', module('ef'));
+    await clone.git('commit', '--quiet', '-m', 'Use the newest submodule');
+    await upstream.git('fetch', '--quiet', clone.path, 'HEAD:refs/heads/main');
+    await clone.git('switch', '--quiet', '--detach', 'origin/main~1');
+    await clone.commit();
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('merge', '--quiet', '--no-edit', 'origin/main');
+    const merged = await clone.push('-o', 'preview', 'origin', 'HEAD:merged');
+    expect(remoteLines(merged).join('\n')).not.toContain('submodule');
   },
 };

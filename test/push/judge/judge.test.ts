@@ -104,6 +104,7 @@ function asked(answers: Partial<Questions> = {}) {
     history: vi.fn(() => ({
       ...UPSTREAM_HISTORY,
       reachBack: async () => false,
+      unknownOf: () => [],
       branchesHolding: () => [],
       ownerOf: () => null,
     })),

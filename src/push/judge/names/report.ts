@@ -55,7 +55,9 @@ export function gapsOf(
     ...(findings.lines.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),
     ...(names.isComplete
       ? []
-      : ['The commits name more people than the service can search for. It did not search for all of them.']),
+      : [
+          'The commits name more people than the service can search for. It did not search for all of them in every form.',
+        ]),
     ...(found.isComplete
       ? []
       : ['The service could not search all of the changed files for names. Check them for yours.']),

@@ -43,7 +43,7 @@ describe('a name or login of one word', () => {
     );
     findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
     expect(findings.words).toEqual([
-      expect.stringMatching(/^A name or login of one word/),
+      expect.stringMatching(/^A name or login may/),
       '  title: Thank every contributor',
       '  message of "One": Lovelace was here',
       '  a changed file: For contributors:',
@@ -89,10 +89,11 @@ describe('files', () => {
 describe('commits that nobody has', () => {
   it('are told of by their ids', () => {
     const findings = findingsFor(null);
-    findings.addStrangers([oidNumber(3)]);
+    findings.addStrangers([oidNumber(3)], ['c0ffee1']);
     expect(findings.lines).toEqual([
       `  a message names a commit that upstream does not have: ${oidNumber(3)}`,
     ]);
+    expect(findings.words).toEqual([expect.stringMatching(/^These look like ids/), '  a message: c0ffee1']);
   });
 });
 

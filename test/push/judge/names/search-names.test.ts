@@ -56,7 +56,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
-    history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
+    history: { isKnown: () => false, unknownOf: () => [], since: -Infinity, reachBack: async () => false },
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
     questions: { readBases: async () => [], readUpstream: async () => new Map() },
@@ -145,7 +145,7 @@ describe('a push that holds a credential', () => {
 describe('a push that holds a name or login of one word', () => {
   const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
   const told = [
-    'A name or login of one word would become public. Check whether these lines name you:',
+    'A name or login may become public. Check whether these lines name you:',
     '  title: For a contributor',
     '  message of "By lovelace": By lovelace',
     expect.stringMatching(/^  a changed file: Any Contributor may/),

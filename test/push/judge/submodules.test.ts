@@ -1,0 +1,38 @@
+/** A warning that must not keep a push waiting. */
+import { expect, it } from 'vitest';
+import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
+import { submoduleLines } from '../../../src/push/judge/submodules.ts';
+import type { PushRun } from '../../../src/push/push-run.ts';
+import { hasSubmodules } from '../../../src/upstream/submodules.ts';
+
+const REPOSITORY = { owner: 'octo', name: 'hello' };
+const silence = () => new Promise<never>(() => {});
+
+/** A host that answers nothing, and a clock by which every wait is over. */
+const host = {
+  clock: { now: () => 0, sleep: async () => {} },
+  transport: { hostName: 'silent.test', readObjects: silence },
+  repositories: { file: silence },
+  memory: UNCOUNTED,
+} as unknown as PushRun['host'];
+
+const commits = new PlannedCommits();
+commits.push({
+  tree: 'ab'.repeat(20),
+  parents: ['cd'.repeat(20)],
+  encoding: null,
+  message: { bytes: new Uint8Array(0), mentions: [] },
+});
+
+it.each([true, false])(
+  'is given up when the host does not answer in time (in memory: %s)',
+  async (isInMemory) => {
+    const logger = {} as PushRun['logger'];
+    const spool = { isInMemory, byteLength: 0, read: async function* () {} };
+    const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)] };
+    expect(await hasSubmodules(host, REPOSITORY)).toBe(false);
+    const lines = await submoduleLines({ host, logger }, push as never, { spool } as never);
+    expect(lines.join()).toContain('could not check');
+  },
+);
