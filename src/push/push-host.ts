@@ -25,8 +25,11 @@ export interface PushHost extends UpstreamHost {
   openSpool(): Spool;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
-  /** The bot account's name: the author of everything. Asks the host only if nobody has ever asked before. */
-  botLogin(): Promise<string>;
+  /**
+   * The bot account's name: the author of everything.
+   * @param isQuiet the host is asked only if nobody has asked it for a month.
+   */
+  botLogin(isQuiet?: boolean): Promise<string>;
   /** The policy of the repository. Never rejects. */
   policy(repository: RepositoryName): Promise<KnownPolicy>;
   /** The key of all hashes of personal data. */

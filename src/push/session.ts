@@ -306,7 +306,7 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   const [upstream, place, botLogin] = await Promise.all([
     lookUpUpstream(run),
     asking,
-    run.steps.run('lookup', () => host.botLogin()),
+    run.steps.run('lookup', () => host.botLogin(isQuiet)),
   ]);
   const questions = questionsOf(
     run,

@@ -16,6 +16,9 @@ import type { HistoryLister, HistoryPart } from './history-lister.ts';
 /** How many other branches are examined. One request names them all, at 50 bytes each. */
 const MAX_OTHER_BRANCHES = 1_000;
 
+/** Digits of an abbreviated id. */
+const SHORTEST = 7;
+
 /** One part of the history, listed further back step by step. */
 class GrowingListing {
   readonly #list: (step: number) => Promise<HistoryListing | null>;
@@ -42,6 +45,12 @@ class GrowingListing {
 
   isBoundary(oid: Oid): boolean {
     return this.#listing?.boundary.has(oid) ?? false;
+  }
+
+  *oids(): Generator<Oid> {
+    if (this.#listing === null) return;
+    yield* this.#listing.newestFirst;
+    yield* this.#listing.boundary;
   }
 
   /** A tip from which a listed commit is reached. */
@@ -117,6 +126,20 @@ export class UpstreamHistory implements KnownHistory {
       this.#advertised.has(oid) ||
       this.#listings().some((listing) => listing.isListed(oid) || listing.isBoundary(oid))
     );
+  }
+
+  /** Of abbreviated ids, those with which no known commit begins. @param abbreviations of seven digits or more. */
+  unknownOf(abbreviations: ReadonlySet<string>): readonly string[] {
+    const sought = Map.groupBy(abbreviations, (abbreviation) => abbreviation.slice(0, SHORTEST));
+    const unknown = new Set(abbreviations);
+    const remove = (oid: Oid): void => {
+      for (const abbreviation of sought.get(oid.slice(0, SHORTEST)) ?? []) {
+        if (oid.startsWith(abbreviation)) unknown.delete(abbreviation);
+      }
+    };
+    for (const oid of this.#advertised) remove(oid);
+    for (const listing of this.#listings()) for (const oid of listing.oids()) remove(oid);
+    return [...unknown];
   }
 
   /** The one branch that has a commit, if it is not in the main part. Null: it is, several have it, or nobody knows. */

@@ -358,6 +358,29 @@ describe('the original id of a commit', () => {
   });
 });
 
+describe('what looks like an id of a commit that upstream does not have', () => {
+  it('is told before it is published, wherever it stands in a message, and upstream’s are not', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const upstreams = await upstream.tip('main~1');
+    const first = await clone.commit({ message: 'Old\n' });
+    await clone.git('commit', '--quiet', '--amend', '--date=2009-02-13 12:00', '-m', 'New');
+    const second = (await clone.git('rev-parse', 'HEAD')).trim();
+    const message = `More\n\nFixes: ${first.slice(0, 12)}, after ${upstreams.slice(0, 9)}\nSee ${second.slice(0, 8)}\n`;
+    await clone.commit({
+      message: `${message}\nThis reverts commit ${second.slice(0, 9)} (New, 2009-02-13).\n`,
+    });
+    const pushed = await clone.push();
+    expect(pushed.code).toBe(0);
+    const lines = remoteLines(pushed);
+    const at = lines.findIndex((told) => told.startsWith('These look like ids of commits'));
+    expect(lines[at + 1]).toBe(`  a message: ${first.slice(0, 12)}`);
+    expect(lines.slice(at + 2).filter((told) => told.startsWith('  a message'))).toEqual([]);
+    const day = lines.findIndex((told) => told.startsWith('The day on which you made a commit'));
+    expect(lines[day + 1]).toContain('(New, 2009-02-13)');
+  });
+});
+
 describe('a preview', () => {
   it('shows what would become public, publishes nothing, and takes no place', async () => {
     const contribution = await contribute(bed);

@@ -121,7 +121,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
       'If the code host knows none either, it opens a new one.',
     );
   }
-  const identity = { name: await host.botLogin(), email: settings.anonEmail };
+  const identity = { name: await host.botLogin(true), email: settings.anonEmail };
   const place = { repository: target, commits };
   const same = await findSameWork(run, place, await worksOf(run, place, undatedOf(commits, identity)()));
   if (same === null) return;

@@ -38,13 +38,11 @@ import { clientOf } from '../request/client.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { pushAdmission } from './push-admission.ts';
 
-/**
- * The account behind a token does not change, so each isolate asks for it once, KV first: a delayed push must not be the
- * reason for a request to the host.
- */
-/** It stays until the end of that day. */
-const LOGIN_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
-const botLogins = new Recent<string>({ most: 100 });
+/** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
+const LOGIN_LIFE_MS = 60 * 60 * 1000;
+const botLogins = new Recent<string>({ lifeMs: LOGIN_LIFE_MS, most: 100 });
+/** A delayed push must not be the reason for a request to the host, and takes what was known lately. */
+const KEPT_LOGIN_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
@@ -108,7 +106,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       }),
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
-    async botLogin() {
+    async botLogin(isQuiet = false) {
       if (host.token === null) {
         throw new HostError(
           'refused',
@@ -116,11 +114,13 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
         );
       }
       const key = `${host.apiUrl} ${host.token}`;
+      const known = botLogins.get(key);
+      if (known !== null) return known;
       const kept = new SealedKv(c.env.HISTORY, secret);
-      const known = botLogins.get(key) ?? (await kept.get(`login ${key}`).then(textOf, () => null));
-      const login = known ?? (await repositories.account()).login;
-      if (known === null)
-        c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), LOGIN_LIFE_MS).catch(() => {}));
+      const before = isQuiet ? await kept.get(`login ${key}`).then(textOf, () => null) : null;
+      const login = before ?? (await repositories.account()).login;
+      if (before === null)
+        c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LOGIN_LIFE_MS).catch(() => {}));
       botLogins.set(key, login);
       return login;
     },

@@ -108,6 +108,7 @@ function asked(answers: Partial<Questions> = {}) {
     history: vi.fn(() => ({
       ...UPSTREAM_HISTORY,
       reachBack: async () => false,
+      unknownOf: () => [],
       branchesHolding: () => [],
       ownerOf: () => null,
     })),

@@ -10,6 +10,7 @@ import type { ContentHit } from '../../../git/search/pack-search.ts';
 import type { SearchedNames } from '../../../git/search/searched-names.ts';
 import { CHANGE_IDS, CREDENTIALS, type Leak, MERGES, NAMES, ORIGINAL_IDS, OTHERS_NAMES } from './leaks.ts';
 import type { MergeSentences } from './merge-sentences.ts';
+import { ownDaysIn } from './named-commits.ts';
 import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 
 /** No more are shown. */
@@ -21,6 +22,9 @@ const EXAMPLES =
   /(?:^|[/._-])(?:tests?|spec|specs|fixtures?|examples?|samples?|mocks?|testdata|e2e)(?:[/._-]|$)/i;
 const LIKELY =
   'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
+const IDS =
+  'These look like ids of commits that upstream does not have. An original id of yours would help to guess your name:';
+const DAYS = 'The day on which you made a commit would become public. Remove it from the message:';
 const WORDS = 'A name or login may become public. Check whether these lines name you:';
 
 export class Findings {
@@ -28,6 +32,8 @@ export class Findings {
   readonly #refusesAll: boolean;
   readonly #words: string[] = [];
   readonly #likely: string[] = [];
+  readonly #ids: string[] = [];
+  readonly #days: string[] = [];
   readonly #found = new Map<Leak, string[]>([
     [NAMES, []],
     [CREDENTIALS, []],
@@ -65,14 +71,18 @@ export class Findings {
     for (const message of messages) {
       const where = (): string => `message of "${shown(subjectOf(message))}"`;
       this.addText(where, message);
+      for (const day of ownDaysIn(message)) {
+        if (this.#days.length < MAX_FINDINGS) this.#days.push(line(where(), day));
+      }
       for (const sentence of merges.privateIn(message)) {
         if (!this.#add(MERGES, () => line(where(), sentence))) break;
       }
     }
   }
 
-  /** Commits that a message names and nobody has. */
-  addStrangers(oids: readonly Oid[]): void {
+  /** Commits that a message names and nobody has. @param likely may be something else. */
+  addStrangers(oids: readonly Oid[], likely: readonly string[]): void {
+    this.#ids.push(...likely.slice(0, MAX_FINDINGS).map((id) => `  a message: ${id}`));
     for (const oid of oids) {
       this.#add(ORIGINAL_IDS, () => `  a message names a commit that upstream does not have: ${oid}`);
     }
@@ -105,7 +115,12 @@ export class Findings {
 
   /** What is likely only, under headings. It is no leak, as it may mean something else. */
   get words(): readonly string[] {
-    return [...under(LIKELY, this.#likely), ...under(WORDS, this.#words)];
+    return [
+      ...under(LIKELY, this.#likely),
+      ...under(IDS, this.#ids),
+      ...under(DAYS, this.#days),
+      ...under(WORDS, this.#words),
+    ];
   }
 
   /** Only its beginning is shown, because terminals and logs remember. @param isExample it may be. */

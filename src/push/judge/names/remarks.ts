@@ -7,7 +7,7 @@ import { shown, told } from './shown.ts';
 const MAX_FOUND = 1_000;
 /** Files of editors and systems that tell what somebody works on, and where. */
 const LEFTOVERS =
-  /(?:^|\/)(?:\.(?:vscode|idea)\/|(?:\.DS_Store|Thumbs\.db|workspace\.xml|[^/]*\.(?:sw[nop]|code-workspace))$)/i;
+  /(?:^|\/)(?:\.(?:vscode|idea)\/|(?:\.DS_Store|Thumbs\.db|workspace\.xml)$)|\.(?:sw[nop]|code-workspace)$/i;
 /** Files that are compressed, so that no search of bytes finds a name in them, and hold names of authors and cameras. */
 const OPAQUE =
   /\.(?:png|jpe?g|gif|webp|avif|heic|tiff?|psd|pdf|docx?|xlsx?|pptx?|od[tspg]|zip|jar|gz|tgz|bz2|xz|7z|zst|rar|mp[34]|mov)$/i;

@@ -6,7 +6,7 @@
 import { utf8 } from '../../../git/bytes.ts';
 import type { Memory } from '../../../git/memory.ts';
 import type { NewCommit } from '../../../git/objects/new-commits.ts';
-import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
+import { type Oid, OID_HEX_LENGTH, ZERO_OID } from '../../../git/objects/oid.ts';
 import type { Plan } from '../../../git/objects/planned-commits.ts';
 import { searchPack, type SearchQuestions } from '../../../git/search/pack-search.ts';
 import { type HeaderSource, SearchedNames } from '../../../git/search/searched-names.ts';
@@ -89,11 +89,14 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   const findings = new Findings(names, search.settings.pushSecrets === 'refuse');
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
-  const strangers = await namedByMessages(search);
-  if (strangers.areStrange) {
-    // A commit of a pull request is public, too.
-    const advertised = await questions.advertised(new Set(strangers.oids));
-    findings.addStrangers(strangers.oids.filter((oid) => advertised?.has(oid) !== true));
+  // Ids of this push stand there as zeros.
+  const named = await namedCommits(plan.messages(), (oid) => oid === ZERO_OID, search.history);
+  if (named.areStrange) {
+    const isPublic = await inPullRequests(named, questions);
+    findings.addStrangers(
+      named.oids.filter((oid) => !isPublic(oid)),
+      named.likely.filter((id) => !isPublic(id)),
+    );
   }
   const stored = {
     read: (start: number) => pack.spool.read(start),
@@ -108,7 +111,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
-  const gaps = gapsOf(names, findings, strangers, found);
+  const gaps = gapsOf(names, findings, named, found);
   const remarks = [...findings.words, ...remarksOn(textsOf(search), found)];
   return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
 }
@@ -169,14 +172,14 @@ function* textsOf(search: NameSearch): Generator<readonly [where: string, text: 
   for (const message of search.plan.messages()) yield ['a message', Buffer.from(message).toString()];
 }
 
-/** Commits that messages name. Those of this push stand there as zeros. */
-function namedByMessages({ plan, history }: NameSearch): Promise<NamedCommits> {
-  return namedCommits(
-    plan.messages(),
-    (oid) => oid === ZERO_OID,
-    history,
-    () => history.reachBack(),
-  );
+/** Whether an id is that of a pull request at the host, and so public. */
+async function inPullRequests(
+  { oids, likely }: NamedCommits,
+  { advertised }: NameSearch['questions'],
+): Promise<(id: string) => boolean> {
+  const whole = [...oids, ...likely.filter((id) => id.length === OID_HEX_LENGTH)];
+  const found = whole.length === 0 ? null : await advertised(new Set(whole));
+  return (id) => found?.has(id) === true;
 }
 
 function notSearchable(): Refusal {

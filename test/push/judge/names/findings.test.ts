@@ -89,10 +89,11 @@ describe('files', () => {
 describe('commits that nobody has', () => {
   it('are told of by their ids', () => {
     const findings = findingsFor(null);
-    findings.addStrangers([oidNumber(3)]);
+    findings.addStrangers([oidNumber(3)], ['c0ffee1']);
     expect(findings.lines).toEqual([
       `  a message names a commit that upstream does not have: ${oidNumber(3)}`,
     ]);
+    expect(findings.words).toEqual([expect.stringMatching(/^These look like ids/), '  a message: c0ffee1']);
   });
 });
 

@@ -56,7 +56,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
-    history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
+    history: { isKnown: () => false, unknownOf: () => [], since: -Infinity, reachBack: async () => false },
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
     questions: { readBases: async () => [], readUpstream: async () => new Map() },
