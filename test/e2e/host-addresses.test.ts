@@ -108,6 +108,8 @@ describe('a template', () => {
     const client = clientOf();
     const path = `/v1/gh/${upstream.fullName}/new-issue`;
     const { html } = await client.get(path);
+    // The branch, its commit, and all folders.
+    expect(bed.host.requestsFor(upstream, 'POST', /git-upload-pack$/)).toHaveLength(3);
     const links = [...html.matchAll(/<a href="[^"]*\?template=([^"]*)">([^<]*)</g)].map(
       ([, ...link]) => link,
     );
