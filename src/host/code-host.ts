@@ -318,6 +318,9 @@ export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'r
 export interface ActivityHost {
   account(): Promise<Account>;
 
+  /** Whether the host hides the bot's account, and so its pull requests, from everybody else. */
+  isHidden(login: string): Promise<boolean>;
+
   /**
    * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
    * @param since milliseconds since 1970.

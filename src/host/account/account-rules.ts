@@ -23,8 +23,23 @@ export const TOKEN_PROBLEMS = {
     'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
 } as const;
 
-/** `suspended`: the account itself, by its host. */
-export type TokenProblem = keyof typeof TOKEN_PROBLEMS | 'suspended';
+/** Of the account itself, whatever its token is. */
+export const ACCOUNT_PROBLEMS = {
+  suspended: 'has suspended the bot account: nothing can be pushed or posted there',
+  hidden: 'has flagged the bot account: nobody else sees its profile, its pull requests and its comments',
+} as const;
+
+export type TokenProblem = keyof typeof TOKEN_PROBLEMS | keyof typeof ACCOUNT_PROBLEMS;
+
+/** The worst problem of the account itself; null: its token alone has some. */
+export function accountProblemOf(problems: readonly TokenProblem[]): keyof typeof ACCOUNT_PROBLEMS | null {
+  const found = (['suspended', 'hidden'] as const).find((problem) => problems.includes(problem));
+  return found ?? null;
+}
+
+export function isTokenProblem(problem: TokenProblem): problem is keyof typeof TOKEN_PROBLEMS {
+  return problem in TOKEN_PROBLEMS;
+}
 
 export interface AccountRules {
   /** False: an answer shows only the problem that its call was refused for. */
