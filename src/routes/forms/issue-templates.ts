@@ -62,9 +62,9 @@ export async function issueTemplate(
 }
 
 /** Reads folders: all of them in one call, and not level by level, where they are small. */
-async function allFolders({ read, root }: Source): Promise<ReadObjects> {
-  const all = await read({ wants: [root], withFolders: true }, MOST_FOLDERS_BYTES);
-  return all === null ? read : async () => all;
+async function allFolders(source: Source): Promise<ReadObjects> {
+  const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
+  return all === null ? source.read : async () => all;
 }
 
 function read<T>(
