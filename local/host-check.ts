@@ -4,7 +4,10 @@
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
 import {
+  ACCOUNT_PROBLEMS,
   ACCOUNT_RULES,
+  accountProblemOf,
+  isTokenProblem,
   type AccountRules,
   TOKEN_PROBLEMS,
   type TokenProblem,
@@ -179,16 +182,16 @@ function tokenFinding(
 
 function tokenProblem(host: HostConfig, problems: readonly TokenProblem[], scopes: string): Finding {
   const name = hostNameOf(host);
-  const words = problems.map((one) =>
-    one === 'suspended' ? 'belongs to a suspended account' : TOKEN_PROBLEMS[one],
-  );
+  const ofAccount = accountProblemOf(problems);
+  const words = problems.filter(isTokenProblem).map((one) => TOKEN_PROBLEMS[one]);
   return {
     subject: `token ${host.key}`,
     state: problems.every((one) => one === 'expires-soon') ? 'warning' : 'problem',
     says: problems.join(', '),
-    remedy: problems.includes('suspended')
-      ? `${name} has suspended the bot account. Sign in there as the bot, and ask its support for the reason.`
-      : `The token at ${name} ${words.join('; it ')}. Make one with ${scopes}, and set ${tokenVariable(host.key)}.`,
+    remedy:
+      ofAccount !== null
+        ? `${name} ${ACCOUNT_PROBLEMS[ofAccount]}. Sign in there as the bot, and ask its support for the reason.`
+        : `The token at ${name} ${words.join('; it ')}. Make one with ${scopes}, and set ${tokenVariable(host.key)}.`,
   };
 }
 

@@ -38,9 +38,6 @@ export interface Comparison {
   readonly related: boolean;
 }
 
-/** Of an entry that stands for a commit of another repository. */
-const GITLINK_MODE = '160000';
-
 export interface DiffStat {
   readonly changedFiles: number;
   readonly additions: number;
@@ -67,34 +64,6 @@ export async function diffStat(base: Tip, head: Tip, signal: AbortSignal): Promi
     additions: figure(/(\d+) insertion/),
     deletions: figure(/(\d+) deletion/),
   };
-}
-
-export interface ChangedFile {
-  readonly path: string;
-  /** Of the file, or a submodule's commit; the last that there was where it was removed. */
-  readonly oid: string;
-  readonly status: 'added' | 'removed' | 'modified';
-  /** Commits of a submodule before and after; null: it is none, or there was or is none. */
-  readonly submodule: { readonly before: string | null; readonly after: string | null } | null;
-}
-
-/** What changed from the merge base to the head. Renames count as a removal and an addition. */
-export async function changedFiles(base: Tip, head: Tip): Promise<ChangedFile[]> {
-  const args = ['diff', '--raw', '-z', '--no-abbrev', '--no-renames', `${base.oid}...${head.oid}`];
-  const fields = (await mustRunGit(base.path, args, { env: lendObjects(head.path) })).toString().split('\0');
-  const files: ChangedFile[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const [oldMode, newMode, oldOid = '', oid = '', letter] = (fields[index] as string).slice(1).split(' ');
-    const before = oldMode === GITLINK_MODE ? oldOid : null;
-    const after = newMode === GITLINK_MODE ? oid : null;
-    files.push({
-      path: fields[index + 1] as string,
-      oid: letter === 'D' ? oldOid : oid,
-      status: letter === 'A' ? 'added' : letter === 'D' ? 'removed' : 'modified',
-      submodule: before === null && after === null ? null : { before, after },
-    });
-  }
-  return files;
 }
 
 /** The patch from the merge base to the head, as text, at most `maxBytes` long. */

@@ -4,13 +4,13 @@
  */
 import { readRef } from '../bare-repository.ts';
 import type { Comparison, DiffStat } from '../commits.ts';
-import { changedFiles, compareTips, diffStat, patchText, readCommits } from '../commits.ts';
+import { compareTips, diffStat, patchText, readCommits } from '../commits.ts';
 import type { Host } from '../host.ts';
 import type { Issue, Pull, Repository } from '../records.ts';
 import type { Answer, ApiCall, FieldError } from './api-call.ts';
 import { Refusal, json, notFound, page, requireViewer, validationFailed } from './api-call.ts';
 import { closeOrReopen, requireOpenRepository, selectByState, textErrors } from './issue-rules.ts';
-import { diffEntry, repositoryCommit } from './render-git.ts';
+import { repositoryCommit } from './render-git.ts';
 import { pullFull, pullSimple } from './render-issue.ts';
 import type { Route } from './route.ts';
 import { calledIssue, repositoryRoute } from './route.ts';
@@ -29,7 +29,6 @@ export const pullRoutes: readonly Route[] = [
     'pulls/pulls#list-commits-on-a-pull-request',
     listPullCommits,
   ),
-  repositoryRoute('GET', '/pulls/:number/files', 'pulls/pulls#list-pull-requests-files', listPullFiles),
 ];
 
 type PullIssue = Issue & { readonly pull: Pull };
@@ -154,15 +153,6 @@ async function listPullCommits(call: ApiCall, repository: Repository): Promise<A
   const { oids } = await compareTips(base, { path: host.pathOf(head), oid: pull.headSha });
   const commits = await readCommits(host.pathOf(head), oids);
   return page(call, commits, (commit) => repositoryCommit(host, repository, commit));
-}
-
-async function listPullFiles(call: ApiCall, repository: Repository): Promise<Answer> {
-  const { host } = call;
-  const { pull } = calledPull(call, repository);
-  const head = headRepositoryOf(host, repository, pull);
-  const base = { path: host.pathOf(repository), oid: pull.baseSha };
-  const files = await changedFiles(base, { path: host.pathOf(head), oid: pull.headSha });
-  return page(call, files, (file) => diffEntry(host, repository, pull.headSha, file));
 }
 
 interface Ends {

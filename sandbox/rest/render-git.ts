@@ -1,5 +1,5 @@
 /** Commits and branches in GitHub's JSON. */
-import type { ChangedFile, Commit, Identity } from '../commits.ts';
+import type { Commit, Identity } from '../commits.ts';
 import type { Host } from '../host.ts';
 import type { Repository } from '../records.ts';
 import { timestamp } from '../records.ts';
@@ -26,43 +26,6 @@ export function gitCommit(host: Host, repository: Repository, commit: Commit) {
     })),
     verification: verification(commit),
   };
-}
-
-/**
- * A changed file of a pull request. Lines are counted and shown for submodules alone; GitHub, too, leaves out the patches of
- * what is too large.
- */
-export function diffEntry(host: Host, repository: Repository, headSha: string, file: ChangedFile) {
-  const { path, oid, status, submodule } = file;
-  const encodedPath = path.split('/').map(encodeURIComponent).join('/');
-  const url = repositoryApiUrl(host, repository);
-  const htmlUrl = repositoryHtmlUrl(host, repository);
-  const lines = submodulePatch(submodule);
-  const additions = submodule?.after ? 1 : 0;
-  const deletions = submodule?.before ? 1 : 0;
-  return {
-    sha: oid,
-    filename: path,
-    status,
-    additions,
-    deletions,
-    changes: additions + deletions,
-    blob_url: `${htmlUrl}/blob/${headSha}/${encodedPath}`,
-    raw_url: `${htmlUrl}/raw/${headSha}/${encodedPath}`,
-    contents_url: `${url}/contents/${encodedPath}?ref=${headSha}`,
-    ...(lines !== null && { patch: lines }),
-  };
-}
-
-function submodulePatch(submodule: ChangedFile['submodule']): string | null {
-  if (submodule === null) return null;
-  const { before, after } = submodule;
-  const lines = [
-    `@@ -${before === null ? '0,0' : '1'} +${after === null ? '0,0' : '1'} @@`,
-    ...(before === null ? [] : [`-Subproject commit ${before}`]),
-    ...(after === null ? [] : [`+Subproject commit ${after}`]),
-  ];
-  return lines.join('\n');
 }
 
 /** The commit as part of a repository's history: in branches and pull requests. */

@@ -110,14 +110,16 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
+/** Base32 of a public key, its checksum and a version. */
+const ONION_KEY_LENGTH = 56;
+
 /** An address in the Tor network, of version 3 (rend-spec-v3, "Encoding onion addresses"). */
 export const onionAddress: ValueKind<string> = {
   rule: 'the http address of an onion service, such as http://<56 letters and digits>.onion',
   parse(text) {
     const address = webAddress.parse(text);
-    return address !== undefined && /^https?:\/\/[a-z2-7]{56}\.onion(:\d+)?$/.test(address)
-      ? address
-      : undefined;
+    const [, key = ''] = /^https?:\/\/([a-z2-7]+)\.onion(:\d+)?$/.exec(address ?? '') ?? [];
+    return key.length === ONION_KEY_LENGTH ? address : undefined;
   },
 };
 

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { CallMeter } from '../host/account/call-meter.ts';
+import type { AccountNews } from './notification-feed/account-look.ts';
 import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
 import type { HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
@@ -81,6 +82,17 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
       );
     },
   });
+}
+
+/** For the operator. */
+export function accountNews(env: AccountEnv, host: HostConfig): AccountNews {
+  const hostName = hostNameOf(host);
+  const place = { hostName, variable: tokenVariable(host.key) };
+  return {
+    hidden: (isHidden) =>
+      guardOf(env).tokenProblems(`${accountOf(host)}:profile`, place, isHidden ? ['hidden'] : []),
+    renamed: (before, login) => guardOf(env).accountRenamed(hostName, before, login),
+  };
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {

@@ -6,16 +6,16 @@ export type NamedThread =
   | { readonly kind: 'invalid'; readonly problem: string };
 
 const NUMBER = /^#?([1-9]\d{0,14})$/;
-const ADDRESS =
-  /^(?:https?:\/\/)?([^/\s]+(?::\d+)?)\/([^/\s]+)\/([^/\s]+)\/(?:issues|pulls?)\/([1-9]\d{0,14})(?:[/?#]\S*)?$/;
+const KIND = /^(?:issues|pulls?)$/;
 
 /** @param webUrl of the code host. */
 export function parseThreadText(text: string, repository: RepositoryName, webUrl: string): NamedThread {
   const typed = text.trim();
   const number = NUMBER.exec(typed)?.[1];
   if (number !== undefined) return { kind: 'thread', number: Number(number) };
-  const [, host = '', owner = '', name = '', posted = ''] = ADDRESS.exec(typed) ?? [];
-  if (posted === '') {
+  const [path = ''] = typed.replace(/^https?:\/\//, '').split(/[?#]/, 1);
+  const [host = '', owner = '', name = '', kind = '', posted = ''] = path.split('/');
+  if (!KIND.test(kind) || !/^[1-9]\d{0,14}$/.test(posted)) {
     return invalid('Write the number of the issue or pull request, such as 12, or paste its address.');
   }
   const ownHost = new URL(webUrl).host;

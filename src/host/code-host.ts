@@ -98,12 +98,6 @@ export type ClosedPullRequest =
   /** It was merged already, so there was nothing to close. */
   | { readonly kind: 'merged' };
 
-/** A submodule, and the commit of its own repository that it stands for. */
-export interface Submodule {
-  readonly path: string;
-  readonly oid: Oid;
-}
-
 /** Repositories, and the bot's pull requests there. */
 export interface RepositoryHost {
   /** Repeatable. */
@@ -131,9 +125,6 @@ export interface RepositoryHost {
 
   /** One that is closed already stays as it is. Repeatable. */
   closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
-
-  /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
-  changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;
 }
 
 /** A host on which the bot pushes to a fork of its own, and opens the pull request from there. */
@@ -326,6 +317,9 @@ export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'r
  */
 export interface ActivityHost {
   account(): Promise<Account>;
+
+  /** Whether the host hides the bot's account, and so its pull requests, from everybody else. */
+  isHidden(login: string): Promise<boolean>;
 
   /**
    * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.

@@ -2,7 +2,13 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import { TOKEN_PROBLEMS, type TokenProblem } from '../host/account/account-rules.ts';
+import {
+  ACCOUNT_PROBLEMS,
+  accountProblemOf,
+  isTokenProblem,
+  TOKEN_PROBLEMS,
+  type TokenProblem,
+} from '../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
@@ -25,6 +31,8 @@ export type Alert =
       readonly most?: number;
     }
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
+  /** The bot account has another login. */
+  | { readonly kind: 'renamed'; readonly hostName: string; readonly before: string; readonly login: string }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal)
   /** Held pushes wait for the operator: so many. */
@@ -124,6 +132,7 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 export function actionsOf(alert: Alert): readonly Action[] {
   // A bad token is replaced at the host. No button can do that.
   if (alert.kind === 'token' || (alert.kind === 'more' && alert.of === 'token')) return [];
+  if (alert.kind === 'renamed') return [];
   if (alert.kind === 'review') return ['review'];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
@@ -163,6 +172,15 @@ function wordsOf(alert: Alert, address: string | null): Words {
       };
     case 'token':
       return tokenWords(alert);
+    case 'renamed':
+      return {
+        title: 'The bot account has another name',
+        text:
+          `The bot account at ${alert.hostName} is called ${alert.login} now, and was ${alert.before}. ` +
+          'If you did not rename it, sign in to the host as the bot and see who else can. ' +
+          'If you did, tell the maintainers who know the old name: anybody may take it.',
+        priority: HIGH,
+      };
     case 'more':
       return {
         title: 'More alerts',
@@ -190,15 +208,14 @@ function wordsOf(alert: Alert, address: string | null): Words {
 }
 
 function tokenWords({ account, problems }: Extract<Alert, { kind: 'token' }>): Words {
-  if (problems.includes('suspended')) {
+  const problem = accountProblemOf(problems);
+  if (problem !== null) {
     const text =
-      `${account.hostName} has suspended the bot account: nothing can be pushed or posted there. ` +
+      `${account.hostName} ${ACCOUNT_PROBLEMS[problem]}. ` +
       'Sign in to the host as the bot, and ask its support for the reason.';
-    return { title: 'The bot account is suspended', text, priority: URGENT };
+    return { title: `The bot account is ${problem}`, text, priority: URGENT };
   }
-  const words = problems
-    .filter((problem) => problem !== 'suspended')
-    .map((problem) => TOKEN_PROBLEMS[problem]);
+  const words = problems.filter(isTokenProblem).map((one) => TOKEN_PROBLEMS[one]);
   const text =
     `The token of the bot account at ${account.hostName} ${words.join('; it ')}. ` +
     `Set another ${account.variable}.`;

@@ -86,6 +86,7 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
 /** What a visitor has of it, behind the name of the host. The operator gets more in the alert. */
 const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
+  hidden: 'hides the bot’s account: nobody else sees its pull requests, comments and issues until that ends',
   rejected: 'refuses the bot’s token: pushes, comments and issues fail until there is a new one',
   'expires-soon': 'lets the bot’s token expire within a week',
   'fine-grained': 'takes no pull requests with a token of the bot’s kind',

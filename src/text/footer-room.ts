@@ -40,8 +40,10 @@ const LOOKALIKES = new Map(
   ].map(({ 0: [letter = '', latin = ''] }) => [letter, latin] as const),
 );
 
+/** The letters before the karma in a comment's footer: `anon` and a hash. */
+const AUTHOR_LENGTH = 12;
 /** Letters that look like digits are taken for them. */
-const COMMENT_FOOTER = /anon[0-9a-z]{8}karma[\dbilosz]*report/;
+const KARMA = /karma[\dbilosz]*report/g;
 const ISSUE_FOOTER =
   /thisissueisananonymouscontributionmadevia|theoriginalauthorsidentityhasbeenanonymi[sz]ed/;
 
@@ -152,7 +154,10 @@ function looksLikeFooter(shown: string): boolean {
   };
   const latin = shown.replaceAll(/[^\0-\x7f]/gu, latinOf).toLowerCase();
   const letters = latin.replaceAll(/[^a-z0-9]+/g, '');
-  return COMMENT_FOOTER.test(letters) || ISSUE_FOOTER.test(letters);
+  const isComment = Array.from(letters.matchAll(KARMA)).some(
+    ({ index }) => index >= AUTHOR_LENGTH && letters.startsWith('anon', index - AUTHOR_LENGTH),
+  );
+  return isComment || ISSUE_FOOTER.test(letters);
 }
 
 /** Each character for itself: to normalise many accents at once takes the square of their number. */

@@ -57,3 +57,19 @@ describe('a token without the scope workflow', () => {
     expect(lines.join('\n')).toContain('without `workflow` scope');
   });
 });
+
+describe('an account that the host shows to nobody else', () => {
+  it('is told to the operator once, with what to do, while everything goes on', async () => {
+    const path = new RegExp(`/users/${bed.sandbox.botLogin}$`);
+    bed.sandbox.faults.inject({ method: 'GET', path, times: 3, answer: { status: 404 } });
+    for (let minute = 0; minute < 3; minute++) await bed.service.runScheduled();
+    const words =
+      /^\S+ has flagged the bot account: nobody else sees its .* Sign in to the host as the bot, and ask its support/;
+    const flagged = async () => (await alertTexts()).filter((text) => words.test(text));
+    await expect.poll(flagged).toHaveLength(1);
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(await flagged()).toHaveLength(1);
+  });
+});

@@ -145,7 +145,6 @@ const CALLS: Calls = {
   findPullRequest: { run: ({ repositories }) => repositories.findPullRequest(NAME, HEAD) },
   closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3) },
   editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }) },
-  changedSubmodules: { run: ({ repositories }) => repositories.changedSubmodules(NAME, 3) },
   createComment: { run: ({ threads }) => threads.createComment(NAME, 1, 'x'), creates: /\/comments$/ },
   createIssue: {
     run: ({ threads }) => threads.createIssue(NAME, { title: 't', body: 'b', labels: [] }),
@@ -227,7 +226,6 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   'a followed pull request': ['404', '410', '451'],
   'a conversation': ['404', '410', '451'],
   remarks: ['404', '410', '451'],
-  changedSubmodules: ['a list of something else'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
   'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body', 'numbers'],
 };

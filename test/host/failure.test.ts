@@ -46,7 +46,6 @@ const READS: readonly [string, (world: Opened) => Promise<unknown>][] = [
   ['a repository', ({ host }) => host.repository(REPOSITORY)],
   ['a file', ({ host }) => host.file(REPOSITORY, '.gitveil.yml')],
   ['a pull request’s branch', ({ host }) => host.findPullRequest(REPOSITORY, HEAD)],
-  ['changed submodules', ({ host }) => host.changedSubmodules(REPOSITORY, 1)],
   ['comments', ({ threads }) => threads.ownComments(REPOSITORY, 1, 0)],
   ['the feed', ({ activity }) => activity.feed(0, null, () => false)],
   ['a pull request', ({ activity }) => activity.pullRequest(REPOSITORY, 1)],

@@ -1,6 +1,6 @@
 /**
  * No regular expression of the service can be made to take more than linear time, because strangers and code hosts
- * choose what it reads. `recheck` proves that by automata; where it cannot, it attacks the expression.
+ * choose what it reads. `recheck` proves that by automata, or attacks the expression.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +16,10 @@ const TIMEOUT_MS = 600_000;
 
 /** Small attacks, always the same ones: what is quadratic is found by ten thousand characters. */
 const ATTACK = {
-  // Automata beyond that take seconds each: those four expressions are attacked.
+  // Larger automata take seconds each, and an expression that needs one can be written otherwise.
   maxNFASize: 8_000,
+  // More than all counts of an expression together.
+  maxRepeatCount: 1_000,
   randomSeed: 1,
   timeout: TIMEOUT_MS,
   attackTimeout: null,
@@ -39,8 +41,16 @@ const ACCEPTED: Readonly<Record<string, string>> = {
 /** What may be repeated so often may be repeated without an end: a bound of thousands bounds little. */
 const LARGE_COUNT = /\{(\d+),\d{2,}\}/g;
 
-function isLinear({ source, flags }: Pattern): boolean {
-  return checkSync(source.replaceAll(LARGE_COUNT, '{$1,}'), flags, ATTACK).status === 'safe';
+/** `recheck` has no automata for what looks ahead or behind. What is sticky starts at one place alone. */
+const isAttacked = ({ source, flags }: Pattern): boolean =>
+  /\(\?<?[=!]/.test(source) || flags.includes('y') || source.startsWith(FILTER);
+/** It has the same sixteen words five times, and repeats nothing but digits: too large for automata. */
+const FILTER = '^(?:(?:blob:none|';
+
+function isLinear(pattern: Pattern): boolean {
+  const source = pattern.source.replaceAll(LARGE_COUNT, '{$1,}');
+  const { status, checker } = checkSync(source, pattern.flags, ATTACK);
+  return status === 'safe' && (checker === 'automaton' || isAttacked(pattern));
 }
 
 const written = ({ source, flags }: Pattern): string => `/${source}/${flags}`;
@@ -63,7 +73,7 @@ it(
 it.each([
   [String.raw`/(?:\.git)?\/*$/`],
   [String.raw`/' of (.+?)(?=[;,] |$)/g`],
-  [String.raw`/^(?:author|tagger) ([^<\n]{0,1000}?) ?<([^>\n]{0,1000})>/gm`],
+  [String.raw`/author [^<\n]{0,1000}</g`],
   [String.raw`/(?<=x)[ab]*[bc]*$/`],
   [String.raw`/\s+$/`],
   ["const A = '[ab]+'; new RegExp(`${A}${A}$`, 'u')"],

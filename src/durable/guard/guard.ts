@@ -96,6 +96,11 @@ export class Guard extends DurableObject<Env> {
     }
   }
 
+  /** The bot account at a host has another login. */
+  async accountRenamed(hostName: string, before: string, login: string): Promise<void> {
+    await this.#tell({ kind: 'renamed', hostName, before, login }, null, Date.now());
+  }
+
   /**
    * A pull request is open. @param site of who has pushed it, as for `admit`; null: nobody knows.
    * @param openedAt milliseconds since 1970.

@@ -51,7 +51,7 @@ const ALERTS_KEY = 'alerts';
 const TOLD_PREFIX = 'told ';
 const REVIEW_KEY = 'told review';
 const TOKEN_PREFIX = 'told token ';
-/** What is wrong with an account is told again after this time. */
+/** What was wrong with an account, and was over, is told again after this time. */
 const TOKEN_PAUSE_MS = 24 * HOUR_MS;
 /** Longer, so that a problem that is still there is known until it is reported again. */
 const TOKEN_LIFE_MS = 25 * HOUR_MS;
@@ -73,7 +73,7 @@ export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
 interface TokenReport {
   /** None: what was wrong is over. */
   readonly problems: readonly TokenProblem[];
-  /** What the operator was told, and when. It still counts if the problem was over for a while in between. */
+  /** What the operator was told, and when: it counts for a day if the problem is over, because it may come and go. */
   readonly told: string;
   readonly toldAt: number;
 }
@@ -155,12 +155,18 @@ export class Operator {
     const reports = [...this.#kv.list<Told>({ prefix: TOKEN_PREFIX })]
       .filter(([, told]) => isCurrent(told, now))
       .map(([key, { value }]) => [key.slice(TOKEN_PREFIX.length), (value as TokenReport).problems] as const);
-    return Object.fromEntries(reports.filter(([, problems]) => problems.length > 0));
+    const all: Record<string, readonly TokenProblem[]> = {};
+    for (const [key, problems] of reports) {
+      const [account = ''] = key.split(':', 1);
+      if (problems.length > 0) all[account] = [...(all[account] ?? []), ...problems];
+    }
+    return all;
   }
 
   /**
-   * Takes a report of an account, and answers whether the operator is to hear of it now: several isolates may notice a
-   * problem at once, and one alert a day is enough. Cost: one write, but none of an account that was and is well.
+   * Takes a report of an account, and answers whether the operator is to hear of it now: once, until it is well again.
+   * Cost: one write, but none of an account that was and is well.
+   * @param account what stands behind a colon in it names what was looked at: each is reported by itself.
    * @param problems none: nothing is wrong any more.
    */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
@@ -168,7 +174,8 @@ export class Operator {
     const before = (this.last(TOKEN_PREFIX + account, now) ?? nothing) as TokenReport;
     const text = problems.join(' ');
     if (text === '' && before.problems.length === 0) return false;
-    const isNews = text !== '' && (before.told !== text || !isWithin(before.toldAt, TOKEN_PAUSE_MS, now));
+    const isBack = before.problems.length === 0 && !isWithin(before.toldAt, TOKEN_PAUSE_MS, now);
+    const isNews = text !== '' && (before.told !== text || isBack);
     const report = { ...before, problems, ...(isNews && { told: text, toldAt: now }) };
     this.remember(TOKEN_PREFIX + account, report, now, TOKEN_LIFE_MS);
     return isNews;

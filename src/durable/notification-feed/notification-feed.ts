@@ -16,11 +16,13 @@ import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
-import { openHostAccess } from '../host-access.ts';
+import { accountNews, openHostAccess } from '../host-access.ts';
+import { AccountLook } from './account-look.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
+  readonly #account: AccountLook;
   #isRunning = false;
   #botId: number | null = null;
   #wereCallsUsedUp = false;
@@ -28,6 +30,7 @@ export class NotificationFeed extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#memory = new SqlFeedMemory(ctx.storage);
+    this.#account = new AccountLook(ctx.storage.kv);
   }
 
   /**
@@ -63,17 +66,20 @@ export class NotificationFeed extends DurableObject<Env> {
         // Once for all runs of the hour that find it so.
         if (!this.#wereCallsUsedUp) logger.warn('following pull requests has used up its calls of this hour');
         this.#wereCallsUsedUp = true;
-        return;
+      } else {
+        const { status } = hostFailureOf(error);
+        logger.warn('could not read what happened to the pull requests', {
+          host: hostKey,
+          error,
+          ...(status !== null && { status }),
+        });
       }
-      const { status } = hostFailureOf(error);
-      logger.warn('could not read what happened to the pull requests', {
-        host: hostKey,
-        error,
-        ...(status !== null && { status }),
-      });
-    } finally {
-      this.#isRunning = false;
     }
+    await this.#account.look(activity, accountNews(this.env, host), cronTime).catch((error: unknown) => {
+      if (error instanceof CallsUsedUp) return;
+      logger.warn('the bot account could not be looked at', { host: hostKey, error });
+    });
+    this.#isRunning = false;
   }
 
   /**

@@ -45,21 +45,25 @@ const MOST_OF_LENGTH = 4;
 const KINDS: readonly Kind[] = [
   // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones since 2026.
   {
-    ...kind('a token of GitHub', ['g', 'h', 'oprsu', '_'], /gh[oprsu]_[\w.-]{36,600}/y),
+    ...formed('a token of GitHub', ['g', 'h', 'oprsu', '_'], /gh[oprsu]_[\w.-]{36,600}/y),
     isProven: hasChecksum,
   },
   // docs.github.com, "About authentication to GitHub".
-  kind('a token of GitHub', 'github_pat_', /github_pat_\w{82}/y),
+  formed('a token of GitHub', 'github_pat_', /github_pat_\w{82}/y),
   // docs.gitlab.com, "GitLab token overview", token prefixes.
-  kind('a token of GitLab', ['g', 'l', 'dpr', 'at', 't-'], /gl(?:pat|dt|rt)-[\w.-]{20,300}/y),
+  formed('a token of GitLab', ['g', 'l', 'dpr', 'at', 't-'], /gl(?:pat|dt|rt)-[\w.-]{20,300}/y),
   // github.blog, 23 September 2021, "npm has a new access token format".
-  { ...kind('a token of npm', 'npm_', /npm_[0-9A-Za-z]{36}/y), isProven: hasChecksum },
+  { ...formed('a token of npm', 'npm_', /npm_[0-9A-Za-z]{36}/y), isProven: hasChecksum },
   // pypi.org/help, "What are API tokens": a macaroon (libmacaroons, format 2) of pypi.org or test.pypi.org.
-  { ...kind('a token of PyPI', 'pypi-AgE', /pypi-AgE[\w-]{50,600}/y), isProven: isMacaroon },
+  { ...formed('a token of PyPI', 'pypi-AgE', /pypi-AgE[\w-]{50,600}/y), isProven: isMacaroon },
   // docs.slack.dev, "Tokens".
-  kind('a token of Slack', ['x', 'o', 'x', 'abeoprs', '-.'], /xox[abeoprs][.-](?:xox[bp]-)?\d[\w-]{20,300}/y),
+  formed(
+    'a token of Slack',
+    ['x', 'o', 'x', 'abeoprs', '-.'],
+    /xox[abeoprs][.-](?:xox[bp]-)?\d[\w-]{20,300}/y,
+  ),
   // docs.aws.amazon.com, "IAM identifiers", unique identifiers: it tells the account.
-  kind('a key id of AWS', ['A', 'KS', 'I', 'A'], /A[KS]IA(?!\w{9}EXAMPLE)[A-Z2-7]{16}(?!\w)/y),
+  formed('a key id of AWS', ['A', 'KS', 'I', 'A'], /A[KS]IA(?!\w{9}EXAMPLE)[A-Z2-7]{16}(?!\w)/y),
   // RFC 7468, sections 10 and 11; openssh-portable, PROTOCOL.key; RFC 9580, section 6.2. In JSON, "\n" ends a line.
   {
     what: 'a private key',
@@ -76,14 +80,14 @@ const KINDS: readonly Kind[] = [
     part: /^:\/\/[\w.~+-]{1,100}:(?!\d)[^\s/]{1,200}$/,
   },
   // RFC 4253, section 6.6, in OpenSSH's form (sshd(8), AUTHORIZED_KEYS): every such key begins with three zero bytes.
-  kind(
+  formed(
     'an SSH key with the name of its owner or machine',
     ' AAAA',
     / AAAA[0-9A-Za-z+/]{60,1400}={0,2} [\w.+-]{1,64}@[\w-]{1,64}/y,
   ),
 ];
 
-function kind(what: string, begins: Iterable<string>, form: RegExp): Kind {
+function formed(what: string, begins: Iterable<string>, form: RegExp): Kind {
   return { what, begins, form };
 }
 

@@ -23,8 +23,23 @@ export const TOKEN_PROBLEMS = {
     'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
 } as const;
 
-/** `suspended`: the account itself, by its host. */
-export type TokenProblem = keyof typeof TOKEN_PROBLEMS | 'suspended';
+/** Of the account itself, whatever its token is. */
+export const ACCOUNT_PROBLEMS = {
+  suspended: 'has suspended the bot account: nothing can be pushed or posted there',
+  hidden: 'has flagged the bot account: nobody else sees its profile, its pull requests and its comments',
+} as const;
+
+export type TokenProblem = keyof typeof TOKEN_PROBLEMS | keyof typeof ACCOUNT_PROBLEMS;
+
+/** The worst problem of the account itself; null: its token alone has some. */
+export function accountProblemOf(problems: readonly TokenProblem[]): keyof typeof ACCOUNT_PROBLEMS | null {
+  const found = (['suspended', 'hidden'] as const).find((problem) => problems.includes(problem));
+  return found ?? null;
+}
+
+export function isTokenProblem(problem: TokenProblem): problem is keyof typeof TOKEN_PROBLEMS {
+  return problem in TOKEN_PROBLEMS;
+}
 
 export interface AccountRules {
   /** False: an answer shows only the problem that its call was refused for. */
@@ -100,7 +115,8 @@ const GITEA_SCOPES: Readonly<Record<string, TokenProblem>> = {
   notification: 'no-read:notification',
 };
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
-const MISSING_SCOPE = /required scope\(s\)[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
+const BEFORE_SCOPES = 'required scope(s)';
+const MISSING_SCOPE = /^[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 /** Of Gitea 1.27.3 (rejectPublicOnly in routers/api/v1/api.go). */
 const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
 
@@ -116,7 +132,8 @@ const GITEA: AccountRules = {
     const common = token === '' ? null : commonProblems(answer);
     if (token === '' || common !== null || status !== 403) return common;
     if (PUBLIC_ONLY_TEXT.test(text)) return ['public-only'];
-    const problem = GITEA_SCOPES[MISSING_SCOPE.exec(text)?.[1] ?? ''];
+    const [, scopes = ''] = text.split(BEFORE_SCOPES);
+    const problem = GITEA_SCOPES[MISSING_SCOPE.exec(scopes)?.[1] ?? ''];
     return problem === undefined ? null : [problem];
   },
 };

@@ -7,7 +7,7 @@
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
-import { type BodyLimits, chunksOf } from '../../streams/body.ts';
+import { BodyError, type BodyLimits, chunksOf } from '../../streams/body.ts';
 import { within } from '../../isolate/within.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
@@ -180,6 +180,10 @@ export class SmartHttp {
     if (cause instanceof ErrorPacket) {
       const said = hostText(cause.text);
       return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, { says: said });
+    }
+    if (cause instanceof BodyError && cause.code === 'too-large') {
+      const message = `${this.hostName} answers with more than this service reads.`;
+      return new HostError('unreachable', message, cause, { effect: 'none', lasts: 'final' });
     }
     return noAnswer(this.hostName, cause);
   }

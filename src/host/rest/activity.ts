@@ -31,26 +31,43 @@ import {
   readComments,
   readPull,
 } from './reads.ts';
-import { Rest, type RestAccess } from './rest.ts';
+import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
 const TIMEOUT_MS = 10_000;
 /** How often the feed may be read when its answer does not say so. */
 const USUAL_POLL_INTERVAL_S = 60;
 
+const NOBODY = {
+  token: '',
+  backOff: { throwIfPaused: async () => {}, observe: () => null },
+  tokenWatch: { observe: () => {} },
+  callMeter: { observe: () => {} },
+} satisfies Partial<RestAccess>;
+
 export class RestActivity implements ActivityHost {
   readonly #rest: Rest;
+  /** Asks as anybody may. What the host answers says nothing of the account's token and limits. */
+  readonly #public: Rest;
 
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
-    this.#rest = new Rest(access, {
+    const habits: RestHabits = {
       timeoutMs: TIMEOUT_MS,
       isPatient: false,
       beforeCall: (route) => beforeCall(activityCall(route)),
-    });
+    };
+    this.#rest = new Rest(access, habits);
+    this.#public = new Rest({ ...access, ...NOBODY }, habits);
   }
 
   async account(): Promise<Account> {
     return readAccount(this.#rest);
+  }
+
+  async isHidden(login: string): Promise<boolean> {
+    if (!this.#rest.differences.hidesFlagged) return false;
+    const shown = this.#public.call('GET /users/{username}', { username: login });
+    return (await unlessMissing(() => shown)) === null;
   }
 
   async feed(
@@ -142,6 +159,7 @@ export class RestActivity implements ActivityHost {
 const CALLS: Readonly<Record<string, ActivityCall>> = {
   notifications: 'feed',
   user: 'account',
+  '{username}': 'account',
   comments: 'comments',
   reviews: 'reviews',
 };

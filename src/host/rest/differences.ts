@@ -24,6 +24,11 @@ export interface Differences {
   readonly looksBeforeComment: boolean;
   /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
   readonly labelsByNumber: boolean;
+  /**
+   * The profile and the pull requests of an account that the host has flagged are missing for everybody else
+   * (backstrokeapp/server#84, streamlink/streamlink#622).
+   */
+  readonly hidesFlagged: boolean;
   /** False: the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
   readonly hasRemarkList: boolean;
 }
@@ -35,6 +40,7 @@ const GITHUB: Differences = {
   hasCommentPages: true,
   looksBeforeComment: false,
   labelsByNumber: false,
+  hidesFlagged: true,
   hasRemarkList: true,
 };
 
@@ -45,6 +51,7 @@ const GITEA: Differences = {
   hasCommentPages: false,
   looksBeforeComment: true,
   labelsByNumber: true,
+  hidesFlagged: false,
   hasRemarkList: false,
 };
 

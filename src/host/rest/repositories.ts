@@ -16,9 +16,8 @@ import type {
   Repository,
   RepositoryHost,
   Source,
-  Submodule,
 } from '../code-host.ts';
-import { expectAddress, expectList, expectNumber, expectStatus, expectText } from './answer.ts';
+import { expectAddress, expectNumber, expectStatus, expectText } from './answer.ts';
 import {
   type AnsweredPull,
   branchOf,
@@ -32,13 +31,10 @@ import type { Rest } from './rest.ts';
 
 const CONTENTS = 'GET /repos/{owner}/{repo}/contents/{path}';
 const MAX_FILE_BYTES = 1024 * 1024;
-/** Each that the list of files does not name costs a request. */
-const MAX_SUBMODULES = 10;
 
 /** What is at a path. */
 interface AnsweredEntry {
   readonly type: string;
-  readonly sha: string;
   readonly size: number;
   readonly encoding?: string | null;
   readonly content?: string | null;
@@ -129,39 +125,6 @@ export abstract class RestRepositories implements RepositoryHost {
         throw error;
       }
     });
-  }
-
-  /**
-   * GitHub's list of files has each one's patch, which names a submodule's commit. Gitea's does not say what is a
-   * submodule, but one counts as a file with a single line: those are looked at, the first few of them.
-   */
-  async changedSubmodules(repository: RepositoryName, pull_number: number): Promise<readonly Submodule[]> {
-    const { rest } = this;
-    const at = placeOf(repository);
-    const files = await rest.retried(async () => {
-      const list = { ...at, pull_number, ...rest.differences.page };
-      return expectList((await rest.call('GET /repos/{owner}/{repo}/pulls/{pull_number}/files', list)).data);
-    });
-    const named = files.flatMap(({ filename, patch }) => {
-      const oid = /^\+Subproject commit ([0-9a-f]{40})$/m.exec(patch ?? '')?.[1];
-      return oid === undefined ? [] : [{ path: expectText(filename), oid }];
-    });
-    const unnamed = files.filter(
-      ({ patch, status, additions, deletions }) =>
-        patch === undefined && !/deleted|removed/.test(status) && additions === 1 && deletions <= 1,
-    );
-    if (unnamed.length === 0) return named;
-    const ref = await rest.retried(async () =>
-      expectText((await readPull(rest, repository, pull_number)).head.sha),
-    );
-    const entries = unnamed.slice(0, MAX_SUBMODULES).map(({ filename }) =>
-      rest.retried(async () => {
-        const path = expectText(filename);
-        const { type, sha } = (await rest.call(CONTENTS, { ...at, ref, path })).data as AnsweredEntry;
-        return type === 'submodule' ? [{ path, oid: expectText(sha) }] : [];
-      }),
-    );
-    return [...named, ...(await Promise.all(entries)).flat()];
   }
 
   #changePull(

@@ -35,7 +35,7 @@ const KNOWN: readonly KnownRefusal[] = [
     when: /push cannot contain secrets/i,
     lines: (messages) => [
       'The code host takes no secrets, and found some in your commits:',
-      ...files(messages, /^ *—— (?<note>[^—\n]+) ——|^ *path: (?<file>.+)$/gm),
+      ...files(messages, /^ *(?:—— (?<note>[^—]+) ——|path: (?<file>.+))/),
       REWRITE,
       'If the secret is real, revoke it: whoever has seen it can use it.',
     ],
@@ -45,7 +45,7 @@ const KNOWN: readonly KnownRefusal[] = [
     when: /exceeds GitHub's file size limit/i,
     lines: (messages) => [
       'The code host does not take files of this size:',
-      ...files(messages, /^(?:error: )?File (?<file>.+) is (?<note>\d{1,6}[.]\d\d [KMG]B); this exceeds/gm),
+      ...files(messages, /^(?:error: )?File (?<file>.+) is (?<note>\d{1,6}[.]\d\d [KMG]B); this exceeds/),
       REWRITE,
     ],
   },
@@ -85,10 +85,11 @@ export function refusedCommits({ unpackStatus, commandStatuses, ...told }: PushR
 }
 
 /** Each file with what is said of it, which may stand before it. */
-function files(messages: string, places: RegExp): string[] {
+function files(messages: string, place: RegExp): string[] {
   let note = '';
   const found: string[] = [];
-  for (const { groups } of messages.matchAll(places)) {
+  for (const line of messages.split('\n')) {
+    const { groups } = place.exec(line) ?? {};
     note = groups?.['note'] ?? note;
     if (groups?.['file'] !== undefined) found.push(`  ${hostText(groups['file'])} (${hostText(note)})`);
   }

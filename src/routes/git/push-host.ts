@@ -37,8 +37,9 @@ import { clientOf } from '../request/client.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { pushAdmission } from './push-admission.ts';
 
-/** The account behind a token does not change, so each isolate asks for it once. */
-const botLogins = new Recent<string>({ most: 100 });
+/** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
+const LOGIN_LIFE_MS = 60 * 60 * 1000;
+const botLogins = new Recent<string>({ lifeMs: LOGIN_LIFE_MS, most: 100 });
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
@@ -109,7 +110,9 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
         );
       }
       const key = `${host.apiUrl} ${host.token}`;
-      const login = botLogins.get(key) ?? (await repositories.account()).login;
+      const known = botLogins.get(key);
+      if (known !== null) return known;
+      const { login } = await repositories.account();
       botLogins.set(key, login);
       return login;
     },

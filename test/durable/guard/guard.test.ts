@@ -694,26 +694,32 @@ describe('an alert', () => {
 describe('a token with a problem', () => {
   const PLACE = { hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' };
 
-  it('is told once a day, whoever finds it out, and without buttons', async () => {
+  it('is told once until it is well again, whoever finds it out, and without buttons', async () => {
     await configured();
     const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
     await guard().tokenProblems('bot', PLACE, problems);
     await guard().tokenProblems('bot', PLACE, problems);
     await deliver();
-    pass(24 * HOUR_MS);
-    await guard().tokenProblems('bot', PLACE, problems);
+    for (let day = 1; day <= 3; day++) {
+      pass(24 * HOUR_MS);
+      await guard().tokenProblems('bot', PLACE, problems);
+    }
     expect((await guard().status()).accountProblems).toEqual({ bot: problems });
     await deliver();
-    expect(published).toHaveLength(2);
+    expect(published).toHaveLength(1);
     expect(published[0]?.message).toMatch(
       /^The token of the bot account at berg\.test lacks the scope workflow, .*; it expires within a week\. Set another HOSTING_TOKEN_CB\. /,
     );
     expect(published[0]?.actions).toBeUndefined();
     await guard().tokenProblems('bot', PLACE, []);
     expect((await guard().status()).accountProblems).toEqual({});
-    // It comes and goes.
     await guard().tokenProblems('bot', PLACE, problems);
     expect((await guard().status()).accountProblems).toEqual({ bot: problems });
+    await deliver();
+    expect(published).toHaveLength(2);
+    // It comes and goes.
+    await guard().tokenProblems('bot', PLACE, []);
+    await guard().tokenProblems('bot', PLACE, problems);
     await deliver();
     expect(published).toHaveLength(2);
   });
@@ -736,6 +742,35 @@ describe('a token with a problem', () => {
     await guard().tokenProblems('bot', PLACE, ['rejected']);
     await deliver();
     expect(published).toHaveLength(2);
+  });
+
+  it('is known together with what was found out by looking at the profile, which is reported by itself', async () => {
+    await configured();
+    await guard().tokenProblems('bot', PLACE, ['no-workflow']);
+    await guard().tokenProblems('bot:profile', PLACE, ['hidden']);
+    expect((await guard().status()).accountProblems).toEqual({ bot: ['no-workflow', 'hidden'] });
+    await guard().tokenProblems('bot', PLACE, []);
+    expect((await guard().status()).accountProblems).toEqual({ bot: ['hidden'] });
+    await guard().tokenProblems('bot:profile', PLACE, []);
+    expect((await guard().status()).accountProblems).toEqual({});
+    await deliver();
+    expect(published.map(({ title, priority }) => [title, priority])).toEqual([
+      ['Something is wrong with the token', 4],
+      ['The bot account is hidden', 5],
+    ]);
+    expect(published[1]?.message).toMatch(
+      / nobody else sees .* Sign in to the host as the bot, and ask its support/,
+    );
+  });
+
+  it('is not what a new name is, which is told with both names and without buttons', async () => {
+    await configured();
+    await guard().accountRenamed('berg.test', 'veil-bot', 'veil-bot-2');
+    await deliver();
+    expect(published[0]?.message).toMatch(
+      /^The bot account at berg\.test is called veil-bot-2 now, and was veil-bot\. /,
+    );
+    expect(published[0]?.actions).toBeUndefined();
   });
 
   it('is told of each account by itself, and a suspended one as what it is', async () => {

@@ -79,6 +79,7 @@ export class FakeActivity {
     const disturbed = await this.disturb(path);
     if (disturbed) return disturbed;
     if (path === '/user') return Response.json({ login: BOT, id: idOf(BOT) });
+    if (path === `/users/${BOT}`) return Response.json({ login: BOT, id: idOf(BOT) });
     if (path === '/notifications') return this.#feed(searchParams, headers);
     const [, number, list] = /^\/repos\/octo\/hello\/(?:pulls|issues)\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
     const pull = this.pulls.find((candidate) => candidate.number === Number(number));

@@ -89,6 +89,11 @@ const KINDS: readonly Kind[] = [
     fields: REST.map((field) => field.replace('v3\\+json', 'patch')).concat(GZIP),
   },
   {
+    name: 'asking whether the account of the bot is shown to everybody',
+    requests: /^GET \/api\/v3\/users\/[^/?]+$/,
+    fields: [...REST.filter((field) => !field.startsWith('Authorization')), GZIP],
+  },
+  {
     name: 'reading by REST',
     requests: /^GET \/api\/v[13]\//,
     fields: [...REST, '?If-Modified-Since: [\\w,: ]+', GZIP],

@@ -61,14 +61,5 @@ export function pullRequestsContract(world: () => World): void {
       await repository.merge(number);
       expect(await world().repositories.closePullRequest(name, number)).toEqual({ kind: 'merged' });
     });
-
-    it('tells which submodules it changes', async () => {
-      const oid = 'c0ffee'.padEnd(40, '1');
-      const file = ['M 100644 inline one-line.txt', 'data 5', 'line', ''];
-      const { name, number } = await world().proposed([`M 160000 ${oid} vendor/a module`, ...file]);
-      expect(await world().repositories.changedSubmodules(name, number)).toEqual([
-        { path: 'vendor/a module', oid },
-      ]);
-    });
   });
 }

@@ -94,6 +94,22 @@ describe('a host that takes a connection and says nothing', () => {
   });
 });
 
+it('refs of more than is read are asked for once, and that is final', async () => {
+  let asked = 0;
+  const { transport } = opened(() => {
+    asked += 1;
+    const line = new TextEncoder().encode(pkt(`${OID} refs/tags/v1\n`).repeat(1_000));
+    return new Response(
+      new ReadableStream({ type: 'bytes', pull: (controller) => controller.enqueue(line.slice()) }),
+    );
+  });
+  await expect(transport.advertised(REPOSITORY, new Set(['b'.repeat(40)]))).rejects.toMatchObject({
+    publicMessage: 'host.test answers with more than this service reads.',
+    failure: { effect: 'none', lasts: 'final' },
+  });
+  expect(asked).toBe(1);
+});
+
 describe('a listing of upstream', () => {
   it('goes with the token once the repository is known to be public', async () => {
     const { list, callers } = opened(() => new Response(LIST));
