@@ -50,7 +50,7 @@ export function sameWorkLines(
   if (isMerged) {
     return [
       sentence(`${what} merged already: ${url}`),
-      `To leave them out, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
+      `To leave out what is merged, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
     ];
   }
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
