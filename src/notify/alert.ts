@@ -127,7 +127,8 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 /** What its buttons do. */
 export function actionsOf(alert: Alert): readonly Action[] {
   // A bad token is replaced at the host, and a clock is set on the machine. No button can do that.
-  if (alert.kind === 'token' || alert.kind === 'clock' || (alert.kind === 'more' && alert.of === 'token')) return [];
+  if (alert.kind === 'token' || alert.kind === 'clock' || (alert.kind === 'more' && alert.of === 'token'))
+    return [];
   if (alert.kind === 'review') return ['review'];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
