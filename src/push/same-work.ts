@@ -7,6 +7,7 @@
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import type { RepositoryName } from '../repository-name.ts';
 import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
@@ -19,7 +20,7 @@ const MOST_COMMITS = 100;
 /** To be recorded. @param undated the commits without author and dates. */
 export function worksOf(
   run: PushRun,
-  { repository }: Pick<Publishable, 'repository'>,
+  { repository }: { readonly repository: RepositoryName },
   undated: AnonymousCommits,
 ): Promise<readonly string[]> {
   const first = Math.max(0, undated.size - MOST_COMMITS);
@@ -30,7 +31,7 @@ export function worksOf(
 /** Null: none has them, or nobody knows. One question to the database. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
-  { repository, commits }: Pick<Publishable, 'repository' | 'commits'>,
+  { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
 ): Promise<SameWork | null> {
   const found = await run.host.pullRequestWith(repository, works);
@@ -50,7 +51,7 @@ export function sameWorkLines(
   if (isMerged) {
     return [
       sentence(`${what} merged already: ${url}`),
-      `To leave them out, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
+      `To leave out what is merged, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
     ];
   }
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';

@@ -55,7 +55,7 @@ describe('by default', () => {
     const command = `git pull --rebase ${upstream.url} refs/heads/main`;
     expect(pushed.slice(0, 2)).toEqual([
       `2 of your 4 commits are merged already: ${pull.url}`,
-      `To leave them out, run: ${command}`,
+      `To leave out what is merged, run: ${command}`,
     ]);
     // As it stands, also from a detached HEAD.
     await clone.git('checkout', '--quiet', '--detach');

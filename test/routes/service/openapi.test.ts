@@ -55,12 +55,12 @@ describe('the description', () => {
     for (const page of ['GET /privacy', 'GET /maintainers', 'GET /favicon.ico', 'GET /robots.txt'])
       expect(served.delete(page)).toBe(true);
     // A page of the operator's.
-    for (const page of ['GET /admin/held', 'POST /admin/held', 'GET /admin/held/{hash}']) {
+    for (const page of ['GET /admin/delayed', 'POST /admin/delayed', 'GET /admin/delayed/{name}']) {
       expect(served.delete(page)).toBe(true);
     }
     expect(served.delete('GET /v1/moderation/appeal')).toBe(true);
-    // The scheduled handler's own; see src/routes/git/publish-held.ts.
-    expect(served.delete('POST /v1/held')).toBe(true);
+    // The scheduled handler's own; see src/routes/git/publish-delayed.ts.
+    expect(served.delete('POST /v1/delayed')).toBe(true);
     expect(described.toSorted()).toEqual([...served].toSorted());
   });
 

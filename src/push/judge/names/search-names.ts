@@ -4,10 +4,12 @@
  * also for the original ids of the commits, and in texts for Change-Ids, from which a name can be guessed.
  */
 import { utf8 } from '../../../git/bytes.ts';
+import { kindOfFile } from '../../../files/file-kinds.ts';
 import type { Memory } from '../../../git/memory.ts';
 import type { NewCommit } from '../../../git/objects/new-commits.ts';
 import { type Oid, OID_HEX_LENGTH, ZERO_OID } from '../../../git/objects/oid.ts';
 import type { Plan } from '../../../git/objects/planned-commits.ts';
+import { MAX_HEAD_BYTES } from '../../../git/search/pack-scan.ts';
 import { searchPack, type SearchQuestions } from '../../../git/search/pack-search.ts';
 import { type HeaderSource, SearchedNames } from '../../../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
@@ -74,7 +76,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   const share = search.memory.share();
   try {
     const names = new SearchedNames({ ...search, headers: headersOf(search) });
-    await share.set(names.search.mostBytes);
+    await share.set(names.search.mostBytes + MAX_HEAD_BYTES);
     return await searchFor(names, search);
   } catch (error) {
     if (error instanceof RangeError) throw notSearchable();
@@ -108,7 +110,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
     readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
   };
-  const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
+  const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, named, found);
