@@ -109,11 +109,12 @@ it('is looked for until the host shows it, also after a restart, and then told',
   expect(looks).toHaveLength(4);
 });
 
+const head = (label: string) => ({ label, ref: 'x', user: null, repo: null });
+
 it('is shown where the host lists it, though it does not know it by its number', async () => {
   const record = await opened();
   const pull = { number: record.number, html_url: record.url, state: 'open', base: { ref: 'main' } };
   const label = `bot:anon-${record.prHash}`;
-  const head = (name: string) => ({ label: name, ref: 'x', user: null, repo: null });
   listed = [
     { ...pull, number: record.number + 1, head: head(label) },
     { ...pull, head: head('mallory:anon-1') },
