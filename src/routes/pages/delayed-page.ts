@@ -63,8 +63,8 @@ const delayedForm = z.object({ action: z.enum(DELAYED_ACTIONS) });
 
 export const delayedPage = new Hono<AppEnv>();
 
-delayedPage.get('/v1/delayed/:name', showDelayed);
-delayedPage.post('/v1/delayed/:name', decide);
+delayedPage.get('/v1/delayed/:name', (c) => showDelayed(c));
+delayedPage.post('/v1/delayed/:name', (c) => decide(c));
 
 async function showDelayed(c: Context<AppEnv>): Promise<Response> {
   const found = await lookUp(c);
