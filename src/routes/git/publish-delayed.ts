@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
 import type { DelayedIntent, Lease, LeasedPush } from '../../durable/delayed-pushes/delayed-push.ts';
-import { LEASE_MS } from '../../durable/delayed-pushes/delayed-pushes.ts';
+import { LEASE_MS } from '../../durable/delayed-pushes/delayed-rows.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
