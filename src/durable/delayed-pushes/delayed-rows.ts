@@ -119,9 +119,12 @@ export class DelayedRows {
     this.#sql.exec(`UPDATE delayed SET ${changes} WHERE name = ?`, ...values, name);
   }
 
-  /** The same push: one that waits, or the last one that has ended within a day. */
+  /** The same push: one that waits to be published, or the last one that has ended within a day. */
   find(push: string): Row | undefined {
-    return this.select(`push = ? ORDER BY state <> 'waiting', until DESC LIMIT 1`, push)[0];
+    return this.select(
+      `push = ? AND NOT is_given_up ORDER BY state <> 'waiting', until DESC LIMIT 1`,
+      push,
+    )[0];
   }
 
   get isWaiting(): boolean {

@@ -350,6 +350,7 @@ describe('one that is begun, and wanted no more', () => {
     pass(2 * HOUR_MS);
     expect(await claim()).toEqual([]);
     expect(await object().view('a')).toMatchObject({ state: 'waiting', isGivenUp: true });
+    expect(await object().find('push a')).toBeNull();
     expect(await object().publishNow('a')).toBe('unknown');
     expect(await object().approve(seen)).toBe(false);
     expect(await object().move('a', { from: 0, to: 0, dueAt: 0 })).toBe(false);
