@@ -88,7 +88,12 @@ describe('when a network has had its pull requests of an hour', () => {
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says.
     await pass(bed);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
+    const page = await pageOf(bed, name);
+    expect(page).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
+    // It has not begun, and gets the date of the moment at which it does.
+    expect(page).not.toContain('may be public');
+    const later = await clone.push('-o', 'delay=2d', 'origin', 'HEAD:more');
+    expect(statusTable(later)[0]).toContain('the delay cannot be changed');
     expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 });
