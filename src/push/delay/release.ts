@@ -159,8 +159,6 @@ export interface DelayedEnd {
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const isMomentaryCode = MOMENTARY_CODES.has(refusal.code);
-  // Leave out the lines that tell a person to push again: the service itself tries again.
-  const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isBusy = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
   const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
@@ -168,7 +166,12 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const isLater =
     isBusy || whose === 'ours' || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater && !isDoubted)
-    return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
+    return {
+      failure: { kind: 'final', said: [refusal.reason, ...refusal.lines, ...adviceOn(refusal)] },
+      isForAll: false,
+    };
+  // The service itself tries again.
+  const said = [refusal.reason, ...refusal.lines.filter((line) => !/\bpush\b/i.test(line))];
   const isForAll = isBusy || whose === 'ours';
   const hostAskedMs = retryAfterMs ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isForAll ? FULL_MS : 0);
