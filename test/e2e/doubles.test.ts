@@ -98,6 +98,8 @@ describe('with PUSH_DOUBLES=refuse', () => {
       ]);
       expect(remoteLines(refused)).toEqual(expect.arrayContaining(lines));
     }
+    const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
+    expect(statusTable(delayed).join()).toContain('commits are open already');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
