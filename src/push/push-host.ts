@@ -74,7 +74,7 @@ export interface DelayedStore {
   keep(
     delayed: Omit<NewDelayedPush, 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
-  ): Promise<{ readonly kind: 'kept' | 'full' } | { readonly kind: 'found'; readonly view: DelayedView }>;
+  ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
   /** False: it is being published, or waits no more. */
   move(name: string, window: DelayWindow & { readonly dueAt: number }): Promise<boolean>;
 }

@@ -79,6 +79,7 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
     const push = () => clone.push('-o', 'delay=1h', '-o', 'title=One thing', 'origin', 'HEAD:topic');
     const lines = readable(await push());
     expect(lines).toEqual([
+      '',
       expect.stringMatching(/^Delayed: it will be published between .* UTC\.$/),
       'Nothing of it is public yet.',
       expect.stringMatching(/^  Page: +http\S+\/v1\/delayed\/[0-9a-f]{32}$/),

@@ -166,13 +166,14 @@ export async function keep(
       until,
     };
     const answer = await host.delayed.keep(delayed, await spool.keep(until));
-    isKept = answer.kind === 'kept';
     if (answer.kind === 'full') throw noRoom();
-    const other = answer.kind === 'found' ? await again(run, pushed, plan, hashes, answer.view) : null;
+    isKept = answer.kind === 'kept';
+    const { view } = answer;
+    // Later than was asked for, where the clock was set back.
+    if (isKept) return { reason, window: view, pageUrl: settings.delayedUrl(view.name), found: null };
+    const other = await again(run, pushed, plan, hashes, view);
     if (other !== null) return other;
-    if (!isKept)
-      throw inProgress('the same push has just been published', 'Push again, if you want another one.');
-    return { reason, window: { from, to }, pageUrl: settings.delayedUrl(delayed.name), found: null };
+    throw inProgress('the same push has just ended', 'Push again.');
   } finally {
     if (!isKept) await place?.release();
   }

@@ -18,7 +18,6 @@ import {
 } from '../../pages/delayed-page.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/pr-key.ts';
-import { answer, as, described, HTML, TEXT } from '../description.ts';
 import { removeDelayed } from '../git/remove-delayed.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { limitsOf, textRefusal } from '../request/limits.ts';
@@ -60,62 +59,12 @@ const NOT_REMOVED =
 const REMOVED =
   'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
 
-const delayedParams = z.object({
-  name: z.string().meta({ description: 'The 32 hex characters that the push has shown.' }),
-});
-
-const delayedForm = z.object({
-  action: z.enum(DELAYED_ACTIONS).meta({ description: 'What to do with it.' }),
-});
+const delayedForm = z.object({ action: z.enum(DELAYED_ACTIONS) });
 
 export const delayedPage = new Hono<AppEnv>();
 
-delayedPage.get(
-  '/v1/delayed/:name',
-  described(showDelayed, {
-    operationId: 'delayedPushPage',
-    summary: 'The state of a delayed push',
-    description:
-      'When it will be published, or how it ended: a page with buttons in a browser, lines in a terminal. Only who has pushed it knows its name.',
-    tag: 'Service',
-    path: delayedParams,
-    responses: {
-      200: answer('The page.', as(HTML, TEXT)),
-      404: answer('There is none with this name, or it has ended two weeks ago.', as(HTML, TEXT)),
-      429: answer(
-        'The client has asked for too many unknown names. Retry-After says how long to wait.',
-        as(TEXT),
-      ),
-    },
-  }),
-);
-
-delayedPage.post(
-  '/v1/delayed/:name',
-  described(decide, {
-    operationId: 'decideDelayedPush',
-    summary: 'Publish a delayed push now, or give it up',
-    description: 'What the buttons of its page do.',
-    tag: 'Service',
-    path: delayedParams,
-    requestBody: {
-      required: true,
-      content: { 'application/x-www-form-urlencoded': { schema: z.toJSONSchema(delayedForm) as object } },
-    },
-    responses: {
-      303: { description: 'It is done, or has begun. Its page tells more.' },
-      400: answer('This is no form of the page.', as(HTML, TEXT)),
-      403: answer('A page of another site sent this.', as(HTML, TEXT)),
-      404: answer('There is none with this name, or it has ended two weeks ago.', as(HTML, TEXT)),
-      408: answer('The body did not arrive completely.', as(HTML, TEXT)),
-      409: answer('Nothing was done; the page says why.', as(HTML, TEXT)),
-      429: answer(
-        'The client has asked for too many unknown names. Retry-After says how long to wait.',
-        as(TEXT),
-      ),
-    },
-  }),
-);
+delayedPage.get('/v1/delayed/:name', (c) => showDelayed(c));
+delayedPage.post('/v1/delayed/:name', (c) => decide(c));
 
 async function showDelayed(c: Context<AppEnv>): Promise<Response> {
   const found = await lookUp(c);

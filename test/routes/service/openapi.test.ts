@@ -46,6 +46,10 @@ describe('the description', () => {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
     }
+    // So is the page of a delayed push, whose address is a secret.
+    for (const method of ['GET', 'POST']) {
+      expect(served.delete(`${method} /v1/delayed/{name}`)).toBe(true);
+    }
     // Paths of the code host, which lead people to the forms.
     for (const path of served) {
       if (/^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|src\/|\{page\})/.test(path))
