@@ -1,6 +1,7 @@
 /** Pushing what a pull request of ours has already: told before it is public, or refused where the operator wants that. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
+import { FormClient } from './support/form-client.ts';
 import type { Clone } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { type TestBed, useTestBed } from './support/test-bed.ts';
@@ -102,6 +103,29 @@ describe('with PUSH_DOUBLES=refuse', () => {
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit();
     await expectAccepted(bed, { ...contribution, clone, upstream }, await pushAgain({ clone }));
+  });
+});
+
+describe('a form, with PUSH_DOUBLES=refuse', () => {
+  const bed = useTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('says what is open, in words of its own', async () => {
+    const upstream = await bed.createUpstream();
+    const path = `/v1/gh/${upstream.fullName}/change`;
+    const send = async () => {
+      const client = new FormClient(bed.service.url, bed.person());
+      const { fields } = await client.get(`${path}?path=a.txt&new=1`);
+      return client.post(path, { ...fields, text: 'two\n', title: 'Two', step: 'open' });
+    };
+    const first = await send();
+    expect(first.heading, first.problem).toBe('Your pull request is open');
+    const [pull] = await bed.host.pulls(upstream);
+    const second = await send();
+    expect(second.problem).toContain(
+      `The same change is open already as ${pull?.url}. This service opens no second pull request for it.`,
+    );
+    expect(second.html).not.toContain('-o pr-hash');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 });
 
