@@ -117,7 +117,8 @@ async function again(
 
 /**
  * What the service itself knows of the push, and the person should know before it is published.
- * @param isRecorded whether it has recorded the pull request that the push names. @throws Refusal if all of it is open
+ * @param isRecorded whether it has recorded the pull request that the push names.
+ * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
 async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
   const { host, reply, settings, target } = run;
@@ -139,8 +140,8 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
   const same = await findSameWork(run, place, works);
   if (same === null) return;
   const lines = sameWorkLines(run, work, same);
-  if (same.isMerged || settings.pushDoubles !== 'refuse') return tellSameWork(reply, same, lines);
-  throw new Refusal('double', 'the commits are open already', lines);
+  if (same.isMerged || settings.pushDoubles === 'tell') return tellSameWork(reply, same, lines);
+  throw new Refusal('double', 'the same commits are open already', lines);
 }
 
 /**

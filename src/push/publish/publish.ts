@@ -214,8 +214,11 @@ async function tellDouble(run: PushRun, push: Publishable, prHash: string, same:
   const lines = sameWorkLines(run, push, same);
   const [what, instead] = lines;
   if (same.isMerged) return tellSameWork(run.reply, same, lines);
-  if (run.settings.pushDoubles === 'refuse')
+  if (run.settings.pushDoubles === 'refuse') {
+    // For a form, which has words of its own.
+    await tellSameWork(run.reply, same, []);
     throw new Refusal('double', 'the commits are open already', lines);
+  }
   const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
   await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
