@@ -71,10 +71,12 @@ export async function judge(
   const born = bornUpstream(upstream, branchOf(taken.target, wanted));
   const { repository, defaultBranch } = born;
   const given = { ...options, hasKey: prKey !== null };
+  // Where doubles are refused, only publishing shows whether a new one opens.
+  const mayDouble = settings.pushDoubles === 'tell';
   const { named: found, claim } =
     open === null
       ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, given, listed, refusal === null);
+      : await findNamed(questions, open.repository, given, listed, mayDouble && refusal === null);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
   if (!born.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(born, chosen));
@@ -124,6 +126,8 @@ export async function judge(
       readBases: questions.readBases,
       readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
     },
+  }).catch((error: unknown) => {
+    throw open === null ? uncompared(error) : error;
   });
   const work: PushedWork = {
     base,
@@ -175,6 +179,15 @@ export async function judge(
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', preview }, claim };
+}
+
+/** A delayed push asks for no file, so nobody knows what upstream has already. */
+function uncompared(error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'names') return error;
+  return new Refusal('names', error.reason, [
+    ...error.lines,
+    'A delayed push is not compared with upstream’s files. If these lines are there already, add: -o publish-names',
+  ]);
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */

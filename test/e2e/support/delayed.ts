@@ -83,6 +83,6 @@ export async function pass({ service }: Pick<TestBed, 'service'>): Promise<void>
 
 /** Passes until it is published. Answers its page. */
 export async function published(bed: Pick<TestBed, 'service'>, name: string): Promise<string> {
-  await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toContain('/pull/');
+  await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/\/pulls?\/\d/);
   return pageOf(bed, name);
 }

@@ -15,6 +15,7 @@ import { changeDelayedPage, changeDonePage } from '../../../pages/forms/pull-req
 import { pullRequestPath } from '../../../pr-hash.ts';
 import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import type { SameWork } from '../../../push/reply/reply.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
@@ -51,6 +52,7 @@ export async function openChange(
     }
     if (outcome.kind === 'delayed') return delayed(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
+    if (refusal.code === 'double' && same !== null) return showAgain(c, form, openAlready(same));
     // The first of two equal forms may be faster by so much that the second sees only its branch.
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && form.prHash === '');
     if (!isSecond || attempt === ATTEMPTS) {
@@ -115,12 +117,12 @@ function done(
 function delayed(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { reason, window, pageUrl, found }: DelayedFacts,
+  { reason, window, isBegun, pageUrl, found }: DelayedFacts,
 ): Response | Promise<Response> {
   const place = placeOf(c, target, CHANGE_FORM);
   const standing = found?.url
     ? `You have sent this before, and it was published: ${found.url}`
-    : `${delayedSentence(reason, window)} Nothing of it is public yet.`;
+    : `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
   return answerForm(c, changeDelayedPage(place, { sentence: standing, page: pageUrl }));
 }
 
@@ -143,6 +145,11 @@ export function refusalOf(outcome: Outcome): Refusal {
   return outcome.kind === 'refused'
     ? outcome.refusal
     : toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
+}
+
+function openAlready({ url }: SameWork): Refused {
+  const explanation = `The same change is open already as ${url}. This service opens no second pull request for it.`;
+  return problem(409, explanation);
 }
 
 /** The words of a refusal are for people who push. */
