@@ -43,8 +43,8 @@ export async function findSameWork(
 /** The sentence that comes first, and what to do instead. @param target where it is pushed to. */
 export function sameWorkLines(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
-  { commits, isSignedOff, base }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base'>,
-  { prHash, url, shared, isMerged }: SameWork,
+  { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,
+  { url, shared, isMerged, ...same }: SameWork,
 ): [string, string] {
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
@@ -56,10 +56,12 @@ export function sameWorkLines(
   }
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
-  const update = `Update that one with -o pr-hash=${prHash}${itsKey}${signOff}.`;
-  return settings.pushDoubles === 'refuse'
-    ? [sentence(`${what} open as ${url}`), `This service opens no second pull request for them. ${update}`]
-    : [`NEW pull request: ${what} open as ${url}`, update];
+  const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;
+  const open = `${what} open as ${url}`;
+  if (settings.pushDoubles === 'refuse')
+    return [sentence(open), `This service opens no second pull request for them. ${update}`];
+  // That the hash it names is unknown, and so the pull request new, was told before.
+  return [prHash === null ? `NEW pull request: ${open}` : sentence(open), update];
 }
 
 /** A form shows what is open in its own words. @param lines for a terminal. */

@@ -67,6 +67,17 @@ describe('by default', () => {
     expect(rebased.stderr).not.toContain('merged already');
   });
 
+  it('a hash one letter off is asked about, and what is open is told, but once that a new one opens', async () => {
+    const { clone, pull, banner, upstream } = await withPullRequest(bed);
+    const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
+    await clone.commit();
+    const pushed = remoteLines(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
+    expect(pushed.slice(0, 2)).toEqual([
+      `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
+      `2 of your 3 commits are open as ${pull.url}`,
+    ]);
+  });
+
   it('a copy by somebody else does not take the place of the first, and does once that is closed', async () => {
     const { clone, pull, banner, prKey } = await withPullRequest(bed).then((all) => ({
       ...all,
@@ -98,6 +109,8 @@ describe('with PUSH_DOUBLES=refuse', () => {
       ]);
       expect(remoteLines(refused)).toEqual(expect.arrayContaining(lines));
     }
+    const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
+    expect(statusTable(delayed).join()).toContain('commits are open already');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');

@@ -107,7 +107,8 @@ async function again(
 
 /**
  * What the service itself knows of the push, and the person should know before it is published.
- * @param isRecorded whether it has recorded the pull request that the push names. @throws Refusal if all of it is open
+ * @param isRecorded whether it has recorded the pull request that the push names.
+ * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
 async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
   const { host, reply, settings, target } = run;
@@ -126,7 +127,8 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
   const same = await findSameWork(run, place, await worksOf(run, place, undatedOf(commits, identity)()));
   if (same === null) return;
   const lines = sameWorkLines(run, work, same);
-  if (same.isMerged || same.shared < commits.length) return tellSameWork(reply, same, lines);
+  const isOther = same.shared < commits.length && settings.pushDoubles === 'tell';
+  if (same.isMerged || isOther) return tellSameWork(reply, same, lines);
   throw new Refusal('double', 'the same commits are open already', lines);
 }
 

@@ -71,10 +71,12 @@ export async function judge(
   const born = bornUpstream(upstream, branchOf(taken.target, wanted));
   const { repository, defaultBranch } = born;
   const given = { ...options, hasKey: prKey !== null };
+  // Where doubles are refused, only publishing shows whether a new one opens.
+  const mayDouble = settings.pushDoubles === 'tell';
   const { named: found, claim } =
     open === null
       ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, given, listed, refusal === null);
+      : await findNamed(questions, open.repository, given, listed, mayDouble && refusal === null);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
   if (!born.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(born, chosen));
