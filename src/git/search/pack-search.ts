@@ -124,7 +124,9 @@ export async function searchPack(
     if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
     const upstreams = await readUpstream(search, look.found);
     return {
-      hits: newHits(look.found, paths, upstreams).toSorted(surestFirst).slice(0, maxHits),
+      hits: newHits(look.found, paths, upstreams)
+        .toSorted((a, b) => rankOf(a) - rankOf(b))
+        .slice(0, maxHits),
       isComplete: look.isComplete && !scan.isCut,
       files: isSmall ? paths.newFiles() : null,
       opaque: withPaths(),
@@ -183,7 +185,7 @@ class CloserLook {
     const news = delta === null ? spans : spans.filter(notCopied(spans, delta));
     if (news.length === 0) return;
     // Folders are read in order; in a file, what may be nothing must not take the place of a name.
-    const added = type === 'tree' ? news : news.toSorted(surestFirst);
+    const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
     const oid = hashObject(type, content);
     const kind = type === 'tree' ? 'name' : 'content';
     for (const line of linesAt(object, added.slice(0, MAX_FOUND))) {
@@ -259,14 +261,9 @@ function newHits(found: readonly Found[], paths: PackPaths, upstreams: Upstreams
   });
 }
 
-type Sureness = Pick<FoundSpan, 'credential'>;
-
 /** Names and ids, then credentials that are proven, then what only looks like one. */
-function surestFirst(one: Sureness, other: Sureness): number {
-  const rankOf = ({ credential }: Sureness): number =>
-    credential === null ? 0 : credential.isProven ? 1 : 2;
-  return rankOf(one) - rankOf(other);
-}
+const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
+  credential === null ? 0 : credential.isProven ? 1 : 2;
 
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
 function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {
