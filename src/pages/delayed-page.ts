@@ -20,13 +20,16 @@ export interface ShownPush {
   readonly problem: string | null;
 }
 
-const STATES: Readonly<Record<DelayState, { readonly tone: string; readonly word: string }>> = {
+const STATES: Readonly<Record<DelayState | 'left', { readonly tone: string; readonly word: string }>> = {
   waiting: { tone: 'warn', word: 'Delayed' },
   published: { tone: 'good', word: 'Published' },
   failed: { tone: 'bad', word: 'Failed' },
   'given-up': { tone: 'warn', word: 'Given up' },
   discarded: { tone: 'bad', word: 'Discarded' },
+  // Given up, but not removed yet.
+  left: { tone: 'bad', word: 'Not removed yet' },
 };
+const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
 
 /** @param name of a delayed push. */
 export function delayedPath(name: string): string {
@@ -35,7 +38,7 @@ export function delayedPath(name: string): string {
 
 export function delayedPage(shown: ShownPush): Page {
   const { view, problem } = shown;
-  const { tone, word } = STATES[view.state];
+  const { tone, word } = standingOf(view);
   const content = html`<h1>A delayed push</h1>
     ${problemNotice(problem)}
     <section class="card" aria-labelledby="standing">
@@ -47,10 +50,20 @@ export function delayedPage(shown: ShownPush): Page {
 }
 
 /** How it stands. */
-function sentences({ state, said, ...waiting }: DelayedView): string[] {
-  if (state === 'published') return ['Its pull request is open. This page stays for 14 days.'];
+function sentences({ state, said, published, ...waiting }: DelayedView): string[] {
+  if (published !== null)
+    return [`It was published as ${published.url}`, ...said, 'This page stays for 14 days.'];
   if (state !== 'waiting') return [...said];
-  if (waiting.isBeingPublished) return ['It is being published now. Reload this page in a minute.'];
+  if (waiting.isBeingPublished) {
+    const what = waiting.isGivenUp ? 'removed' : 'published';
+    return [`It is being ${what} now. Reload this page in a minute.`];
+  }
+  if (waiting.isGivenUp) {
+    return [
+      'You have given it up, so nothing more of it will be published.',
+      'Part of it may be public already. Press “Give up” again to remove that.',
+    ];
+  }
   const tried =
     said.length === 0
       ? []
@@ -63,8 +76,15 @@ function sentences({ state, said, ...waiting }: DelayedView): string[] {
   ];
 }
 
-function when({ reason, waitsForReview, from, to, until }: Omit<DelayedView, 'state' | 'said'>): string {
-  if (waitsForReview) return 'The operator of this service looks at it before it is published.';
+function when({
+  reason,
+  waitsForReview,
+  from,
+  to,
+  until,
+}: Omit<DelayedView, 'state' | 'said' | 'published'>): string {
+  if (waitsForReview)
+    return `The operator of this service looks at it before it is published, or discards it. It waits until ${minuteOf(until)}.`;
   return reason === 'busy'
     ? `There was no room for it. The service publishes it when there is, and tries until ${minuteOf(until)}.`
     : `It will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
@@ -106,7 +126,7 @@ export function delayedText({ view, prKey, origin, problem }: ShownPush): string
     `  curl -d action=${action} ${origin}${delayedPath(name)}`;
   const lines = [
     ...(problem === null ? [] : [problem, '']),
-    STATES[state].word,
+    standingOf(view).word,
     ...sentences(view),
     ...(published === null
       ? []

@@ -46,11 +46,12 @@ export interface PushHost extends UpstreamHost {
   /**
    * The open pull request that was recorded with one of these works, the last that there is; if none is open, a merged
    * one; null if there is none, or nobody knows. Never rejects. @param works keyed hashes of commits without their author
-   * and dates.
+   * and dates. @param evenClosed whether one that is closed counts, too.
    */
   pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
+    evenClosed?: boolean,
   ): Promise<(Pick<SameWork, 'prHash' | 'url' | 'isMerged'> & Pick<RecordedWork, 'last'>) | null>;
   /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
@@ -70,10 +71,11 @@ export interface PushHost extends UpstreamHost {
 export interface DelayedStore {
   /** One that waits, or has ended within the last day. @param push as `NewDelayedPush.push` */
   find(push: string): Promise<DelayedView | null>;
-  /** @param spool that was kept. @returns `found`: the same push waits already, and nothing is kept. */
+  /** @param spool that was kept. @param keptUntil how long it is there, and its key. @returns `found`: the same push waits already, and nothing is kept. */
   keep(
     delayed: Omit<NewDelayedPush, 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
+    keptUntil: number,
   ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
   /** False: it is being published, or waits no more. */
   move(name: string, window: DelayWindow & { readonly dueAt: number }): Promise<boolean>;

@@ -12,6 +12,7 @@ import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
 import type { Reply, SameWork } from './reply/reply.ts';
+import { Refusal } from './reply/refusal.ts';
 import type { Publishable } from './verdict/verdict.ts';
 
 /** Commits of a push that are recorded, and looked for: the newest ones. */
@@ -28,13 +29,17 @@ export function worksOf(
   return Promise.all(places.map((place) => workHashOf(run, repository, undated.idOf(place))));
 }
 
-/** Null: none has them, or nobody knows. One question to the database. @param works as `worksOf` answers them. */
+/**
+ * Null: none has them, or nobody knows. One question to the database.
+ * @param works as `worksOf` answers them. @param evenClosed whether one that is closed counts, too.
+ */
 export async function findSameWork(
   run: PushRun,
   { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
+  evenClosed = false,
 ): Promise<SameWork | null> {
-  const found = await run.host.pullRequestWith(repository, works);
+  const found = await run.host.pullRequestWith(repository, works, evenClosed);
   if (found === null) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
@@ -71,6 +76,14 @@ export function tellSameWork(
   lines: readonly string[],
 ): Promise<void> {
   return same.isMerged ? reply.note(...lines) : reply.noteSame(same, lines);
+}
+
+/** Nobody is there when a delayed push would open a second pull request with the same commits: so none does. */
+export function proposedBefore({ url }: SameWork): Refusal {
+  return new Refusal('double', 'the same commits were proposed before', [
+    `They are in ${url}, so nothing was published.`,
+    'To propose them again, push them without a delay.',
+  ]);
 }
 
 function sentence(text: string): string {

@@ -42,7 +42,7 @@ import { enter, type Entered, type Publication, type Published, publish } from '
 import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
 import type { Place } from './push-host.ts';
-import { keyToShow, requireKey } from './pr-key.ts';
+import { keyToShow, missingKey, requireKey } from './pr-key.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import { type Announced, announced } from './receive/announced.ts';
 import type { PushOptions } from './receive/push-options.ts';
@@ -280,6 +280,8 @@ interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishabl
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
   readonly recordedTip: string | null;
+  /** Whether the pull request that it names is open, as far as is known. */
+  readonly wasOpen: boolean;
 }
 
 /** @param plan null: it is to be published now. @throws Refusal, also for a preview */
@@ -321,12 +323,14 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   const { warnings, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
   await reply.note(...warnings);
-  const isOpen =
+  const wasOpen =
     judged.place === null
       ? prHash !== null && claim !== null && (await host.isOpen(prHash))
       : isUpdate(judged.place);
-  const recordedTip = isOpen ? (claim?.recorded?.tip ?? null) : null;
-  return { ...judged, spool: pack.spool, pushHash, claim, recordedTip };
+  const recordedTip = claim?.recorded?.tip ?? null;
+  const changesTexts = options.title !== null || options.description !== null;
+  if (place === null && wasOpen && changesTexts && options.prKey === null) throw missingKey('texts');
+  return { ...judged, spool: pack.spool, pushHash, claim, recordedTip, wasOpen };
 }
 
 /** What the place says; null: the host does not say it now, and the push waits for that. @throws Refusal */
@@ -348,11 +352,11 @@ type Decided =
 async function decide(
   run: PushRun,
   { options }: Received,
-  { work, place: says, pushHash, spool, claim, recordedTip }: JudgedPush,
+  { work, place: says, pushHash, spool, claim, wasOpen }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, settings } = run;
-  const opens = says === null ? recordedTip === null : !isUpdate(says);
+  const opens = says === null ? !wasOpen : !isUpdate(says);
   const place = opens ? await host.admission.place(pushHash) : null;
   const plan = planned ?? (says === null ? busyPlan(host.clock.now()) : null);
   if (plan !== null || says === null) return { kind: 'later', plan: plan as DelayPlan, place };
@@ -363,6 +367,8 @@ async function decide(
     return { kind: 'now', publication, entered: await enter(run, publication) };
   } catch (error) {
     await place?.release();
+    // Nothing was sent.
+    run.claims.failed(false);
     if (!isFull(error)) throw error;
     if (!mayWait(settings, options)) throw withAdvice(error);
     return { kind: 'later', plan: busyPlan(host.clock.now()), place };

@@ -12,7 +12,7 @@ import { isRefusedByHost, unlessMissing } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
-import { branchTip, isForkGone } from './publish/fork.ts';
+import { branchTip, isForkGone, knownFork } from './publish/fork.ts';
 import type { PushHost } from './push-host.ts';
 import type { PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
@@ -46,8 +46,12 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   const { host, claims, steps, target } = run;
   const { recorded } = await claims.claimPullRequest(prHash);
   const found = recorded === null ? await findUnrecorded(run, prHash) : ofRecord(recorded);
-  if (found !== null) return void (await withdrawFound(run, found));
-  const fork = { owner: await host.botLogin(), name: target.name };
+  if (found !== null) {
+    const closing = await withdrawFound(run, found);
+    if (closing.kind === 'open') throw new Refusal('withdrawal', 'it could not be closed', [closing.said]);
+    return;
+  }
+  const fork = knownFork(host, target) ?? { owner: await host.botLogin(), name: target.name };
   await steps.run('withdrawal', () => removeBranch(host, { fork, prHash }));
 }
 

@@ -67,9 +67,33 @@ describe('a delayed push that is pushed again', () => {
     const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:topic'));
     await expect
       .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed\n[^]*the same commits are open already/);
+      .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
     expect(await pageOf(bed, name)).toContain(pull.url);
     await bed.host.onlyPull(upstream);
+  });
+
+  it('without a delay, and was withdrawn or closed then, does not come again by itself', async () => {
+    const { upstream, clone, name } = await delayed(bed);
+    const { banner } = await expectAccepted(
+      bed,
+      { upstream, clone },
+      await clone.push('origin', 'HEAD:topic'),
+    );
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
+    expect((await clone.push('-o', 'withdraw', ...named, 'origin', 'HEAD:topic')).code).toBe(0);
+    await expect
+      .poll(async () => (await pass(bed), pageOf(bed, name)))
+      .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('with a time that cannot be kept is refused: it is not published sooner than was said', async () => {
+    const { clone, name } = await delayed(bed, {}, ['-o', 'delay=7d']);
+    await bed.service.runScheduled();
+    const times = timesIn(await pageOf(bed, name));
+    expect(times).toHaveLength(2);
+    const moved = await clone.push('-o', 'delay=7d', 'origin', 'HEAD:topic');
+    expect(delayedAs(moved)).toBe(name);
   });
 
   it('twice at once waits once', async () => {

@@ -28,8 +28,14 @@ describe('a push that the host does not take', () => {
     outage(bed, new RegExp(`/repos/${upstream.fullName}$`));
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
     expect(await pageOf(bed, name)).toMatch(/^200 Delayed\nThere was no room for it/);
+    // It is not kept for so long, and must not come out sooner than was asked for.
+    const later = await clone.push('-o', 'delay=2d', 'origin', 'HEAD:topic');
+    expect(statusTable(later)[0]).toContain('the delay cannot be changed');
     await pass(bed);
-    expect(await pageOf(bed, name)).toMatch(/It could not be published yet\. The service tries again\./);
+    expect(await pageOf(bed, name)).not.toContain('ush again');
+    expect(await pageOf(bed, name)).toMatch(
+      /It could not be published yet\. The service tries again by itself\./,
+    );
     bed.sandbox.faults.clear();
     await published(bed, name);
     await pass(bed);
@@ -88,7 +94,10 @@ describe('when a network has had its pull requests of an hour', () => {
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says.
     await pass(bed);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
+    const page = await pageOf(bed, name);
+    expect(page).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
+    // It has not begun, and gets the date of the moment at which it does.
+    expect(page).not.toContain('may be public');
     expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 });

@@ -130,7 +130,7 @@ describe('a push with a delay', () => {
     await clone.commit();
     const { pull } = await expectAccepted(bed, contribution, await clone.push());
     const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:other');
-    expect(statusTable(pushed)[0]).toContain('the same commits are open already');
+    expect(statusTable(pushed)[0]).toContain('the same commits were proposed before');
     expect(remoteLines(pushed).join('\n')).toContain(pull.url);
   });
 });
@@ -157,6 +157,17 @@ describe('an update with a delay', () => {
     const page = await published(bed, name);
     expect(page).toContain(before.url);
     expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(before.headSha);
+  });
+
+  it('that changes its texts without the key is refused at once', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit({ message: 'More\n' });
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', 'title=Other'];
+    const pushed = await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('the pr-key is missing');
   });
 
   it('gives way to a newer one, which is published at once, and says so', async () => {

@@ -221,6 +221,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         to: 0,
         until: 0,
         waitsForReview: false,
+        isGivenUp: false,
         isBeingPublished: false,
         isBegun: true,
         said: [text],

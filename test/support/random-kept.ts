@@ -97,6 +97,7 @@ export const keptPushes: fc.Arbitrary<RandomKept> = fc.record({
   pushHash: name,
   work: works,
   recordedTip: fc.option(oid),
+  wasOpen: fc.boolean(),
   owed: fc.option(owed),
 });
 

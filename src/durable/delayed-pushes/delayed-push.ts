@@ -47,10 +47,13 @@ export interface DelayedView extends Pick<
   readonly state: DelayState;
   /** Whether the operator has to see it yet. */
   readonly waitsForReview: boolean;
+  /** Its person wants it no more. What is public of it could not be removed yet. */
+  readonly isGivenUp: boolean;
+  /** Or removed, if it is given up. */
   readonly isBeingPublished: boolean;
   /** Somebody has begun to publish it: part of it may be public. */
   readonly isBegun: boolean;
-  /** Why it ended, and what to do; while it waits: why it could not be published yet. */
+  /** Why it ended, or how it was published, and what to do; while it waits: why it could not be published yet. */
   readonly said: readonly string[];
   /** Null: it is not published. */
   readonly published: PublishedAs | null;
@@ -65,6 +68,8 @@ export interface PublishedAs {
    * the hash may push an update.
    */
   readonly isKeyShown: boolean;
+  /** What the person should know of it, in sentences. They are stored as what the push says. */
+  readonly notes?: readonly string[];
 }
 
 /** What the first attempt to publish has decided, and every later one uses again. */
@@ -125,7 +130,7 @@ export interface SeenPush {
 
 /**
  * Why it ends, or why it could not be published yet. `review`: the operator has to see it first, by a setting that is
- * newer than the push.
+ * newer than the push, or because it could not be removed.
  */
 export type DelayFailure =
   | { readonly kind: 'final'; readonly said: readonly string[] }

@@ -13,7 +13,7 @@ import type { Env } from '../../env.ts';
 import { guardOf } from '../../objects.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
-import { backOffMs, earliest } from '../due-rows.ts';
+import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import {
   type BegunPush,
@@ -34,17 +34,23 @@ import {
   ROLLED_BACK,
   type SeenPush,
 } from './delayed-push.ts';
-import { DelayedRows, intentOf, isLeased, leasedOf, listedOf, type Row, viewOf } from './delayed-rows.ts';
+import {
+  DelayedRows,
+  intentOf,
+  isLeased,
+  LEASE_MS,
+  leasedOf,
+  listedOf,
+  type Row,
+  viewOf,
+} from './delayed-rows.ts';
 import { pick, SPACING_MS, type Waiting } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
 import { shred } from './shred.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** A step of publishing may take this long without a sign of life. */
-export const LEASE_MS = 5 * MINUTE_MS;
 const LEASE_BYTES = 16;
-const LONGEST_PAUSE_MS = HOUR_MS;
 /** Under which it is stored when the next push may be published that waits for a time. */
 const SPACED_UNTIL = 'spaced-until';
 /** Under which the latest moment is stored that was seen while something waited. */
@@ -59,6 +65,8 @@ const UNSEEN = [
   'You may push it again.',
 ];
 const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
+/** Of one that somebody has begun to publish. */
+const LEFT = 'Look at the code host first: part of it may be there already.';
 
 /** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
 export interface Claimed {
@@ -117,11 +125,12 @@ export class DelayedPushes extends DurableObject<Env> {
   async move(name: string, { from, to, dueAt }: DelayWindow & { readonly dueAt: number }): Promise<boolean> {
     const row = this.#waiting(name);
     const ahead = this.#aheadMs();
-    if (row === undefined || isLeased(row, this.#now()) || to + ahead > row.until) return false;
+    if (row === undefined || isLeased(row, this.#now()) || row.isGivenUp || to + ahead > row.until)
+      return false;
     this.#rows.update(
       name,
       `from_at = ?, to_at = ?, due_at = CASE WHEN due_at IS NULL THEN NULL ELSE ? END,
-      reason = CASE reason WHEN 'busy' THEN 'delay' ELSE reason END`,
+      reason = CASE reason WHEN 'busy' THEN 'delay' ELSE reason END, said = '[]'`,
       from + ahead,
       to + ahead,
       dueAt + ahead,
@@ -131,16 +140,16 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /**
    * Makes it due, and leases it. @returns `tried`: the service has just tried to publish it, and tries again by itself.
-   * `review`: it waits for the operator. `unknown`: it does not wait.
+   * `review`: it waits for the operator. `unknown`: it does not wait, or is to be removed.
    */
   async publishNow(name: string): Promise<Lease | 'busy' | 'tried' | 'review' | 'unknown'> {
     const [row, now] = [this.#waiting(name), this.#now()];
-    if (row === undefined) return 'unknown';
+    if (row === undefined || row.isGivenUp) return 'unknown';
     if (isLeased(row, now)) return 'busy';
     if (row.dueAt === null) return 'review';
-    if (row.said !== '[]' && row.dueAt > now) return 'tried';
-    this.#rows.update(name, 'due_at = ?', now);
-    return this.#lease(row, now);
+    if (wasTried(row) && !isDue(row.dueAt, now)) return 'tried';
+    this.#rows.update(name, 'due_at = min(due_at, ?)', now);
+    return this.#lease(row);
   }
 
   /** Its person wants it no more. One that somebody has begun to publish is leased, and ends with `ended`. */
@@ -160,7 +169,9 @@ export class DelayedPushes extends DurableObject<Env> {
     const running = waiting.filter((row) => isLeased(row, now));
     const due = waiting.flatMap((row): (Row & Waiting)[] => {
       const { dueAt } = row;
-      if (dueAt === null || dueAt > now || isLeased(row, now)) return [];
+      if (dueAt === null || isLeased(row, now)) return [];
+      // The pause after a failure may be counted from a time to which the clock had jumped by mistake.
+      if (dueAt > now && !(wasTried(row) && isDue(dueAt, now))) return [];
       return [{ ...row, dueAt, client: row.client ?? row.name }];
     });
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
@@ -171,7 +182,7 @@ export class DelayedPushes extends DurableObject<Env> {
     const later = waiting.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []));
     const isSpaced = due.length > 0 && spacedUntil > now;
     return {
-      leases: picked.map((row) => this.#lease(row, now)),
+      leases: picked.map((row) => this.#lease(row)),
       nextAt: earliest(...later, isSpaced ? spacedUntil : null),
     };
   }
@@ -185,7 +196,7 @@ export class DelayedPushes extends DurableObject<Env> {
   /** It is still at work. False: it has lost the lease, and must stop. */
   async renew(lease: Lease): Promise<boolean> {
     if (this.#leased(lease) === undefined) return false;
-    this.#rows.update(lease.name, 'lease_until = max(lease_until, ?)', this.#now() + LEASE_MS);
+    this.#rows.update(lease.name, 'lease_until = ?', this.#now() + LEASE_MS);
     return true;
   }
 
@@ -210,7 +221,8 @@ export class DelayedPushes extends DurableObject<Env> {
   async published(lease: Lease, as: PublishedAs): Promise<boolean> {
     const row = this.#leased(lease);
     if (row === undefined) return false;
-    await this.#end(row, 'published', [], as);
+    const { notes = [], ...published } = as;
+    await this.#end(row, 'published', notes, published);
     return true;
   }
 
@@ -226,15 +238,14 @@ export class DelayedPushes extends DurableObject<Env> {
   async failed(lease: Lease, failure: DelayFailure, now: number): Promise<void> {
     const row = this.#leased(lease);
     if (row === undefined) return;
-    if (failure.kind === 'final') return this.#end(row, 'failed', failure.said);
-    if (failure.kind === 'review') return this.#rows.update(row.name, `due_at = NULL, lease = NULL`);
-    const pauseMs = Math.max(backOffMs(row.failures, LONGEST_PAUSE_MS), failure.askedMs);
+    if (failure.kind === 'final') return this.#end(row, 'failed', [...failure.said, ...leftOf(row)]);
+    if (failure.kind === 'review') return this.#stop([row]);
     this.#rows.update(
       row.name,
-      'said = ?, failures = failures + ?, due_at = ?, lease = NULL',
+      `said = ?, failures = failures + ?, due_at = CASE WHEN due_at IS NULL THEN NULL ELSE ? END, lease = NULL`,
       JSON.stringify(failure.said),
       Number(failure.counts),
-      Math.max(now, this.#now()) + pauseMs,
+      dueAgainAt(row.failures, Math.max(now, this.#now()), failure.askedMs),
     );
   }
 
@@ -257,12 +268,23 @@ export class DelayedPushes extends DurableObject<Env> {
     return row === undefined ? null : listedOf(row);
   }
 
-  /** The operator has seen it: it is published when it would have been. False: it does not wait for that. */
+  /**
+   * The operator has seen it: it is published when it would have been, or now if that is over. False: it does not wait
+   * for that.
+   */
   async approve({ name, attempt }: SeenPush): Promise<boolean> {
-    const [row, now] = [this.#waiting(name), this.#now()];
-    if (row === undefined || row.attempt !== attempt || row.dueAt !== null) return false;
-    const dueAt = randomMoment(Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to));
-    this.#rows.update(name, 'due_at = ?, is_approved = 1', dueAt);
+    const row = this.#waiting(name);
+    if (row === undefined || row.attempt !== attempt || row.dueAt !== null || row.isGivenUp) return false;
+    const now = this.#believed();
+    const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
+    this.#rows.update(
+      name,
+      `due_at = ?, from_at = ?, to_at = ?, until = max(until, ?), said = '[]', is_approved = 1`,
+      randomMoment(from, to),
+      from,
+      to,
+      to + DAY_MS,
+    );
     return true;
   }
 
@@ -279,10 +301,9 @@ export class DelayedPushes extends DurableObject<Env> {
    * @param since milliseconds since 1970.
    */
   async stopSince(since: number): Promise<void> {
-    for (const row of this.#keptSince(since)) {
-      if (row.intent === null) await this.#end(row, 'discarded', ROLLED_BACK);
-      else if (row.dueAt !== null) this.#rows.update(row.name, 'due_at = NULL, lease = NULL');
-    }
+    const rows = this.#keptSince(since);
+    for (const row of rows) if (row.intent === null) await this.#end(row, 'discarded', ROLLED_BACK);
+    this.#stop(rows.filter(({ intent, dueAt }) => intent !== null && dueAt !== null));
   }
 
   /** The same. Answers what may be public already, leased, but for what somebody else removes already. */
@@ -292,7 +313,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#keptSince(since).flatMap((row): BegunPush[] => {
       const intent = intentOf(row);
       if (intent === null || isLeased(row, now)) return [];
-      return [{ kind: 'begun', lease: this.#lease(row, now), intent, host: row.host }];
+      return [{ kind: 'begun', lease: this.#lease(row), intent, host: row.host }];
     });
   }
 
@@ -323,8 +344,10 @@ export class DelayedPushes extends DurableObject<Env> {
     if (this.#mayExpire) {
       for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
         if (isLeased(row, now)) continue;
-        if (row.dueAt === null) await this.#end(row, 'discarded', UNSEEN);
-        else await this.#end(row, 'failed', [...(JSON.parse(row.said) as string[]), ...EXPIRED]);
+        const left = leftOf(row);
+        if (row.isGivenUp) await this.#end(row, 'given-up', ['You have given it up.', ...left]);
+        else if (row.dueAt === null) await this.#end(row, 'discarded', [...UNSEEN, ...left]);
+        else await this.#end(row, 'failed', [...(JSON.parse(row.said) as string[]), ...EXPIRED, ...left]);
       }
     }
     await this.#wake();
@@ -339,6 +362,12 @@ export class DelayedPushes extends DurableObject<Env> {
     const { latest, jumpedTo } = this.#seen;
     if (jumpedTo !== null && before?.jumpedTo === null) this.#tellOfJump(clock - latest);
     return Math.max(latest, clock);
+  }
+
+  /** The same without a jump of the clock that may be a mistake. */
+  #believed(): number {
+    const now = this.#now();
+    return this.#seen?.latest ?? now;
   }
 
   /** How far the clock is behind what this object has seen. */
@@ -365,6 +394,14 @@ export class DelayedPushes extends DurableObject<Env> {
     this.ctx.waitUntil(told.catch(() => {}));
   }
 
+  /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
+  #stop(rows: readonly Row[]): void {
+    for (const { name } of rows) this.#rows.update(name, `due_at = NULL, said = '[]', lease = NULL`);
+    if (rows.every(({ dueAt }) => dueAt === null)) return;
+    const told = this.counts().then(({ waiting }) => guardOf(this.env).toReview(waiting.review));
+    this.ctx.waitUntil(told.catch(() => {}));
+  }
+
   #keptSince(since: number): Row[] {
     return this.#rows.select(`state = 'waiting' AND kept_at >= ?`, since + this.#aheadMs());
   }
@@ -381,10 +418,10 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /** A lease that is still there belongs to a process that died. */
-  #lease({ name }: Pick<Row, 'name'>, now: number): Lease {
+  #lease({ name }: Pick<Row, 'name'>): Lease {
     const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
     const changes = 'failures = failures + (lease IS NOT NULL), lease = ?, lease_until = ?';
-    this.#rows.update(name, changes, lease, now + LEASE_MS);
+    this.#rows.update(name, changes, lease, this.#now() + LEASE_MS);
     return { name, lease };
   }
 
@@ -394,11 +431,15 @@ export class DelayedPushes extends DurableObject<Env> {
     state: 'given-up' | 'discarded',
     said: readonly string[],
   ): Promise<EndedEarly> {
-    const now = this.#now();
     if (row === undefined) return 'unknown';
-    if (isLeased(row, now)) return 'busy';
+    if (isLeased(row, this.#now())) return 'busy';
     const intent = intentOf(row);
-    if (intent !== null) return { kind: 'begun', lease: this.#lease(row, now), intent, host: row.host };
+    if (intent !== null) {
+      // Whoever removes it may die: it must not be published then.
+      const changes = `due_at = NULL, said = '[]', is_given_up = max(is_given_up, ?)`;
+      this.#rows.update(row.name, changes, Number(state === 'given-up'));
+      return { kind: 'begun', lease: this.#lease(row), intent, host: row.host };
+    }
     await this.#end(row, state, said);
     return { kind: 'done' };
   }
@@ -438,3 +479,8 @@ export class DelayedPushes extends DurableObject<Env> {
     await erased;
   }
 }
+
+/** While it waits for a time: whether the service has tried to publish it, so that the time is the end of a pause. */
+const wasTried = ({ said }: Pick<Row, 'said'>): boolean => said !== '[]';
+
+const leftOf = ({ intent }: Pick<Row, 'intent'>): string[] => (intent === null ? [] : [LEFT]);

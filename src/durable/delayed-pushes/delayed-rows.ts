@@ -19,6 +19,8 @@ const FOUND_MS = DAY_MS;
 const NAMED_MS = DAY_MS;
 /** How many wait; and of how many that have ended the pages stay for a while. */
 const MOST_ROWS = 10_000;
+/** A step of publishing may take this long without a sign of life. */
+export const LEASE_MS = 5 * 60_000;
 /** Of all rows and bytes, for the pushes of one client. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
 
@@ -47,6 +49,8 @@ export interface Row extends Record<string, SqlStorageValue> {
   until: number;
   failures: number;
   isApproved: number;
+  /** Its person wants it no more, but part of it may be public. */
+  isGivenUp: number;
   /** JSON. */
   intent: string | null;
   /** JSON. */
@@ -57,7 +61,7 @@ export interface Row extends Record<string, SqlStorageValue> {
 
 const COLUMNS = `name, host, reason, state, said, push, same, client, attempt, row_ends AS rowEnds,
   entry_bytes AS entryBytes, bytes, commits, kept_at AS keptAt, from_at AS "from", to_at AS "to", due_at AS dueAt, until,
-  failures, is_approved AS isApproved, intent, published, lease, lease_until AS leaseUntil`;
+  failures, is_approved AS isApproved, is_given_up AS isGivenUp, intent, published, lease, lease_until AS leaseUntil`;
 
 export class DelayedRows {
   readonly #sql: SqlStorage;
@@ -74,14 +78,14 @@ export class DelayedRows {
       push TEXT, same TEXT, client TEXT, attempt TEXT NOT NULL, row_ends TEXT NOT NULL, entry_bytes INTEGER NOT NULL,
       bytes INTEGER NOT NULL, commits INTEGER NOT NULL, kept_at INTEGER NOT NULL, from_at INTEGER NOT NULL,
       to_at INTEGER NOT NULL, due_at INTEGER, until INTEGER NOT NULL, failures INTEGER NOT NULL,
-      is_approved INTEGER NOT NULL, intent TEXT, published TEXT, lease TEXT, lease_until INTEGER NOT NULL
+      is_approved INTEGER NOT NULL, is_given_up INTEGER NOT NULL, intent TEXT, published TEXT, lease TEXT, lease_until INTEGER NOT NULL
     ) WITHOUT ROWID`);
   }
 
   /** @param shiftMs added to all its times. */
   add(push: NewDelayedPush, shiftMs: number): void {
     this.#sql.exec(
-      `INSERT INTO delayed VALUES (?, ?, ?, 'waiting', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, NULL, NULL, NULL, 0)`,
+      `INSERT INTO delayed VALUES (?, ?, ?, 'waiting', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, NULL, NULL, NULL, 0)`,
       push.name,
       push.host,
       push.reason,
@@ -115,9 +119,12 @@ export class DelayedRows {
     this.#sql.exec(`UPDATE delayed SET ${changes} WHERE name = ?`, ...values, name);
   }
 
-  /** The same push: one that waits, or the last one that has ended within a day. */
+  /** The same push: one that waits to be published, or the last one that has ended within a day. */
   find(push: string): Row | undefined {
-    return this.select(`push = ? ORDER BY state <> 'waiting', until DESC LIMIT 1`, push)[0];
+    return this.select(
+      `push = ? AND NOT is_given_up ORDER BY state <> 'waiting', until DESC LIMIT 1`,
+      push,
+    )[0];
   }
 
   get isWaiting(): boolean {
@@ -147,7 +154,7 @@ export class DelayedRows {
       name,
       `state = ?, said = ?, published = ?, until = ?, client = NULL, attempt = '', row_ends = '[]', entry_bytes = 0,
       bytes = 0, commits = 0, kept_at = 0, from_at = 0, to_at = 0, due_at = NULL, failures = 0, is_approved = 0,
-      intent = NULL, lease = NULL, lease_until = 0`,
+      is_given_up = 0, intent = NULL, lease = NULL, lease_until = 0`,
       state,
       JSON.stringify(said),
       published && JSON.stringify(published),
@@ -209,9 +216,9 @@ function bytesOf({ spool }: Pick<NewDelayedPush, 'spool'>): number {
   return spool.rowEnds.at(-1) ?? 0;
 }
 
-/** @param now by the clock of the object. Time does not go back there. */
+/** @param now by the clock of the object. A lease from a time to which that had jumped by mistake is none. */
 export function isLeased({ lease, leaseUntil }: Pick<Row, 'lease' | 'leaseUntil'>, now: number): boolean {
-  return lease !== null && now < leaseUntil;
+  return lease !== null && now < leaseUntil && leaseUntil <= now + LEASE_MS;
 }
 
 export function viewOf(row: Row, now: number): DelayedView {
@@ -226,6 +233,7 @@ export function viewOf(row: Row, now: number): DelayedView {
     until,
     same: row.same ?? '',
     waitsForReview: state === 'waiting' && row.dueAt === null,
+    isGivenUp: row.isGivenUp === 1,
     isBeingPublished: isLeased(row, now),
     isBegun: row.intent !== null,
     said: JSON.parse(row.said) as string[],

@@ -12,14 +12,16 @@ import { type ClaimedUpdate, inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { findSameWork, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
+import { findSameWork, proposedBefore, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
 import { undatedOf } from '../verdict/dates.ts';
 import type { PushedWork } from '../verdict/verdict.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** No push waits for longer. */
+/** Half of it is the longest delay, and the window of that ends with it. */
 const LIFE_MS = 14 * 24 * HOUR_MS;
+/** For what is due at its end; and for the keys, which a clock that jumps must not expire. */
+const REST_MS = 2 * 24 * HOUR_MS;
 /** A push that waits only for limits and the code host. */
 const BUSY_LIFE_MS = 24 * HOUR_MS;
 /** The pause before the first attempt. */
@@ -31,7 +33,7 @@ export interface DelayPlan extends DelayWindow {
 }
 
 /** What is kept of a push. */
-export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip'> {
+export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip' | 'wasOpen'> {
   readonly spool: Spool;
   /** On the pull request that it names; null: it names none, or one that no push has recorded. */
   readonly claim: ClaimedUpdate | null;
@@ -87,20 +89,28 @@ async function again(
   run: PushRun,
   { options }: Pushed,
   plan: DelayPlan,
-  { same }: DelayedHashes,
+  { push, same }: DelayedHashes,
   found: DelayedView,
 ): Promise<DelayedFacts | null> {
   const { host, settings } = run;
-  const { name, reason, state, published } = found;
-  if (state !== 'waiting' && state !== 'published') return null;
+  const { name, state, published } = found;
+  const pageUrl = settings.delayedUrl(name);
+  if (state === 'published') {
+    // An update may be pushed again, and so may what was closed since.
+    const isOpen = options.prHash === null && published !== null && (await host.isOpen(published.prHash));
+    if (!isOpen) return null;
+  } else if (state !== 'waiting') return null;
+  const wantsMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
-  const mayMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
-  const isMoved = mayMove && (await host.delayed.move(name, { from, to, dueAt: randomMoment(from, to) }));
-  const window = isMoved ? { from, to } : { from: found.from, to: found.to };
+  const isMoved = wantsMove && (await host.delayed.move(name, { from, to, dueAt: randomMoment(from, to) }));
+  if (wantsMove && !isMoved) throw notMoved(pageUrl);
+  const { reason, waitsForReview, isBegun, ...window } =
+    (isMoved && (await host.delayed.find(push))) || found;
   return {
-    reason,
+    reason: waitsForReview ? 'review' : reason === 'review' ? 'delay' : reason,
     window,
-    pageUrl: settings.delayedUrl(name),
+    isBegun,
+    pageUrl,
     found: { isMoved, hasOtherOptions: found.same !== same, url: published?.url ?? null },
   };
 }
@@ -124,11 +134,13 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
   }
   const identity = { name: await host.botLogin(true), email: settings.anonEmail };
   const place = { repository: target, commits };
-  const same = await findSameWork(run, place, await worksOf(run, place, undatedOf(commits, identity)()));
+  const works = await worksOf(run, place, undatedOf(commits, identity)());
+  const before = await findSameWork(run, place, works, true);
+  if (before?.shared === commits.length) throw proposedBefore(before);
+  const same = await findSameWork(run, place, works);
   if (same === null) return;
   const lines = sameWorkLines(run, work, same);
-  const isOther = same.shared < commits.length && settings.pushDoubles === 'tell';
-  if (same.isMerged || isOther) return tellSameWork(reply, same, lines);
+  if (same.isMerged || settings.pushDoubles === 'tell') return tellSameWork(reply, same, lines);
   throw new Refusal('double', 'the same commits are open already', lines);
 }
 
@@ -139,11 +151,12 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 export async function keep(
   run: PushRun,
   pushed: Pushed,
-  { spool, place, claim, work, pushHash, recordedTip }: ToKeep,
+  { spool, place, claim, ...kept }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, settings, target } = run;
   const { from, to, reason } = plan;
+  const { work, pushHash, recordedTip, wasOpen } = kept;
   if (pushed.options.overwrite) throw noOverwrite();
   await tellKnown(run, work, hasRecord(claim));
   await refuseBegun(run, pushHash);
@@ -152,9 +165,9 @@ export async function keep(
   let isKept = false;
   try {
     const now = host.clock.now();
-    const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
+    const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS + REST_MS);
     const entryBytes = spool.byteLength;
-    await spool.write([encodeKept({ target, pushHash, work, recordedTip, owed })]);
+    await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
     const delayed = {
       name: newName(),
       reason,
@@ -167,12 +180,14 @@ export async function keep(
       dueAt: dueAt(plan, now),
       until,
     };
-    const answer = await host.delayed.keep(delayed, await spool.keep(until));
-    if (answer.kind === 'full') throw noRoom();
+    const keptUntil = until + REST_MS;
+    const answer = await host.delayed.keep(delayed, await spool.keep(keptUntil), keptUntil);
+    if (answer.kind === 'full') throw noRoom(reason);
     isKept = answer.kind === 'kept';
     const { view } = answer;
     // Later than was asked for, where the clock was set back.
-    if (isKept) return { reason, window: view, pageUrl: settings.delayedUrl(view.name), found: null };
+    if (isKept)
+      return { reason, window: view, isBegun: false, pageUrl: settings.delayedUrl(view.name), found: null };
     const other = await again(run, pushed, plan, hashes, view);
     if (other !== null) return other;
     throw inProgress('the same push has just ended', 'Push again.');
@@ -241,9 +256,17 @@ function noOverwrite(): Refusal {
   ]);
 }
 
-function noRoom(): Refusal {
+/** A promise of time is kept or refused. */
+function notMoved(pageUrl: string): Refusal {
+  return new Refusal('delay', 'the delay cannot be changed', [
+    'This push waits already. It is being published now, or is not kept for so long.',
+    `Look at ${pageUrl}. To publish it at another time, give it up there, then push again.`,
+  ]);
+}
+
+function noRoom(reason: DelayReason): Refusal {
   return new Refusal('delays-full', 'too many pushes wait', [
     'There is no room left for this push, in total or for your network. Nothing was kept.',
-    'Push again later, or publish it at once with -o delay=0s.',
+    reason === 'delay' ? 'Push again later, or publish it at once with -o delay=0s.' : 'Push again later.',
   ]);
 }

@@ -15,14 +15,16 @@ export interface KeptPush {
   /** As `Publication` has it. */
   readonly pushHash: string;
   readonly work: PushedWork;
-  /** Where the open pull request that it names was, by the service's own record; null: that knew none. */
+  /** Where the pull request that it names was, by the service's own record; null: that knew none. */
   readonly recordedTip: Oid | null;
+  /** Whether that was open. */
+  readonly wasOpen: boolean;
   /** What its client could not be given yet of the limits; null: it has everything. */
   readonly owed: Wants | null;
 }
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 4;
+const VERSION = 5;
 const LENGTH_BYTES = 4;
 
 /** It is not whole, or another version has written it. */

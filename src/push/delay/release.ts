@@ -14,19 +14,28 @@ import { replaceableTip } from '../judge/others-work.ts';
 import { findNamed, openPlace } from '../judge/place.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
+import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, type NamedPullRequest, type Publishable } from '../verdict/verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
-/** Another push came first, or the service itself failed: one of its objects was restarted, or does not answer. */
-const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set(['in-progress', 'unguarded', 'internal']);
+/**
+ * Another push came first, the rules of the repository do not arrive, or the service itself failed: one of its objects was
+ * restarted, or does not answer.
+ */
+const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
+  'in-progress',
+  'policy-unread',
+  'unguarded',
+  'internal',
+]);
 
 /** How long to pause all other pushes after a failure that does not say how long. */
 const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
-const MOST_MISSING = 3;
+const MOST_MISSING = 6;
 
 export interface Releasing extends Pick<Publication, 'spool' | 'place'> {
   /** As `Resumed` has it. */
@@ -40,7 +49,7 @@ export interface Releasing extends Pick<Publication, 'spool' | 'place'> {
 /** @throws Refusal, HostError `busy` */
 export async function release(
   run: PushRun,
-  { work, pushHash, recordedTip }: KeptPush,
+  { work, pushHash, recordedTip, wasOpen }: KeptPush,
   { place, spool, mayGoOn, begin, keepTo }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
@@ -61,8 +70,11 @@ export async function release(
     while (!history.isKnown(oid)) if (!(await history.reachBack())) throw rewritten(run);
   }
   const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim, true);
+  if (isUpdate({ named: found }) && settings.prUpdatePolicy === 'key' && !work.hasKey)
+    throw missingKey('update');
   const named = found === null ? null : await replaceable(found, claimed);
-  if (named === null && recordedTip !== null) throw notOpen();
+  if (named === null && wasOpen)
+    throw notOpen(new HostError('missing', 'The code host does not show it.', undefined, { status: 404 }));
   const push: Publishable = {
     ...work,
     ...open,
@@ -93,9 +105,9 @@ export async function release(
 
   /** What a maintainer has closed since must not come again by itself. */
   async function replaceable(now: Omit<NamedPullRequest, 'tip'>, held: ClaimedUpdate | null) {
-    if (recordedTip !== null && !isUpdate({ named: now })) throw notOpen();
+    if (wasOpen && !isUpdate({ named: now })) throw notOpen();
     const recorded = held?.recorded?.tip ?? null;
-    if (recordedTip !== null && recorded !== recordedTip && !standsOn(recorded, held)) throw updatedSince();
+    if (recorded !== recordedTip && !standsOn(recorded, held)) throw updatedSince();
     const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
     const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
     return { ...now, tip: await replaceableTip(run, now, isHarmless, overwrite) };
@@ -117,11 +129,17 @@ function rewritten({ target }: PushRun): Refusal {
   ]);
 }
 
-function notOpen(): Refusal {
-  return new Refusal('not-open', 'the pull request is not open any more', [
-    'It was merged or closed while your change waited. Nothing was changed there.',
-    'Push again without pr-hash if you want a new one.',
-  ]);
+/** @param cause set if the host shows none: it may be wrong once. */
+function notOpen(cause?: HostError): Refusal {
+  return new Refusal(
+    'not-open',
+    'the pull request is not open any more',
+    [
+      'It was merged or closed while your change waited. Nothing was changed there.',
+      'Push again without pr-hash if you want a new one.',
+    ],
+    { cause },
+  );
 }
 
 function updatedSince(): Refusal {
@@ -141,8 +159,6 @@ export interface DelayedEnd {
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const isMomentaryCode = MOMENTARY_CODES.has(refusal.code);
-  // Leave out the lines that tell a person to push again: the service itself tries again.
-  const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isBusy = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
   const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
@@ -150,7 +166,12 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const isLater =
     isBusy || whose === 'ours' || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater && !isDoubted)
-    return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
+    return {
+      failure: { kind: 'final', said: [refusal.reason, ...refusal.lines, ...adviceOn(refusal)] },
+      isForAll: false,
+    };
+  // The service itself tries again.
+  const said = [refusal.reason, ...refusal.lines.filter((line) => !/\bpush\b/i.test(line))];
   const isForAll = isBusy || whose === 'ours';
   const hostAskedMs = retryAfterMs ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isForAll ? FULL_MS : 0);

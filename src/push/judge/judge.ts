@@ -126,6 +126,8 @@ export async function judge(
       readBases: questions.readBases,
       readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
     },
+  }).catch((error: unknown) => {
+    throw open === null ? uncompared(error) : error;
   });
   const work: PushedWork = {
     base,
@@ -177,6 +179,15 @@ export async function judge(
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', preview }, claim };
+}
+
+/** A delayed push asks for no file, so nobody knows what upstream has already. */
+function uncompared(error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'names') return error;
+  return new Refusal('names', error.reason, [
+    ...error.lines,
+    'A delayed push is not compared with upstream’s files. If these lines are there already, add: -o publish-names',
+  ]);
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */

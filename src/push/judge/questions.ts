@@ -176,5 +176,15 @@ export function quietly(questions: Questions): Questions {
     readBases: async () => [],
     readFiles: async () => new Map(),
     submoduleLines: async () => [],
+    findBranch: async () => {
+      throw new Refusal('base', 'the base branch is not listed', [
+        'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',
+      ]);
+    },
+    newestOf: async () => {
+      throw new Refusal('squash', 'the commits cannot be squashed and delayed', [
+        'They are based on several upstream commits. Rebase them instead of merging, or push without a delay.',
+      ]);
+    },
   };
 }

@@ -18,7 +18,7 @@ import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
-import { findSameWork, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
+import { findSameWork, sameWorkLines, tellSameWork, worksOf, proposedBefore } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
@@ -66,13 +66,16 @@ export interface Published {
   readonly newRemarks: number;
 }
 
-/** Takes what the limits leave, and begins, both at once. @throws Refusal if it has to wait */
+/**
+ * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its place: it keeps the
+ * date of that moment. @throws Refusal if it has to wait
+ */
 export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
-  const { place, push } = publication;
+  const { place, push, resumed } = publication;
   const delivery = openDelivery(run, push);
   const taking =
     place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
-  const beginning = delivery.isReady ? begin(run, publication) : null;
+  const beginning = delivery.isReady && resumed === undefined ? begin(run, publication) : null;
   const [taken] = await Promise.allSettled([taking, beginning]);
   if (taken.status === 'rejected') throw taken.reason;
   return { delivery, attempt: await beginning };
@@ -182,7 +185,7 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   // A push that names its pull request is an update, so it is not compared with others.
   const [begun, found] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    push.named === null ? findSameWork(run, push, works) : null,
+    push.named === null ? findSameWork(run, push, works, resumed !== undefined) : null,
   ]);
   const intent = begun.intent ?? proposed;
   if (intent.prHash !== proposed.prHash || intent.committedAt !== proposed.committedAt)
@@ -194,18 +197,13 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  const isCopy = found !== null && !found.isMerged && found.shared === push.commits.length;
-  if (resumed !== undefined && isCopy && found.prHash !== prHash) throw openAlready(found);
+  if (resumed !== undefined && found !== null && found.prHash !== prHash) {
+    const isStrict = settings.pushDoubles === 'refuse' && !found.isMerged;
+    if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
+  }
   // A retry continues its own pull request, so there is nothing to warn of.
   const same = isRepeated ? null : found;
   return { prHash, isRepeated, botLogin, dates, anonymous, earlier, works, same };
-}
-
-/** Nobody is there to be told of it before a second pull request opens. */
-function openAlready({ url }: SameWork): Refusal {
-  return new Refusal('double', 'the same commits are open already', [
-    `They are open as ${url}, so nothing was published.`,
-  ]);
 }
 
 /**

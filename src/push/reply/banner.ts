@@ -120,6 +120,8 @@ function newsLines({ newRemarks }: BannerFacts): string[] {
 export interface DelayedFacts {
   readonly reason: DelayReason;
   readonly window: DelayWindow;
+  /** It was tried to publish it, and some of it may be public. */
+  readonly isBegun: boolean;
   /** Who knows it may publish it now, or give it up. */
   readonly pageUrl: string;
   /** Set if the same push was here before. */
@@ -148,7 +150,7 @@ export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow):
   }
 }
 
-export function delayedLines({ reason, window, pageUrl, found }: DelayedFacts): string[] {
+export function delayedLines({ reason, window, isBegun, pageUrl, found }: DelayedFacts): string[] {
   if (found?.url)
     return [
       '',
@@ -166,7 +168,7 @@ export function delayedLines({ reason, window, pageUrl, found }: DelayedFacts): 
       ? ['It keeps the options that it was pushed with first. To change them, give it up, then push again.']
       : []),
     delayedSentence(reason, window),
-    'Nothing of it is public yet.',
+    ...(isBegun ? [] : ['Nothing of it is public yet.']),
     `  Page:     ${pageUrl}`,
     reason === 'review'
       ? 'There you see how it stands, and can give it up. Keep the address secret.'

@@ -60,6 +60,7 @@ export type RefusalCode =
   | 'squash'
   // The service.
   | 'busy'
+  | 'delay'
   | 'delays-full'
   | 'internal'
   | 'unguarded';

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
 import type { DelayedIntent, Lease, LeasedPush } from '../../durable/delayed-pushes/delayed-push.ts';
-import { LEASE_MS } from '../../durable/delayed-pushes/delayed-pushes.ts';
+import { LEASE_MS } from '../../durable/delayed-pushes/delayed-rows.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -124,7 +124,9 @@ async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lea
         : final('another version of this service has stored it', 'Push it again.');
     }
     const end = failureOf(error, leased.failures);
-    const message = end.failure.kind === 'final' ? 'delayed push failed' : 'delayed push not published yet';
+    const isFinal = end.failure.kind === 'final';
+    if (isFinal) await removeLeft(c, lease);
+    const message = isFinal ? 'delayed push failed' : 'delayed push not published yet';
     c.var.logger.warn(message, { error });
     return { kind: 'failed', ...end };
   } finally {
@@ -190,12 +192,22 @@ async function releaseLeased(
       keepTo: async (intent) => void stillOurs(await delayedPushesOf(c.env).rebind(lease, intent)),
     });
   } catch (error) {
-    run.claims.failed(true);
+    // What has begun stands in its row.
+    run.claims.failed(false);
     await place.release();
     throw error;
   } finally {
     await run.end(true);
   }
+}
+
+/** Nobody would remove what the attempts have left once it has ended. Never rejects. */
+async function removeLeft(c: Context<AppEnv>, lease: Lease): Promise<void> {
+  const leased = await delayedPushesOf(c.env)
+    .open(lease)
+    .catch(() => null);
+  if (leased === null || leased.intent === null) return;
+  await removeBegun(c, { name: lease.name, host: leased.host, intent: leased.intent });
 }
 
 /** Removes what an attempt to publish a push that was given up has left at the host. Never rejects. */

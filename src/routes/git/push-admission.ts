@@ -172,7 +172,8 @@ export function openPlace(
     opened: (pullRequest) => tellOpened(c, pullRequest, burst),
     owed() {
       const windows = own.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
-      return windows.length === 0 ? null : { ...own, windows };
+      const push = own.push && { ...own.push, isAnother: true };
+      return windows.length === 0 ? null : { ...own, windows, push };
     },
     async release() {
       const back = grants;

@@ -134,13 +134,14 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async pullRequestWith(repository, works) {
+    async pullRequestWith(repository, works, evenClosed = false) {
       const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
       const views = await Promise.all(
         (found ?? []).map(async ({ prHash, last }) => ({ last, view: await shown(c, prHash) })),
       );
       const inState = (state: PullRequestView['state']) => views.find(({ view }) => view?.state === state);
-      const { last, view } = inState('open') ?? inState('merged') ?? { last: 0, view: null };
+      const closed = evenClosed ? views.find(({ view: each }) => each !== null) : undefined;
+      const { last, view } = inState('open') ?? inState('merged') ?? closed ?? { last: 0, view: null };
       return view && { prHash: view.prHash, url: view.url, isMerged: view.state === 'merged', last };
     },
     addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
@@ -188,28 +189,38 @@ function delayedStore(c: Context<AppEnv>): DelayedStore {
     find: (push) => delayedPushes().find(push),
     move: (name, window) => delayedPushes().move(name, window),
 
-    async keep(delayed, { key, ...spool }) {
+    async keep(delayed, { key, ...spool }, keptUntil) {
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
       const client = siteWindowKey(await clientOf(c));
       const tag = await clientWindowsOf(c.env, client).tag(client);
       let isKept = false;
       try {
         // Before the row: a push never waits without its key.
-        await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(delayed.until) });
+        await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
         const kept = { ...delayed, host: c.var.host.key, client: tag, spool };
         const answer = await delayedPushes().keep(kept, c.var.config.delayedMb * 1_000_000);
         isKept = answer.kind === 'kept';
         if (isKept && delayed.reason === 'review') c.executionCtx.waitUntil(tellOperator());
         return answer;
       } finally {
-        // The person is told that nothing was kept.
-        if (!isKept)
+        // The person is told that nothing was kept. If the answer was lost, it may wait all the same.
+        if (!isKept && !(await mayWait(delayed.name)))
           await shred(c.env, spool.attempt).catch((error: unknown) =>
             c.var.logger.error('what is not kept of a push could not be removed', { error }),
           );
       }
     },
   };
+
+  /** True if nobody knows. */
+  function mayWait(name: string): Promise<boolean> {
+    return delayedPushes()
+      .view(name)
+      .then(
+        (view) => view !== null,
+        () => true,
+      );
+  }
 
   /** Never rejects: the push waits, whether or not the operator is told. */
   async function tellOperator(): Promise<void> {

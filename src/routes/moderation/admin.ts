@@ -230,26 +230,27 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const scope = { spareSingle, comments, issues };
   const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
   if (id === null) return refuseCredential(c);
-  if (!spareSingle) await insisting(() => discardDelayed(c));
+  const left = spareSingle ? 0 : await insisting(() => discardDelayed(c));
   const { closedUrls, failedUrls } = await insisting(() => resultOf(c, id));
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
-    failed: failedUrls.length,
+    failed: failedUrls.length + left,
     closed_urls: [...closedUrls],
     failed_urls: [...failedUrls],
   });
 }
 
-/** The guard does the same before it closes anything. Here, what was half published is removed, too. */
-async function discardDelayed(c: Context<AppEnv>): Promise<void> {
+/**
+ * The guard does the same before it closes anything. Here, what was half published is removed, too. Answers how many
+ * could not be.
+ */
+async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
   const removed = await Promise.all(
-    begun.map((push) =>
-      removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK, otherwise: { kind: 'review' } }),
-    ),
+    begun.map((push) => removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK })),
   );
-  if (removed.includes(false)) c.var.logger.warn('a rollback could not remove all delayed pushes');
+  return removed.filter((isRemoved) => !isRemoved).length;
 }
 
 /** The guard closes them also if nobody waits. If it restarts meanwhile, it continues. */

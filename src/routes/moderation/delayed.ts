@@ -146,7 +146,7 @@ async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason
     'The operator of this service has removed what was published of it.',
     DISCARD_REASONS[reason],
   ];
-  return removeDelayed(c, end, { state: 'discarded', said, otherwise: { kind: 'review' } });
+  return removeDelayed(c, end, { state: 'discarded', said });
 }
 
 function isReason(text: string): text is DiscardReason {

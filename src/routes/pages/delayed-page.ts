@@ -27,8 +27,6 @@ import { readSmallForm } from '../request/small-form.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', Vary: 'Accept' };
-/** Long enough to press the button again before it is published. */
-const GIVE_UP_PAUSE_MS = 10 * 60_000;
 
 const UNKNOWN = explained(
   404,
@@ -46,16 +44,15 @@ const NO_FORM = explained(
   'Open the page of the delayed push, and press its button there.',
 );
 
-const BUSY = 'It is being published now, so nothing was done. Reload this page in a minute.';
 const PROBLEMS = {
-  busy: BUSY,
+  busy: 'The service is at work on it, so nothing was done. Reload this page in a minute.',
   tried:
     'The service has tried to publish it, and tries again by itself, so nothing was done. The reason is below.',
   review: 'The operator looks at it before it is published, so nothing was done. You can give it up.',
   unknown: 'It does not wait any more, so nothing was done.',
 } as const;
 const NOT_REMOVED =
-  'You wanted to give it up, but what is at the code host already could not be removed. Press “Give up” again in a minute: in ten minutes the service goes on publishing it.';
+  'You wanted to give it up, but what is at the code host already could not be removed. Press “Give up” again in a minute. Nothing more of it will be published.';
 const REMOVED =
   'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
 
@@ -95,11 +92,7 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
   const end = await objects.giveUp(name);
   if (typeof end === 'string') return PROBLEMS[end];
   if (end.kind === 'done') return null;
-  const isRemoved = await removeDelayed(c, end, {
-    state: 'given-up',
-    said: [REMOVED],
-    otherwise: { kind: 'later', said: [NOT_REMOVED], askedMs: GIVE_UP_PAUSE_MS, counts: false },
-  });
+  const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
   return isRemoved ? null : NOT_REMOVED;
 }
 

@@ -3,7 +3,8 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
-import { type DelayedPushes, LEASE_MS } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
+import type { DelayedPushes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
+import { LEASE_MS } from '../../../src/durable/delayed-pushes/delayed-rows.ts';
 import type { Env } from '../../../src/env.ts';
 
 const bindings = env as unknown as Env;
@@ -12,6 +13,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const MOST = 1_000_000;
 const INTENT = { prHash: 'aaaabbbbcccc', committedAt: 1_800_000_000 };
+const LATER = { kind: 'later', said: ['Not now.'], askedMs: 600_000, counts: true } as const;
+const LEFT = /part of it may be there already/;
 const PUBLISHED = { prHash: 'aaaabbbbcccc', url: 'https://host.test/octo/hello/pull/1', isKeyShown: true };
 
 let count = 0;
@@ -167,6 +170,12 @@ describe('a delayed push', () => {
     );
   });
 
+  it('tells what the person should know of how it was published', async () => {
+    await kept('a');
+    await object().published(await leased('a'), { ...PUBLISHED, notes: ['Its title was cut.'] });
+    expect(await object().view('a')).toMatchObject({ published: PUBLISHED, said: ['Its title was cut.'] });
+  });
+
   it('has no key and no rows any more once it has ended', async () => {
     await kept('a');
     await bindings.DELAYED_KEYS.put('attempt a', 'the key');
@@ -266,6 +275,15 @@ describe('the same push again', () => {
     expect(await object().move('a', window)).toBe(false);
   });
 
+  it('is moved without what an earlier attempt said', async () => {
+    await kept('a');
+    await object().failed(await leased('a'), LATER, Date.now());
+    const now = Date.now();
+    await object().move('a', { from: now + HOUR_MS, to: now + 2 * HOUR_MS, dueAt: now + HOUR_MS });
+    expect(await object().view('a')).toMatchObject({ said: [] });
+    await leased('a');
+  });
+
   it('is not moved beyond its life, and goes on waiting for the operator', async () => {
     await kept('a', { reason: 'review', dueAt: null });
     const now = Date.now();
@@ -319,7 +337,81 @@ describe('who has its name', () => {
   });
 });
 
+describe('one that is begun, and wanted no more', () => {
+  beforeEach(async () => {
+    await kept('a');
+    await object().begin(await leased('a'), INTENT);
+    pass(LEASE_MS);
+  });
+
+  it('is never published, also if whoever was to remove it has died', async () => {
+    expect(await object().giveUp('a')).toMatchObject({ kind: 'begun' });
+    pass(LEASE_MS);
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+    expect(await object().view('a')).toMatchObject({ state: 'waiting', isGivenUp: true });
+    expect(await object().find('push a')).toBeNull();
+    expect(await object().publishNow('a')).toBe('unknown');
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().move('a', { from: 0, to: 0, dueAt: 0 })).toBe(false);
+    expect(await object().giveUp('a')).toMatchObject({ kind: 'begun' });
+  });
+
+  it('waits for the operator if they were to remove it', async () => {
+    expect(await object().discard(seen, 'spam')).toMatchObject({ kind: 'begun' });
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+    expect(await object().view('a')).toMatchObject({ waitsForReview: true, isGivenUp: false });
+  });
+
+  it('is not published after a rollback because its removal failed', async () => {
+    await object().stopSince(0);
+    const { lease } = (await object().giveUp('a')) as { lease: Lease };
+    await object().failed(lease, LATER, Date.now());
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+  });
+
+  it('says that something of it may be at the code host when its time is over', async () => {
+    await object().giveUp('a');
+    await live(14 * DAY_MS);
+    await runDurableObjectAlarm(object());
+    expect(await object().view('a')).toMatchObject({ state: 'given-up' });
+    expect((await object().view('a'))?.said.join(' ')).toMatch(LEFT);
+  });
+
+  it('says the same when it has failed for good, or nobody has reviewed it', async () => {
+    await object().failed(await leased('a'), { kind: 'final', said: ['It is closed.'] }, Date.now());
+    expect((await object().view('a'))?.said.join(' ')).toMatch(LEFT);
+    await toReview('b');
+    await runInDurableObject(object(), (_, { storage }) => {
+      storage.sql.exec(`UPDATE delayed SET intent = ? WHERE name = 'b'`, JSON.stringify(INTENT));
+    });
+    await live(14 * DAY_MS);
+    await runDurableObjectAlarm(object());
+    expect(await object().view('b')).toMatchObject({ state: 'discarded' });
+    expect((await object().view('b'))?.said.join(' ')).toMatch(LEFT);
+  });
+});
+
 describe('time', () => {
+  it('to which the clock has jumped by mistake puts nothing off', async () => {
+    await kept('a', { until: Date.now() + DAY_MS });
+    await kept('b', { push: 'another' });
+    await kept('c', { push: 'a third' });
+    await claim();
+    pass(30 * DAY_MS);
+    await object().failed(await leased('a'), LATER, Date.now());
+    await leased('b');
+    await toReview('d');
+    expect(await object().publishNow('a')).toBe('tried');
+    expect(await object().publishNow('b')).toBe('busy');
+    pass(-30 * DAY_MS);
+    expect(await object().view('b')).toMatchObject({ isBeingPublished: false });
+    expect(await object().giveUp('b')).toEqual({ kind: 'done' });
+    expect((await claim()).map(({ name }) => name)).toEqual(['a']);
+  });
+
   it('does not go back with the clock, so nothing comes early', async () => {
     await kept('a');
     pass(HOUR_MS / 2);
@@ -484,6 +576,39 @@ describe('what the operator is to see', () => {
     pass(MINUTE_MS);
     const [lease] = await claim();
     expect(await object().open(lease!)).toMatchObject({ isApproved: true });
+  });
+
+  it('gets another window, and some life behind it, if it is approved late', async () => {
+    await toReview();
+    await live(14 * DAY_MS - 1_000);
+    const now = Date.now();
+    await object().approve(seen);
+    const view = await object().view('a');
+    expect(view).toMatchObject({ from: now, to: now + MINUTE_MS });
+    expect(view?.until).toBeGreaterThanOrEqual(now + HOUR_MS);
+    pass(MINUTE_MS);
+    await runDurableObjectAlarm(object());
+    expect(await claim()).toHaveLength(1);
+  });
+
+  it('is told to the operator also if it had to wait for a time before, or is half published', async () => {
+    const told: number[] = [];
+    const guard = { toReview: async (waiting: number) => void told.push(waiting) };
+    await kept('a');
+    await kept('b', { push: 'another' });
+    const [a, b] = [await leased('a'), await leased('b')];
+    await object().begin(b, INTENT);
+    await runInDurableObject(object(), async (instance: DelayedPushes, state) => {
+      const GUARD = { idFromName: () => null, get: () => guard };
+      const reborn = new (instance.constructor as new (...given: unknown[]) => DelayedPushes)(state, {
+        ...bindings,
+        GUARD,
+      });
+      await reborn.failed(a, { kind: 'review' }, Date.now());
+      await reborn.stopSince(0);
+      await reborn.stopSince(0);
+    });
+    await expect.poll(() => told).toEqual([1, 1]);
   });
 
   it('is discarded with a reason, which its page tells, whatever it waits for', async () => {

@@ -16,7 +16,14 @@ export const enter: typeof real.enter = (run, publication) => {
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
   const says = { repository, footer, policyLimits, named };
-  const bytes = encodeKept({ target: run.target, pushHash, work, recordedTip: null, owed: null });
+  const bytes = encodeKept({
+    target: run.target,
+    pushHash,
+    work,
+    recordedTip: null,
+    wasOpen: false,
+    owed: null,
+  });
   console.log(verdictLine(bytes));
   const kept = decodeKept(bytes);
   deepStrictEqual(whole(kept.work), whole(work));

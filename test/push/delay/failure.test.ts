@@ -52,10 +52,12 @@ it.each([
 });
 
 it('that is the service’s own tells nobody to push again, as it is tried again', () => {
-  expect(failureOf(UNGUARDED, 0).failure).toMatchObject({ said: ['the service cannot check its limits'] });
+  expect(failureOf(UNGUARDED, 0).failure).toMatchObject({
+    said: ['the service cannot check its limits'],
+  });
 });
 
 it('that the host says once need not be true: a repository is gone when it has been gone for a while', () => {
   const gone = AT_HOST(404, { whose: 'person', lasts: 'final' });
-  expect(failureOf(gone, 3)).toMatchObject({ failure: { kind: 'final' } });
+  expect(failureOf(gone, 6)).toMatchObject({ failure: { kind: 'final' } });
 });

@@ -257,3 +257,20 @@ describe('the page', () => {
     expect(await object().view('dddddddddddd')).toMatchObject({ state: 'waiting', waitsForReview: true });
   });
 });
+
+it('a rollback counts what is half published and could not be removed', async () => {
+  await wait('eeeeeeeeeeee', { reason: 'busy', dueAt: Date.now() });
+  const lease = (await object().publishNow('eeeeeeeeeeee')) as Lease;
+  await object().begin(lease, { prHash: 'aaaabbbbcccc', committedAt: 1 });
+  const response = await worker.fetch(
+    new Request('https://gitveil.test/admin/rollback', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': `198.51.100.${address}` },
+      body: JSON.stringify({ password: PASSWORD }),
+    }),
+    bindings,
+    createExecutionContext(),
+  );
+  expect(await response.json()).toMatchObject({ closed: 0, failed: 1 });
+  expect(await object().view('eeeeeeeeeeee')).toMatchObject({ state: 'waiting', waitsForReview: true });
+});

@@ -110,7 +110,8 @@ describe('the page of a delayed push', () => {
     count += 1;
     const reviewed = await kept({ reason: 'review', dueAt: null });
     const page = await textOf(reviewed);
-    expect(page).toContain('The operator of this service looks at it before it is published.');
+    expect(page).toContain('The operator of this service looks at it before it is published');
+    expect(page).toContain('It waits until 2030-01-15 12:00 UTC');
     expect(page).not.toContain('Publish now');
     await object().approve({ name: reviewed, attempt: reviewed });
     expect(await textOf(reviewed)).not.toContain('The operator');
@@ -135,11 +136,15 @@ describe('the page of a delayed push', () => {
 
   it('has hash, key and address once it is published', async () => {
     const name = await kept();
-    await object().published((await object().publishNow(name)) as Lease, PUBLISHED);
+    const notes = ['The host did not take its title.'];
+    await object().published((await object().publishNow(name)) as Lease, { ...PUBLISHED, notes });
     const key = prKeyOf(SECRET, PUBLISHED.prHash);
     const page = await textOf(name);
     for (const part of [PUBLISHED.prHash, key, PUBLISHED.url, `/v1/pr/${PUBLISHED.prHash}`])
       expect(page).toContain(part);
+    expect(page).toContain(`It was published as ${PUBLISHED.url}`);
+    expect(page).toContain(notes[0]);
+    expect(page).not.toContain('is open');
     expect(page).not.toContain('<button');
     expect(page).not.toContain('2030-01-01');
     expect(await textOf(name, TERMINAL)).toContain(`PR key:   ${key}\n`);
@@ -174,7 +179,7 @@ describe('its buttons', () => {
     expect(await textOf(name)).toContain('It is being published now.');
     const again = await textOf(name, { action: 'publish' });
     expect(again).toMatch(/^409 /);
-    expect(again).toContain('It is being published now, so nothing was done.');
+    expect(again).toContain('The service is at work on it, so nothing was done.');
   });
 
   it('give it up, once', async () => {
@@ -188,7 +193,7 @@ describe('its buttons', () => {
   it('do not give it up while it is being published', async () => {
     const name = await kept();
     await object().publishNow(name);
-    expect(await textOf(name, { action: 'give-up' })).toMatch(/^409 [^]*being published now, so nothing/);
+    expect(await textOf(name, { action: 'give-up' })).toMatch(/^409 [^]*at work on it, so nothing/);
   });
 
   it('do not publish what the operator has to see, nor what was just tried', async () => {
@@ -209,6 +214,10 @@ describe('its buttons', () => {
     expect(page).toMatch(/^409 /);
     expect(page).toContain('could not be removed');
     expect(await object().view(name)).toMatchObject({ state: 'waiting', isBeingPublished: false });
+    const later = await textOf(name);
+    expect(later).toContain('Press “Give up” again to remove that.');
+    expect(later).not.toContain('Publish now');
+    expect(later).not.toContain('operator');
   });
 
   it('take no form of another site, and no other form', async () => {

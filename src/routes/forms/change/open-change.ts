@@ -117,12 +117,12 @@ function done(
 function delayed(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { reason, window, pageUrl, found }: DelayedFacts,
+  { reason, window, isBegun, pageUrl, found }: DelayedFacts,
 ): Response | Promise<Response> {
   const place = placeOf(c, target, CHANGE_FORM);
   const standing = found?.url
     ? `You have sent this before, and it was published: ${found.url}`
-    : `${delayedSentence(reason, window)} Nothing of it is public yet.`;
+    : `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
   return answerForm(c, changeDelayedPage(place, { sentence: standing, page: pageUrl }));
 }
 

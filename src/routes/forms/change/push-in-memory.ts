@@ -38,7 +38,7 @@ export interface Pushed {
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
 export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Promise<Refusal | null> {
-  const refusal = await admission.enter(false);
+  const refusal = await admission.enter(false, undefined, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
