@@ -16,7 +16,7 @@ import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
 import { giteaPush } from './rows/gitea.ts';
 import { growth } from './rows/growth.ts';
-import { held } from './rows/held.ts';
+import { delayed } from './rows/delayed.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
@@ -48,7 +48,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   endpoints,
   'panic-switch': panicSwitch,
   crowd,
-  held,
+  delayed,
   texts,
 };
 

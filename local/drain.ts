@@ -1,5 +1,5 @@
 /**
- * `npm run drain`: publishes what the service holds, before an older version takes its place. Asks the service at
+ * `npm run drain`: publishes what is delayed, before an older version takes its place. Asks the service at
  * SERVICE_URL with PANIC_PASSWORD, until nothing is left that it can publish.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ readArguments(
   `
 Usage: npm run drain
 
-Publishes the pushes that the service holds, and ends when none is left that it can publish. It asks the service at SERVICE_URL
+Publishes the delayed pushes, and ends when none is left that it can publish. It asks the service at SERVICE_URL
 (default: http://127.0.0.1:8080) and needs its PANIC_PASSWORD, both as environment variables.
 `,
   {},
@@ -20,24 +20,24 @@ Publishes the pushes that the service holds, and ends when none is left that it 
 
 const { SERVICE_URL: url = 'http://127.0.0.1:8080', PANIC_PASSWORD: password = '' } = process.env;
 
-async function ask(): Promise<{ held: number; to_review: number }> {
+async function ask(): Promise<{ delayed: number; to_review: number }> {
   const response = await fetch(`${url.replace(/\/+$/, '')}/admin/drain`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ password }),
   });
-  const answer = await response.json<{ held: number; to_review: number; error?: string }>();
+  const answer = await response.json<{ delayed: number; to_review: number; error?: string }>();
   if (!response.ok) throw new Error(`${url} says: ${answer.error ?? response.status}`);
   return answer;
 }
 
 try {
   for (;;) {
-    const { held, to_review: toReview } = await ask();
-    console.log(`${held} to publish, ${toReview} to review`);
-    if (held === 0) {
+    const { delayed, to_review: toReview } = await ask();
+    console.log(`${delayed} to publish, ${toReview} to review`);
+    if (delayed === 0) {
       if (toReview > 0)
-        console.log(`Publish or discard those at ${url}/admin/held, or an older version will lose them.`);
+        console.log(`Publish or discard those at ${url}/admin/delayed, or an older version will lose them.`);
       break;
     }
     await delay(PAUSE_MS);

@@ -1,8 +1,7 @@
 /** The embedded code host, which `npm start` uses if there is no bot account. */
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Config } from '../src/config.ts';
 import { claimPort } from './ports.ts';
-import { SEED, seedRepository } from './seed.ts';
 
 /** The variables that make the service use it. */
 export const HOST_VARIABLES = [
@@ -41,6 +40,11 @@ export async function startEmbeddedHost(
   // The same port each time, because the state contains addresses of pull requests.
   const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
+  // Loaded here: whoever only asks whether it is used need not wait for its sixty files.
+  const [{ startSandbox }, { SEED, seedRepository }] = await Promise.all([
+    import('../sandbox/sandbox.ts'),
+    import('./seed.ts'),
+  ]);
   const sandbox = await startSandbox({
     port,
     dir,

@@ -35,11 +35,11 @@ export function clockFinding(clocks: readonly Clock[]): Finding {
   return { subject, state: 'problem', says, remedy };
 }
 
-type Disk = Pick<Config, 'stateDir' | 'spoolMb' | 'heldMb'>;
+type Disk = Pick<Config, 'stateDir' | 'spoolMb' | 'delayedMb'>;
 
 /** Tries it as the start does, and leaves no folder that was not there. */
 export function diskFinding(disk: Disk, freeMbOf: (folder: string) => number = freeMbIn): Finding {
-  const { stateDir, spoolMb, heldMb } = disk;
+  const { stateDir, spoolMb, delayedMb } = disk;
   const subject = 'disk';
   const folder = resolve(stateDir);
   const isNew = !existsSync(folder);
@@ -49,12 +49,12 @@ export function diskFinding(disk: Disk, freeMbOf: (folder: string) => number = f
   const freeMb = freeMbOf(folder);
   if (isNew) rmdirSync(folder);
   const says = `${(freeMb / 1000).toFixed(1)} GB free in ${stateDir}`;
-  if (freeMb >= spoolMb + heldMb) return { subject, state: 'ok', says };
+  if (freeMb >= spoolMb + delayedMb) return { subject, state: 'ok', says };
   return {
     subject,
     state: freeMb < LEAST_FREE_MB ? 'problem' : 'warning',
     says,
-    remedy: `Pushes may take SPOOL_MB and HELD_MB, ${spoolMb + heldMb} MB in all. Free some room, set STATE_DIR to a larger disk, or set these lower.`,
+    remedy: `Pushes may take SPOOL_MB and DELAYED_MB, ${spoolMb + delayedMb} MB in all. Free some room, set STATE_DIR to a larger disk, or set these lower.`,
   };
 }
 

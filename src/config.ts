@@ -87,11 +87,11 @@ export interface Config {
   /** How long a push waits, unless its person says otherwise, in milliseconds; 0: not at all. */
   readonly publishDelayMs: number;
   /** What to do with a push that the code host does not take now. */
-  readonly whenBusy: 'refuse' | 'hold';
+  readonly whenBusy: 'refuse' | 'wait';
   /** Which pushes wait until the operator has seen them; `new`: to repositories for which nothing was published yet. */
-  readonly review: 'off' | 'new' | 'all';
+  readonly review: 'none' | 'new' | 'all';
   /** What all pushes that wait may take. */
-  readonly heldMb: number;
+  readonly delayedMb: number;
   /** How often a client may do what the contract does not limit. */
   readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
@@ -177,9 +177,9 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     spoolMb: reader.read('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
     pushDoubles: reader.read('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
     publishDelayMs: reader.read('PUBLISH_DELAY', delay, 0),
-    whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
-    review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
-    heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
+    whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'wait'), 'refuse'),
+    review: reader.read('REVIEW', oneOf('none', 'new', 'all'), 'none'),
+    delayedMb: reader.read('DELAYED_MB', wholeNumber(10, 1_000_000), 1_000),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     pushSecrets: reader.read('PUSH_SECRETS', oneOf('proven', 'refuse'), 'proven'),

@@ -8,7 +8,7 @@ import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';
 import type { Config } from './config.ts';
 import type { Guard } from './durable/guard/guard.ts';
-import type { HeldPushes } from './durable/held-pushes/held-pushes.ts';
+import type { DelayedPushes } from './durable/delayed-pushes/delayed-pushes.ts';
 import type { HostAccount } from './durable/host-account/host-account.ts';
 import type { Identity } from './durable/identity/identity.ts';
 import type { NotificationFeed } from './durable/notification-feed/notification-feed.ts';
@@ -31,12 +31,12 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly GUARD: DurableObjectNamespace<Guard>;
   readonly HOST_ACCOUNTS: DurableObjectNamespace<HostAccount>;
   readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
-  readonly HELD_PUSHES: DurableObjectNamespace<HeldPushes>;
+  readonly DELAYED_PUSHES: DurableObjectNamespace<DelayedPushes>;
   readonly SPOOL: DurableObjectNamespace<Spool>;
   readonly TALLY: DurableObjectNamespace<Tally>;
   readonly HISTORY: KVNamespace;
   readonly LAST_KNOWN: KVNamespace;
-  readonly HELD_KEYS: KVNamespace;
+  readonly DELAYED_KEYS: KVNamespace;
   /** This service. */
   readonly SELF: Fetcher;
   readonly VERSION: WorkerVersionMetadata;

@@ -83,8 +83,8 @@ export function clientWindowsOf<T extends Branded>(env: Bound<'CLIENT_WINDOWS', 
   return named(env, env.CLIENT_WINDOWS, `clients ${part}`);
 }
 
-export function heldPushesOf<T extends Branded>(env: Bound<'HELD_PUSHES', T>) {
-  return named(env, env.HELD_PUSHES, 'held');
+export function delayedPushesOf<T extends Branded>(env: Bound<'DELAYED_PUSHES', T>) {
+  return named(env, env.DELAYED_PUSHES, 'delayed');
 }
 
 /** @param attempt random. On one machine all are rows of one object. */

@@ -2,7 +2,7 @@
 import type { Config } from './config.ts';
 import type { HostConfig } from './config/hosts.ts';
 import { configOf } from './configured.ts';
-import { releaseDue } from './durable/held-pushes/release-due.ts';
+import { releaseDue } from './durable/delayed-pushes/release-due.ts';
 import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
@@ -21,7 +21,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   await warnOfTwoSecrets(env, config);
   await Promise.all([
     releaseDue(env, config, scheduledTime).catch((error: unknown) =>
-      loggerOf(config).error('held pushes could not be looked after', { error }),
+      loggerOf(config).error('delayed pushes could not be looked after', { error }),
     ),
     ...config.hosts.map((host) => follow(env, config, host, scheduledTime)),
   ]);

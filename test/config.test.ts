@@ -62,8 +62,8 @@ describe('parseConfig', () => {
       spoolMb: 2000,
       publishDelayMs: 0,
       whenBusy: 'refuse',
-      review: 'off',
-      heldMb: 1_000,
+      review: 'none',
+      delayedMb: 1_000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },

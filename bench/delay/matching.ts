@@ -43,19 +43,19 @@ export function alonePosterior({ uploads, requests }: Traffic, { from, to }: Win
 }
 
 /**
- * Exact for exponential delays: they have no memory, so each upload that is still held is as likely to be the next. This
+ * Exact for exponential delays: they have no memory, so each upload that still waits is as likely to be the next. This
  * is the argument of the stop-and-go mix and of Loopix.
  */
 export function exponentialPosterior({ uploads, requests }: Traffic): Posterior {
-  const held = new Map<number, number>();
+  const waiting = new Map<number, number>();
   let next = 0;
   return requests.map((time, published) => {
-    for (; next < uploads.length && (uploads[next] as number) <= time; next++) held.set(next, 1);
+    for (; next < uploads.length && (uploads[next] as number) <= time; next++) waiting.set(next, 1);
     const pool = next - published;
     const row = new Map<number, number>();
-    for (const [upload, chance] of held) {
+    for (const [upload, chance] of waiting) {
       row.set(upload, chance / pool);
-      held.set(upload, chance * (1 - 1 / pool));
+      waiting.set(upload, chance * (1 - 1 / pool));
     }
     return row;
   });

@@ -10,7 +10,7 @@ const PLAIN = [
   'CLIENT_IP_HEADER',
   'COMMIT_HASH',
   'DB_URL',
-  'HELD_MB',
+  'DELAYED_MB',
   'HOST',
   'HOSTS',
   'HOSTING_API_URL',

@@ -8,8 +8,8 @@ export interface ShownLine {
   readonly before: number | null;
   readonly after: number | null;
   readonly text: string;
-  /** Whether only its line end has changed, or what follows it is missing: worth a word. */
-  readonly hasEnd: boolean;
+  /** As `Line` has it: only that may have changed. */
+  readonly end: string;
 }
 
 export interface Difference {
@@ -42,7 +42,7 @@ export function difference(before: string, after: string): Difference {
       before: kind === 'added' ? null : oldAt + 1,
       after: kind === 'removed' ? null : nowAt + 1,
     };
-    hunks.at(-1)?.push({ kind, ...places, text, hasEnd: end !== '' });
+    hunks.at(-1)?.push({ kind, ...places, text, end });
   };
   for (const [index, { same, removed, added }] of blocks.entries()) {
     for (let line = 0; line < same; line++, oldAt++, nowAt++) {

@@ -318,8 +318,8 @@ export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'r
 export interface ActivityHost {
   account(): Promise<Account>;
 
-  /** Whether the host hides the bot's account, and so its pull requests, from everybody else. */
-  isHidden(login: string): Promise<boolean>;
+  /** Whether the host hides the bot's account, and so its pull requests, from everybody else; null: it does not say. */
+  isHidden(login: string): Promise<boolean | null>;
 
   /**
    * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.

@@ -103,12 +103,12 @@ export const GAUGES = {
     help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
     labels: ['host', 'limit'],
   },
-  gitveil_held_pushes: {
+  gitveil_delayed_pushes: {
     help: 'Pushes that are published later, by what they wait for.',
     labels: ['reason'],
   },
-  gitveil_held_bytes: { help: 'What they take, of HELD_MB.', labels: [] },
-  gitveil_held_oldest_seconds: {
+  gitveil_delayed_bytes: { help: 'What they take, of DELAYED_MB.', labels: [] },
+  gitveil_delayed_oldest_seconds: {
     help: 'How long the oldest of them has waited.',
     labels: [],
   },

@@ -35,8 +35,10 @@ export type Alert =
   | { readonly kind: 'renamed'; readonly hostName: string; readonly before: string; readonly login: string }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal)
-  /** Held pushes wait for the operator: so many. */
+  /** Delayed pushes wait for the operator: so many. */
   | { readonly kind: 'review'; readonly waiting: number }
+  /** While pushes waited, the clock has jumped forward. */
+  | { readonly kind: 'clock'; readonly byMs: number }
   /** Those of a kind that were too many to tell one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
@@ -94,11 +96,13 @@ export interface AlertFacts {
   readonly tokens: ReadonlyMap<Action, string>;
 }
 
-/** Where the operator sees what is held: src/routes/moderation/held.ts. */
-export const REVIEW_PATH = '/admin/held';
+/** Where the operator sees what is delayed: src/routes/moderation/delayed.ts. */
+export const REVIEW_PATH = '/admin/delayed';
 
 /** The label of a button. */
 const UNDO_FLOOD = 'Remove comments, issues';
+
+const HOUR_MS = 60 * 60 * 1000;
 
 const URGENT = 5;
 const HIGH = 4;
@@ -130,8 +134,9 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 
 /** What its buttons do. */
 export function actionsOf(alert: Alert): readonly Action[] {
-  // A bad token is replaced at the host. No button can do that.
-  if (alert.kind === 'token' || (alert.kind === 'more' && alert.of === 'token')) return [];
+  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that.
+  if (alert.kind === 'token' || alert.kind === 'clock' || (alert.kind === 'more' && alert.of === 'token'))
+    return [];
   if (alert.kind === 'renamed') return [];
   if (alert.kind === 'review') return ['review'];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
@@ -203,6 +208,14 @@ function wordsOf(alert: Alert, address: string | null): Words {
           `${alert.waiting === 1 ? '1 push waits' : `${alert.waiting} pushes wait`} until you have seen ` +
           `${alert.waiting === 1 ? 'it' : 'them'}. After 14 days, a push is discarded.`,
         priority: USUAL,
+      };
+    case 'clock':
+      return {
+        title: 'The clock has jumped',
+        text:
+          `The clock of the service is ${Math.round(alert.byMs / HOUR_MS)} hours later than when the service ran last. ` +
+          'If it was off, all is well. If not, correct the clock within a day: until then no delayed push expires.',
+        priority: HIGH,
       };
   }
 }

@@ -6,9 +6,7 @@ import { html } from 'hono/html';
 import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
-import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
-import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
@@ -22,8 +20,6 @@ export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   /** Where the service is found, without a slash at the end. */
   readonly origin: string;
-  /** An update that is held, or was not published; null: there is none. */
-  readonly held: HeldView | null;
   /** Whether an update also needs the key. */
   readonly needsKey: boolean;
   readonly conversation: ShownConversation;
@@ -110,8 +106,8 @@ export function pullRequestPage(page: PullRequestPage): Page {
     content: html`<main class="narrow">
       <h1>${name}</h1>
       <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
-      ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
-      ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
+      ${facts(page)} ${history(pullRequest)} ${conversationSection(page.conversation, replyLink(page))}
+      ${commands(page)} ${adoption(page)}
       ${filled(FOLLOWING_HTML, { page: pullRequestPath(pullRequest.prHash) })}
     </main>`,
   };
@@ -140,10 +136,6 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
       <dd class="mono">${pullRequest.prHash}</dd>
     </dl>
   </section>`;
-}
-
-function heldUpdate({ held }: PullRequestPage): Html | string {
-  return held === null ? '' : html`<p class="card">${heldUpdateText(held)}</p>`;
 }
 
 function history(pullRequest: PullRequestView): Html {
@@ -229,7 +221,6 @@ export function pullRequestText(page: PullRequestPage): string {
     webUrl(pullRequest.url) ?? '',
     '',
     `${word}. ${meaningOf(pullRequest)}`,
-    ...(page.held === null ? [] : [heldUpdateText(page.held)]),
     '',
     ...pullRequest.events.map(
       (event) => `${isoTime(event.at)}  ${eventTitle(event)}  ${eventUrl(event, pullRequest)}`,

@@ -50,6 +50,11 @@ interface Asking {
   readonly mayAsk?: () => Promise<boolean>;
   /** In one round trip, with calls of the account. Default: no. */
   readonly isUrgent?: boolean;
+  /**
+   * For what anybody polls, badges and the page of a repository: kept apart, because otherwise their speed would tell
+   * that somebody has just pushed or posted there. Default: no.
+   */
+  readonly isPolled?: boolean;
 }
 
 export class Policies {
@@ -66,9 +71,9 @@ export class Policies {
   /** Never rejects. */
   async of(
     repository: RepositoryName,
-    { mayAsk = async () => true, isUrgent = false }: Asking = {},
+    { mayAsk = async () => true, isUrgent = false, isPolled = false }: Asking = {},
   ): Promise<KnownPolicy> {
-    const name = `policy/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,

@@ -3,7 +3,7 @@
  * was pushed or by whom.
  */
 import { recordName } from '../config/hosts.ts';
-import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
+import type { NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { keyedHash } from '../secret/keyed-hash.ts';
@@ -23,16 +23,19 @@ export async function pushHashOf(run: PushRun, { taken, options }: Pushed): Prom
   return keyedHash(await run.host.secret(), 'push', parts.join(' '));
 }
 
-/** Identify a held push: `push` is what is pushed; `same` adds texts and options, but not the time of publication. */
-export type HeldHashes = Pick<HeldView, 'same'> & { readonly push: string };
+/**
+ * Identify a delayed push: `push` is what is pushed; `same` adds texts and options, but not the time of publication.
+ */
+export type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
 
-export async function heldHashesOf(run: PushRun, { taken, options }: Pushed): Promise<HeldHashes> {
-  const { title, description, base, squash, draft, signOff } = options;
+export async function delayedHashesOf(run: PushRun, { taken, options }: Pushed): Promise<DelayedHashes> {
+  const { title, description, base, squash, draft, signOff, prHash } = options;
   const { newId, refName } = taken.command;
   const secret = await run.host.secret();
-  const push = [placeOf(run, run.target), newId, refName];
-  const hashOf = (parts: unknown[]): string => keyedHash(secret, 'held', JSON.stringify(parts));
-  return { push: hashOf(push), same: hashOf([...push, title, description, base, squash, draft, signOff]) };
+  const push = [placeOf(run, run.target), newId, refName, prHash];
+  const hashOf = (parts: unknown[]): string => keyedHash(secret, 'delayed', JSON.stringify(parts));
+  const others = [title, description, base, squash, draft, signOff];
+  return { push: hashOf(push), same: hashOf([...push, ...others]) };
 }
 
 /** Identifies commits, without author and dates, together with the repository that they are proposed to. Many are stored. */

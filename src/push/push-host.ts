@@ -1,10 +1,10 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
-import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
-import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
+import type { DelayedView, DelayWindow, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
+import type { Wants } from '../limits/wants.ts';
 import type { CodeHost } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
@@ -25,14 +25,17 @@ export interface PushHost extends UpstreamHost {
   openSpool(): Spool;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
-  /** The bot account's name: the author of everything. */
-  botLogin(): Promise<string>;
+  /**
+   * The bot account's name: the author of everything.
+   * @param isQuiet the host is asked only if nobody has asked it for a month.
+   */
+  botLogin(isQuiet?: boolean): Promise<string>;
   /** The policy of the repository. Never rejects. */
   policy(repository: RepositoryName): Promise<KnownPolicy>;
   /** The key of all hashes of personal data. */
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
-  pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'isHeld' | 'end'>;
+  pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
   /**
    * Whether the pull request with this pr_hash is open, as far as the service has heard; true: nobody knows. Never
    * rejects.
@@ -43,35 +46,39 @@ export interface PushHost extends UpstreamHost {
   /**
    * The open pull request that was recorded with one of these works, the last that there is; if none is open, a merged
    * one; null if there is none, or nobody knows. Never rejects. @param works keyed hashes of commits without their author
-   * and dates.
+   * and dates. @param evenClosed whether one that is closed counts, too.
    */
   pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
+    evenClosed?: boolean,
   ): Promise<(Pick<SameWork, 'prHash' | 'url' | 'isMerged'> & Pick<RecordedWork, 'last'>) | null>;
   /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
-  /** The object of the pushes that are published later. */
-  heldPushes(): ObjectOf<HeldPushes, 'find' | 'take' | 'published' | 'giveBack' | 'cancel'>;
-  /** What this client has held, by `NewHold.push`; null: nothing. */
-  findHeld(push: string): Promise<HeldView | null>;
-  /**
-   * Keeps a push whose spool was kept. An older one of the same pull request is gone then.
-   * @param lease what `take` has given for the older one. @returns false: there is no room.
-   */
-  hold(
-    hold: Omit<NewHold, 'spool' | 'client' | 'host'>,
-    spool: KeptSpool,
-    lease: string | null,
-  ): Promise<boolean>;
+  /** The pushes that are published later. */
+  readonly delayed: DelayedStore;
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
   pullRequest(
     prHash: string,
   ): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater' | 'view'>;
+}
+
+/** Where delayed pushes wait: an object, and the keys of what lies in their spools. */
+export interface DelayedStore {
+  /** One that waits, or has ended within the last day. @param push as `NewDelayedPush.push` */
+  find(push: string): Promise<DelayedView | null>;
+  /** @param spool that was kept. @param keptUntil how long it is there, and its key. @returns `found`: the same push waits already, and nothing is kept. */
+  keep(
+    delayed: Omit<NewDelayedPush, 'spool' | 'client' | 'host'>,
+    spool: KeptSpool,
+    keptUntil: number,
+  ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
+  /** False: it is being published, or waits no more. */
+  move(name: string, window: DelayWindow & { readonly dueAt: number }): Promise<boolean>;
 }
 
 /** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
@@ -88,9 +95,14 @@ export interface Admission {
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal a withdrawal is allowed, however many requests its client has caused.
    * @param pushHash if it can only open a pull request: what `place` will be asked with.
-   * @param mayWait whether the push is held, and not refused, while the code host asks for a pause.
+   * @param patience `delay`: it is not published now, so a pause of the code host does not matter. `wait`: it waits for
+   *   its network's limit, too.
    */
-  enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
+  enter(
+    isWithdrawal: boolean,
+    pushHash?: () => Promise<string>,
+    patience?: 'none' | 'delay' | 'wait',
+  ): Promise<Refusal | null>;
   /**
    * Checks the limit of pull requests for a push that fails for another reason. Null: the client is below it, or nobody
    * knows. Counts a push that it refuses. Never rejects.
@@ -135,6 +147,8 @@ export interface Place {
   settle(isAnother: boolean): Promise<void>;
   /** Tells the guard and the statistics that the pull request is open. Answers who could not be told. Never rejects. */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
+  /** What of the limits of its network it does not have; null: it has all. */
+  owed(): Wants | null;
   /** Gives the place back, because no pull request was opened. Never rejects; a second call does nothing. */
   release(): Promise<void>;
 }
@@ -150,10 +164,10 @@ export interface PushSettings {
   readonly pushDoubles: 'tell' | 'refuse';
   /** How long a push waits unless it says otherwise, in milliseconds; 0: not at all. */
   readonly publishDelayMs: number;
-  /** What to do with a push that the host does not accept now. */
-  readonly whenBusy: 'refuse' | 'hold';
+  /** What to do with a push for which there is no room now. */
+  readonly whenBusy: 'refuse' | 'wait';
   /** Which pushes wait until the operator has seen them. */
-  readonly review: 'off' | 'new' | 'all';
+  readonly review: 'none' | 'new' | 'all';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   /** Which credentials are refused: those that are proven to be real, or all that look like one. */
@@ -172,6 +186,8 @@ export interface PushSettings {
   issueFormUrl(repository: RepositoryName): string;
   /** The page of a pull request. */
   pageUrl(prHash: string): string;
+  /** The page of a delayed push. */
+  delayedUrl(name: string): string;
   /** A new pr_hash. */
   newPrHash(): string;
 }

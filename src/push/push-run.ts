@@ -1,5 +1,4 @@
 /** One push while it runs: what every part of the code needs from it, and what it has locked. */
-import type { Lease } from '../durable/held-pushes/held-pushes.ts';
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
 import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
@@ -34,7 +33,7 @@ export class PushRun {
     this.reply = reply;
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
-    this.claims = new Claims(host, logger);
+    this.claims = new Claims(host);
   }
 
   /** Adds work that the answer does not wait for. It must not reject. */
@@ -59,29 +58,24 @@ type Begun = Extract<BegunPush, { kind: 'begun' }>;
 
 /**
  * What a retry finds when a push has ended. `published`: nothing if the client got its answer, else the push to resume.
- * `nothing`: nothing in any case. `work`: unfinished work in any case. `hold`: a held push.
+ * `nothing`: nothing in any case. `work`: unfinished work in any case.
  */
-type Left = 'published' | 'nothing' | 'work' | 'hold';
+type Left = 'published' | 'nothing' | 'work';
 
 /**
  * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
- * the held push that it replaces, so that nobody else publishes that; and itself, while it is published, so that the
- * same push never runs twice at once and a retry resumes it. `end` releases all of it, even a claim that is still on
- * its way.
+ * and itself, while it is published, so that the same push never runs twice at once and a retry resumes it. `end`
+ * releases all of it, even a claim that is still on its way.
  */
 export class Claims {
   readonly #host: PushHost;
-  readonly #logger: Logger;
   #update: { readonly prHash: string; readonly claiming: Promise<ClaimedPullRequest | null> } | null = null;
   #push: { readonly hash: string; readonly beginning: Promise<BegunPush> } | null = null;
-  #hold: Lease | null = null;
-  #begun: Begun | null = null;
-  #isHoldKnown = false;
+  #isRepeated = false;
   #left: Left = 'published';
 
-  constructor(host: PushHost, logger: Logger) {
+  constructor(host: PushHost) {
     this.#host = host;
-    this.#logger = logger;
   }
 
   /**
@@ -116,59 +110,28 @@ export class Claims {
     );
   }
 
-  /** Locks the held push that this push replaces. @throws Refusal if it is being published. */
-  async takeHold(prHash: string): Promise<Lease> {
-    const lease = await this.#host.heldPushes().take(prHash);
-    if (lease === null) throw inProgress('this push is being published', 'Look at its page in a minute.');
-    return (this.#hold = { prHash, lease });
-  }
-
   /**
-   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile.
+   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile. The second time,
+   * nothing new is begun.
    * @param pushHash the same for a repeated push.
-   * @param proposed hash and date, unless a retry already has them; with `isHeld`, the push will be held, not
-   * published.
-   * @returns null: the same push was held before, maybe by somebody else, and nothing was done.
+   * @param proposed hash and date, unless a retry already has them; null: it is not published now.
    * @throws Refusal if the same push is in progress.
    */
-  async begin(
-    pushHash: string,
-    target: RepositoryName,
-    proposed: PushIntent & { readonly isHeld?: true },
-  ): Promise<Begun | null> {
+  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null): Promise<Begun> {
     const { hostKey, clock } = this.#host;
-    const object = this.#host.pendingPush(pushHash);
-    const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now(), this.#isHoldKnown);
-    this.#push = { hash: pushHash, beginning };
-    const begun = await beginning;
-    if (begun.kind === 'held') return null;
-    if (begun.kind === 'begun') return (this.#begun = begun);
+    this.#push ??= {
+      hash: pushHash,
+      beginning: this.#host.pendingPush(pushHash).begin(pushHash, hostKey, target, proposed, clock.now()),
+    };
+    const begun = await this.#push.beginning;
+    if (begun.kind === 'begun') {
+      this.#isRepeated = begun.isRepeated;
+      return begun;
+    }
     throw inProgress(
       'this push is already in progress',
       'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
     );
-  }
-
-  /** Whether `begin` would answer null. */
-  async isHeld(pushHash: string): Promise<boolean> {
-    if (this.#isHoldKnown) return false;
-    return this.#host.pendingPush(pushHash).isHeld(pushHash, this.#host.clock.now());
-  }
-
-  /** Continue even if the same push was held before. */
-  holdIsKnown(): void {
-    this.#isHoldKnown = true;
-  }
-
-  /** The pr_hash under which publishing began; null: it did not begin. */
-  get begunAs(): string | null {
-    return this.#begun?.intent.prHash ?? null;
-  }
-
-  /** The push is held now, and has replaced the held push that it had locked. */
-  held(): void {
-    this.#left = 'hold';
-    this.#hold = null;
   }
 
   /** Leaves unfinished work for a retry. */
@@ -178,7 +141,7 @@ export class Claims {
 
   /** The push has failed. @param leavesWork whether a retry must find what it has done. */
   failed(leavesWork: boolean): void {
-    if (this.#left === 'published') this.#left = leavesWork || this.#begun?.isRepeated ? 'work' : 'nothing';
+    if (this.#left === 'published') this.#left = leavesWork || this.#isRepeated ? 'work' : 'nothing';
   }
 
   /** Lets others update the pull request. Never rejects. */
@@ -201,24 +164,13 @@ export class Claims {
     const isOver = this.#left === 'published' ? isAnswered : this.#left !== 'work';
     await this.#host
       .pendingPush(push.hash)
-      .end(push.hash, begun.lease, isOver, this.#left === 'hold')
+      .end(push.hash, begun.lease, isOver)
       .catch(() => {});
-  }
-
-  /** @param how `published`: what was held is a pull request now. `giveBack`: it stays held. Never rejects. */
-  async endHold(how: 'published' | 'giveBack'): Promise<void> {
-    const hold = this.#hold;
-    this.#hold = null;
-    if (hold === null) return;
-    const heldPushes = this.#host.heldPushes();
-    const ending =
-      how === 'published' ? heldPushes.published(hold) : heldPushes.giveBack(hold, this.#left === 'work');
-    await ending.catch((error: unknown) => this.#logger.error('a held push could not be ended', { error }));
   }
 
   /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    await Promise.all([this.endUpdate(), this.#endPush(isAnswered), this.endHold('giveBack')]);
+    await Promise.all([this.endUpdate(), this.#endPush(isAnswered)]);
   }
 }
 

@@ -7,10 +7,12 @@
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import type { RepositoryName } from '../repository-name.ts';
 import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
 import type { Reply, SameWork } from './reply/reply.ts';
+import { Refusal } from './reply/refusal.ts';
 import type { Publishable } from './verdict/verdict.ts';
 
 /** Commits of a push that are recorded, and looked for: the newest ones. */
@@ -19,7 +21,7 @@ const MOST_COMMITS = 100;
 /** To be recorded. @param undated the commits without author and dates. */
 export function worksOf(
   run: PushRun,
-  { repository }: Pick<Publishable, 'repository'>,
+  { repository }: { readonly repository: RepositoryName },
   undated: AnonymousCommits,
 ): Promise<readonly string[]> {
   const first = Math.max(0, undated.size - MOST_COMMITS);
@@ -27,13 +29,17 @@ export function worksOf(
   return Promise.all(places.map((place) => workHashOf(run, repository, undated.idOf(place))));
 }
 
-/** Null: none has them, or nobody knows. One question to the database. @param works as `worksOf` answers them. */
+/**
+ * Null: none has them, or nobody knows. One question to the database.
+ * @param works as `worksOf` answers them. @param evenClosed whether one that is closed counts, too.
+ */
 export async function findSameWork(
   run: PushRun,
-  { repository, commits }: Pick<Publishable, 'repository' | 'commits'>,
+  { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
+  evenClosed = false,
 ): Promise<SameWork | null> {
-  const found = await run.host.pullRequestWith(repository, works);
+  const found = await run.host.pullRequestWith(repository, works, evenClosed);
   if (found === null) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
@@ -42,23 +48,25 @@ export async function findSameWork(
 /** The sentence that comes first, and what to do instead. @param target where it is pushed to. */
 export function sameWorkLines(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
-  { commits, isSignedOff, base }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base'>,
-  { prHash, url, shared, isMerged }: SameWork,
+  { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,
+  { url, shared, isMerged, ...same }: SameWork,
 ): [string, string] {
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
   if (isMerged) {
     return [
       sentence(`${what} merged already: ${url}`),
-      `To leave them out, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
+      `To leave out what is merged, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
     ];
   }
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
-  const update = `Update that one with -o pr-hash=${prHash}${itsKey}${signOff}.`;
-  return settings.pushDoubles === 'refuse'
-    ? [sentence(`${what} open as ${url}`), `This service opens no second pull request for them. ${update}`]
-    : [`NEW pull request: ${what} open as ${url}`, update];
+  const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;
+  const open = `${what} open as ${url}`;
+  if (settings.pushDoubles === 'refuse')
+    return [sentence(open), `This service opens no second pull request for them. ${update}`];
+  // That the hash it names is unknown, and so the pull request new, was told before.
+  return [prHash === null ? `NEW pull request: ${open}` : sentence(open), update];
 }
 
 /** A form shows what is open in its own words. @param lines for a terminal. */
@@ -68,6 +76,14 @@ export function tellSameWork(
   lines: readonly string[],
 ): Promise<void> {
   return same.isMerged ? reply.note(...lines) : reply.noteSame(same, lines);
+}
+
+/** Nobody is there when a delayed push would open a second pull request with the same commits: so none does. */
+export function proposedBefore({ url }: SameWork): Refusal {
+  return new Refusal('double', 'the same commits were proposed before', [
+    `They are in ${url}, so nothing was published.`,
+    'To propose them again, push them without a delay.',
+  ]);
 }
 
 function sentence(text: string): string {

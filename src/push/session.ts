@@ -1,39 +1,61 @@
 /**
- * One push from its first byte to its answer: the only place that knows the order.
+ * One push from its first byte to its answer: the only place that knows the order. Each function returns what the next
+ * one needs.
  *
- *   receive()    the commands, the limits, then the pack to its last byte
- *   conclude()   judge, then publish; or withdraw
+ *   receive()    the commands, the limits, then the pack to its last byte → Arrival
+ *   judge()      what the push is, and what the place says → Verdict
+ *   decide       now, or later: before anything is written at the host
+ *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
  *
- * A client reads nothing before it has sent everything. So `receive` decides what to do, and `conclude` does it. Every
+ * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude` does the rest. Every
  * failure becomes a complete answer.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
-import type { CommandStatus, ReportStatus } from '../git/wire/report-status.ts';
+import type { ReportStatus } from '../git/wire/report-status.ts';
+import type { PushIntent } from '../durable/pending-push/pending-push.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError, drain } from '../streams/body.ts';
 import {
-  type HeldOutcome,
-  Holding,
-  type HoldPlan,
+  busyPlan,
+  type DelayPlan,
+  findAgain,
+  isFull,
+  isNow,
+  keep,
   mayWait,
-  type Replaced,
-  type ToHold,
-} from './hold/hold.ts';
-import { judge } from './judge/judge.ts';
-import { lookUpUpstream, questionsOf } from './judge/questions.ts';
-import { type Publication, type Published, publish } from './publish/publish.ts';
+  planOf,
+  withAdvice,
+} from './delay/keep.ts';
+import { type Judged, judge } from './judge/judge.ts';
+import {
+  lookUpPlace,
+  lookUpUpstream,
+  type Place as PlaceSays,
+  questionsOf,
+  quietly,
+} from './judge/questions.ts';
+import { enter, type Entered, type Publication, type Published, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
-import { keyToShow, requireKey } from './pr-key.ts';
+import type { Place } from './push-host.ts';
+import { keyToShow, missingKey, requireKey } from './pr-key.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';
-import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
-import { deletedBranch, planCommands, type Received, receivePack } from './receive/receive.ts';
-import { type BannerFacts, bannerLines, farewellLines, heldLines, type Withdrawn } from './reply/banner.ts';
-import { countPush, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
+import { type Announced, announced } from './receive/announced.ts';
+import type { PushOptions } from './receive/push-options.ts';
+import { type Received, receivePack } from './receive/receive.ts';
+import {
+  type BannerFacts,
+  bannerLines,
+  type DelayedFacts,
+  delayedLines,
+  farewellLines,
+  type Withdrawn,
+} from './reply/banner.ts';
+import { countPush, isMomentary, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -41,7 +63,7 @@ import { withdraw } from './withdraw.ts';
 export type Outcome =
   | { readonly kind: 'published'; readonly facts: BannerFacts }
   /** Accepted, and published later. */
-  | HeldOutcome
+  | { readonly kind: 'delayed'; readonly facts: DelayedFacts }
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
   /** None of its commands was accepted. */
   | { readonly kind: 'nothing-taken' }
@@ -49,8 +71,24 @@ export type Outcome =
 
 type Done = Exclude<Outcome, { kind: 'refused' }>;
 
-/** Refusals that already come before everything else: panic, and the limits themselves. */
-const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
+/** What has arrived. */
+export interface Arrival {
+  readonly said: Announced;
+  readonly task: Task;
+  /** For the log. Null: the push was refused before it was read, which is not logged. */
+  readonly logged: 'push' | 'withdrawal' | null;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Gives back what was received. May be called more than once. */
+  readonly discard: () => Promise<void>;
+}
+
+/** What is to be done. */
+type Task =
+  | { readonly kind: 'push'; readonly received: Received }
+  | { readonly kind: 'withdrawal'; readonly prHash: string }
+  | { readonly kind: 'nothing-taken' }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** The end of an answer. */
 export interface Conclusion extends ReportStatus {
@@ -61,337 +99,349 @@ export interface Conclusion extends ReportStatus {
   readonly finalLine: string | null;
 }
 
-export class PushSession {
-  readonly #run: PushRun;
-  readonly #startedAt: number;
-  /** Gives back what was received. */
-  #discard: () => Promise<void> = async () => {};
-  /** What `conclude` is to do; it rejects if the push is refused. */
-  #task: () => Promise<Done> = async () => ({ kind: 'nothing-taken' });
-  #statuses: (reason: string | null) => readonly CommandStatus[] = () => [];
-  #refNames: readonly string[] = [];
-  /** Null: they could not be read. */
-  #options: PushOptions | null = null;
-  /** Set for a push that can only open a pull request, and therefore needs a place. */
-  #pushHash: (() => Promise<string>) | undefined;
-  /** For the log. Null: the push was refused before it was read, which is not logged. */
-  #kind: 'push' | 'withdrawal' | null = null;
+/** Refusals that already come before everything else: panic, and the limits themselves. */
+const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
-  constructor(run: PushRun) {
-    this.#run = run;
-    this.#startedAt = run.host.clock.now();
-  }
+const ASKS_NOW =
+  'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
 
-  /** Reads the body to its end, or to its limit. Never rejects. */
-  async receive(request: PushRequest | FaultyRequest, reader: ByteReader): Promise<void> {
-    try {
-      this.#task = await this.#begin(request, reader);
-    } catch (error) {
-      const refusal = toRefusal(error, this.#run.settings.client);
-      this.#task = () => Promise.reject(refusal);
-      await this.#giveBack();
-      // A body over its limit is answered immediately.
-      if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
-    }
-  }
-
-  /** Does the work, and answers how it ended. Never rejects. */
-  async conclude(): Promise<Conclusion> {
-    const attempted = await this.#task().catch((error: unknown): Outcome => {
-      this.#run.claims.failed(leavesWork(error));
-      return { kind: 'refused', refusal: toRefusal(error, this.#run.settings.client) };
-    });
-    const full = await this.#refusedByLimit(attempted);
-    if (full !== null) this.#statuses = this.#refuseAll;
-    const outcome: Outcome = full === null ? attempted : { kind: 'refused', refusal: full };
-    this.#tell(outcome);
-    // Release the locks now, so that the next push does not wait until this answer has arrived.
-    const { claims } = this.#run;
-    this.#run.beside(outcome.kind === 'published' ? claims.endUpdate() : claims.end(true));
-    const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
-    const reason = refusal?.finalLine ?? null;
-    return {
-      outcome,
-      lines: linesOf(outcome),
-      unpackStatus: refusal?.unpackStatus ?? 'ok',
-      commandStatuses: this.#statuses(reason),
-      // A preview has not failed: at an error on band 3, Git adds a sentence about a broken connection.
-      finalLine: refusal?.preview ? null : reason,
-    };
-  }
-
-  /**
-   * Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects.
-   */
-  async end(isAnswered: boolean): Promise<void> {
-    await this.#giveBack();
-    await this.#run.end(isAnswered);
-  }
-
-  /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
-  async abandon(): Promise<void> {
-    this.#tell({
-      kind: 'refused',
-      refusal: toRefusal(new BodyError('too-large'), this.#run.settings.client),
-    });
-    await this.end(true);
-  }
-
-  /** Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6). */
-  async #begin(request: PushRequest | FaultyRequest, reader: ByteReader): Promise<() => Promise<Done>> {
-    const { host, reply, settings } = this.#run;
-    this.#refNames = refNamesOf(request);
-    this.#statuses = this.#refuseAll;
-    if (request.kind === 'faulty') {
-      await this.#enter(false);
-      throw request.fault;
-    }
-    const { commandList, pushOptions } = request;
-    const parsed = parsePushOptions(pushOptions);
-    const options = parsed.kind === 'valid' ? parsed.options : null;
-    const { taken, refused } = planCommands(commandList);
-    const deletedRef = deletedBranch(commandList);
-    const isWithdrawal = deletedRef !== null || options?.withdraw === true;
-    this.#options = options;
-    if (taken !== null && options !== null && !options.preview && options.prHash === null) {
-      this.#pushHash = () => pushHashOf(this.#run, { taken, options });
-    }
-    await this.#enter(isWithdrawal);
-    if (isWithdrawal && options !== null && options.prHash !== null) {
-      this.#kind = 'withdrawal';
-      const { prHash, warnings } = options;
-      await requireKey(this.#run, options, 'withdrawal');
+/** Reads the body to its end, or to its limit. Never rejects. */
+export async function receive(
+  run: PushRun,
+  request: PushRequest | FaultyRequest,
+  reader: ByteReader,
+): Promise<Arrival> {
+  const { host, settings } = run;
+  const startedAt = host.clock.now();
+  const said = announced(request);
+  const spools: Spool[] = [];
+  const discard = async (): Promise<void> => {
+    for (const spool of spools) await spool.discard();
+    host.memory.end();
+  };
+  let logged: Arrival['logged'] = null;
+  try {
+    // Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6).
+    await admit(run, said);
+    if (request.kind === 'faulty') throw request.fault;
+    const { options } = said;
+    const prHash = options?.prHash ?? null;
+    if (said.isWithdrawal && options !== null && prHash !== null) {
+      logged = 'withdrawal';
+      await requireKey(run, options, 'withdrawal');
       // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
-      await reply.note(...warnings);
-      return async () => ({ kind: 'withdrawn', withdrawn: await withdraw(this.#run, prHash, deletedRef) });
+      await run.reply.note(...options.warnings);
+      return { said, task: { kind: 'withdrawal', prHash }, logged, startedAt, discard };
     }
-    this.#statuses = (reason) =>
-      taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
-    if (taken === null) {
+    if (said.taken === null) {
       await drain(reader);
-      return async () => ({ kind: 'nothing-taken' });
+      return { said, task: { kind: 'nothing-taken' }, logged, startedAt, discard };
     }
-    this.#kind = 'push';
-    if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
-    await requireKey(this.#run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
-    await reply.note(...parsed.options.warnings);
-    const spools: Spool[] = [];
-    const openSpool = (): Spool => {
+    logged = 'push';
+    const received = await receivePush(run, { ...said, taken: said.taken }, reader, () => {
       const spool = host.openSpool();
       spools.push(spool);
       return spool;
-    };
-    const discardSpools = async (): Promise<void> => {
-      for (const spool of spools) await spool.discard();
-    };
-    this.#discard = discardSpools;
-    const pack = await receivePack(reader, openSpool, host.memory);
-    this.#discard = async () => {
-      pack.kept.free();
-      await discardSpools();
-    };
-    return () => this.#judgeAndPublish({ taken, commandList, options: parsed.options, pack });
-  }
-
-  /** @throws Refusal */
-  async #enter(isWithdrawal: boolean): Promise<void> {
-    // A push with invalid options fails anyway, so it need not be refused for a pause of the code host.
-    const isPatient = this.#options === null || mayWait(this.#run, this.#options);
-    const refusal = await this.#run.host.admission.enter(isWithdrawal, this.#pushHash, isPatient);
-    if (refusal !== null) throw refusal;
-  }
-
-  /**
-   * A client that has used up its limit is told so, whatever else is wrong with its push, unless the push updates an
-   * open pull request. Null: the limit does not apply.
-   */
-  async #refusedByLimit(outcome: Outcome): Promise<Refusal | null> {
-    const { host } = this.#run;
-    const isRefused = outcome.kind === 'refused' && !TOLD_FIRST.has(outcome.refusal.code);
-    if (!isRefused && outcome.kind !== 'nothing-taken') return null;
-    if (this.#kind === 'withdrawal' || this.#options?.preview) return null;
-    const prHash = this.#options?.prHash ?? null;
-    if (prHash !== null && (await host.isOpen(prHash))) return null;
-    return host.admission.refuseFull(this.#pushHash);
-  }
-
-  readonly #refuseAll = (reason: string | null): readonly CommandStatus[] =>
-    this.#refNames.map((refName) => ({ refName, reason }));
-
-  async #judgeAndPublish(received: Received): Promise<Done> {
-    const { host, claims, reply } = this.#run;
-    const { options, pack } = received;
-    const { prHash } = options;
-    const holding = new Holding(this.#run, received);
-    const [listed, held] =
-      prHash === null
-        ? [null, null]
-        : await Promise.all([claims.claimListed(prHash), host.heldPushes().find(prHash)]);
-    const earlier = await holding.earlier(held);
-    if (earlier?.kind === 'held') return earlier;
-    // A push that names a hash is identified by that hash.
-    if (prHash !== null) claims.holdIsKnown();
-    const pushHash = await pushHashOf(this.#run, received);
-    const isAsked = options.preview || prHash !== null;
-    const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
-    // A made-up hash must not cost the host anything, and is an attempt like any other.
-    if (full !== null && !options.preview)
-      throw (await host.admission.refuseFull(async () => pushHash)) ?? full;
-    // Do not tell the host the hash of a held push, not even in a preview. A listed hash is public already.
-    const isUnheardOf = listed === null && holding.isUnheardOf(held);
-    const judgeable = isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
-    const { push, claim, warnings } = await this.#judge(judgeable, listed, full);
-    pack.kept.free(push.commits.byteLength);
-    await reply.note(...warnings);
-    const judged = { push, spool: pack.spool, pushHash, claim };
-    for (let replaced = earlier; ;) {
-      const done = await this.#publishOrHold(received, judged, holding, replaced);
-      if (done !== null) return done;
-      // The same push was held before. If not by its client, it goes on.
-      const same = await holding.earlierSame();
-      if (same?.kind === 'held') return same;
-      claims.holdIsKnown();
-      replaced = same;
-    }
-  }
-
-  /** @param refusal of the pull request that it would open: a preview tells it. @throws Refusal, also for a preview */
-  async #judge(received: Received, listed: ClaimedUpdate | null, refusal: Refusal | null) {
-    const { host, settings } = this.#run;
-    if (received.options.preview) {
-      // Previews can be repeated without end and never reach the account's own check, so count them here.
-      await host.admission.takeShare();
-    } else {
-      void host.connectAhead('push');
-      void host.connectAhead('pull-request');
-    }
-    const upstream = await lookUpUpstream(this.#run);
-    const now = Math.floor(host.clock.now() / 1000);
-    const circumstances = { settings, listed, memory: host.memory, now, refusal };
-    const { verdict, claim } = await judge(
-      received,
-      upstream,
-      circumstances,
-      questionsOf(this.#run, upstream),
-    );
-    if (verdict.kind === 'refused') throw verdict.refusal;
-    if (verdict.kind === 'preview') throw previewed(verdict.preview);
-    return { ...verdict, claim };
-  }
-
-  /**
-   * @param replaced the held push that it takes the place of. @throws Refusal
-   * @returns null: the same push was held before, and nothing was done. Not after `holdIsKnown`.
-   */
-  async #publishOrHold(
-    { options, taken }: Received,
-    judged: Omit<Publication, 'prHash' | 'place'> & ToHold,
-    holding: Holding,
-    replaced: Replaced | null,
-  ): Promise<Done | null> {
-    const { push, pushHash } = judged;
-    const { host, settings, claims } = this.#run;
-    const prHash = push.named?.prHash ?? replaced?.view.prHash ?? settings.newPrHash();
-    const place = isUpdate(push) ? null : await host.admission.place(pushHash);
-    const isReleased = replaced !== null;
-    const hold = async (
-      plan: HoldPlan,
-      as: string,
-      isAnother: boolean,
-      failure?: unknown,
-    ): Promise<Done | null> => {
-      await place?.settle(isAnother);
-      let held: Done | null = null;
-      try {
-        held = await holding.hold(plan, as, judged, replaced);
-      } finally {
-        if (held === null && !mayBeOpen(failure)) await place?.release();
-      }
-      return held;
-    };
-    const plan = await holding.plan(push, replaced);
-    // If the same push was published before, its place belongs to that pull request.
-    if (plan !== null) return hold(plan, prHash, !isReleased);
-    try {
-      const published = await publish(this.#run, { ...judged, prHash, place, isReleased });
-      if (published === null) {
-        await place?.release();
-        return null;
-      }
-      await claims.endHold('published');
-      const key = await keyToShow(this.#run, options, published.prHash);
-      const { refName } = taken.command;
-      return { kind: 'published', facts: this.#bannerOf(published, key, push, options, refName) };
-    } catch (error) {
-      if (!mayBeOpen(error)) await place?.release();
-      // A retry must find what this attempt may have done, also if the push cannot be held now.
-      if (leavesWork(error)) claims.keep();
-      // An earlier attempt may have begun under another hash.
-      return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false, error);
-    }
-  }
-
-  #bannerOf(
-    { prHash, pullRequest, author, newRemarks }: Published,
-    key: string | null,
-    push: Publishable,
-    { base, squash }: PushOptions,
-    refName: string,
-  ): BannerFacts {
-    const settings = this.#run.settings;
-    return {
-      updated: isUpdate(push),
-      prUrl: pullRequest.url,
-      author,
-      branch: workBranch(prHash),
-      prHash,
-      key,
-      prKey: settings.prUpdatePolicy === 'key' ? key : null,
-      isSignedOff: push.isSignedOff,
-      isSquashed: squash,
-      isDraft: push.isDraft,
-      base,
-      pageUrl: settings.pageUrl(prHash),
-      newRemarks,
-      subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
-      remoteUrl: settings.remoteUrl(push.repository),
-      refName,
-    };
-  }
-
-  /** Releases what was received, and its memory. May be called more than once. */
-  async #giveBack(): Promise<void> {
-    await this.#discard();
-    this.#run.host.memory.end();
-  }
-
-  #tell(outcome: Outcome): void {
-    if (outcome.kind === 'nothing-taken') return;
-    const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
-    const durationMs = this.#kind === 'push' ? this.#run.host.clock.now() - this.#startedAt : null;
-    countPush(refusal, durationMs);
-    if (this.#kind === null) return;
-    const { logger } = this.#run;
-    const facts = durationMs === null ? {} : { durationMs };
-    const done = outcome.kind === 'held' ? 'delayed' : 'accepted';
-    if (refusal === null) return logger.info(`${this.#kind} ${done}`, facts);
-    if (refusal.preview !== null) return logger.info('push previewed', facts);
-    const { code: reason, cause: error } = refusal;
-    logger.warn(`${this.#kind} refused`, { ...facts, reason, ...(error !== undefined && { error }) });
+    });
+    const all = async (): Promise<void> => (received.pack.kept.free(), discard());
+    return { said, task: { kind: 'push', received }, logged, startedAt, discard: all };
+  } catch (error) {
+    await discard();
+    // A body over its limit is answered immediately.
+    if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
+    const refusal = toRefusal(error, settings.client);
+    return { said, task: { kind: 'refused', refusal }, logged, startedAt, discard };
   }
 }
 
-function refNamesOf(request: PushRequest | FaultyRequest): readonly string[] {
-  return request.kind === 'faulty' ? request.refNames : request.commandList.map(({ refName }) => refName);
+/** @throws Refusal */
+async function admit(run: PushRun, said: Announced): Promise<void> {
+  const { options, isWithdrawal } = said;
+  // A push with invalid options fails anyway, so it need not be refused for a pause of the code host.
+  const patience =
+    options === null || mayWait(run.settings, options)
+      ? 'wait'
+      : isNow(run.settings, options)
+        ? 'none'
+        : 'delay';
+  const refusal = await run.host.admission.enter(isWithdrawal, openingHash(run, said), patience);
+  if (refusal !== null) throw refusal;
+}
+
+/** Identifies a push that can only open a pull request, and therefore needs a place. */
+function openingHash(run: PushRun, { taken, options }: Announced): (() => Promise<string>) | undefined {
+  const opens = taken !== null && options !== null && !options.preview && options.prHash === null;
+  return opens ? () => pushHashOf(run, { taken, options }) : undefined;
+}
+
+/** @throws Refusal, and what `receivePack` throws */
+async function receivePush(
+  run: PushRun,
+  { taken, commandList, parsed }: Announced & Pick<Received, 'taken'>,
+  reader: ByteReader,
+  openSpool: () => Spool,
+): Promise<Received> {
+  const { reply, settings, host } = run;
+  if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
+  const { options } = parsed;
+  await requireKey(run, options, settings.prUpdatePolicy === 'key' ? 'update' : null);
+  await reply.note(...options.warnings);
+  return { taken, commandList, options, pack: await receivePack(reader, openSpool, host.memory) };
+}
+
+/** Does the work, and answers how it ended. Never rejects. */
+export async function conclude(run: PushRun, arrival: Arrival): Promise<Conclusion> {
+  const { said } = arrival;
+  const attempted = await carriedOut(run, arrival).catch((error: unknown): Outcome => {
+    run.claims.failed(leavesWork(error));
+    return { kind: 'refused', refusal: toRefusal(error, run.settings.client) };
+  });
+  const full = await refusedByLimit(run, arrival, attempted);
+  const outcome: Outcome = full === null ? attempted : { kind: 'refused', refusal: full };
+  tell(run, arrival, outcome);
+  // Release the locks now, so that the next push does not wait until this answer has arrived.
+  const { claims } = run;
+  run.beside(outcome.kind === 'published' ? claims.endUpdate() : claims.end(true));
+  const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
+  const reason = refusal?.finalLine ?? null;
+  const isUnread = full !== null || (arrival.logged === null && refusal !== null);
+  return {
+    outcome,
+    lines: linesOf(outcome),
+    unpackStatus: refusal?.unpackStatus ?? 'ok',
+    commandStatuses: isUnread ? said.allStatuses(reason) : said.statuses(reason),
+    // A preview has not failed: at an error on band 3, Git adds a sentence about a broken connection.
+    finalLine: refusal?.preview ? null : reason,
+  };
+}
+
+/** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
+export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
+  const refusal = toRefusal(new BodyError('too-large'), run.settings.client);
+  tell(run, arrival, { kind: 'refused', refusal });
+  await end(run, arrival, true);
+}
+
+/** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
+export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
+  await arrival.discard();
+  await run.end(isAnswered);
+}
+
+/**
+ * A client that has used up its limit is told so, whatever else is wrong with its push, unless the push updates an open
+ * pull request. Null: the limit does not apply.
+ */
+async function refusedByLimit(
+  run: PushRun,
+  { said, logged }: Arrival,
+  outcome: Outcome,
+): Promise<Refusal | null> {
+  const { host } = run;
+  const isRefused = outcome.kind === 'refused' && !TOLD_FIRST.has(outcome.refusal.code);
+  if (!isRefused && outcome.kind !== 'nothing-taken') return null;
+  if (logged === 'withdrawal' || said.options?.preview) return null;
+  const prHash = said.options?.prHash ?? null;
+  if (prHash !== null && (await host.isOpen(prHash))) return null;
+  return host.admission.refuseFull(openingHash(run, said));
+}
+
+/** @throws Refusal, and whatever else has failed */
+async function carriedOut(run: PushRun, { task, said }: Arrival): Promise<Done> {
+  switch (task.kind) {
+    case 'push':
+      return judgedAndPublished(run, task.received);
+    case 'withdrawal':
+      return { kind: 'withdrawn', withdrawn: await withdraw(run, task.prHash, said.deletedRef) };
+    case 'nothing-taken':
+      return { kind: 'nothing-taken' };
+    case 'refused':
+      throw task.refusal;
+  }
+}
+
+async function judgedAndPublished(run: PushRun, received: Received): Promise<Done> {
+  const { options } = received;
+  const plan = options.preview ? null : await planOf(run, options);
+  const found = plan === null ? null : await findAgain(run, received, plan);
+  if (found !== null) return { kind: 'delayed', facts: found };
+  const judged = await judgedNow(run, received, plan);
+  const decided = await decide(run, received, judged, plan);
+  if (decided.kind === 'later') {
+    const facts = await keep(run, received, { ...judged, place: decided.place }, decided.plan);
+    return { kind: 'delayed', facts };
+  }
+  return { kind: 'published', facts: await publishedNow(run, received, decided) };
+}
+
+interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishable' }>, 'kind' | 'warnings'> {
+  readonly spool: Spool;
+  readonly pushHash: string;
+  readonly claim: ClaimedUpdate | null;
+  readonly recordedTip: string | null;
+  /** Whether the pull request that it names is open, as far as is known. */
+  readonly wasOpen: boolean;
+}
+
+/** @param plan null: it is to be published now. @throws Refusal, also for a preview */
+async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | null): Promise<JudgedPush> {
+  const { host, settings, claims, reply } = run;
+  const { options, pack } = received;
+  const { prHash, preview } = options;
+  const listed = prHash === null ? null : await claims.claimListed(prHash);
+  const pushHash = await pushHashOf(run, received);
+  const isAsked = (preview || prHash !== null) && listed === null;
+  const full = isAsked ? await host.admission.peek(pushHash) : null;
+  // A made-up hash must not cost the host anything, and is an attempt like any other.
+  if (full !== null && !preview) throw (await host.admission.refuseFull(async () => pushHash)) ?? full;
+  const { delayMs } = options;
+  if (preview && (delayMs ?? settings.publishDelayMs) > 0) await reply.note(ASKS_NOW);
+  // Previews can be repeated without end and never reach the account's own check, so count them here.
+  if (preview) await host.admission.takeShare();
+  const isQuiet = plan !== null;
+  if (!preview && !isQuiet) {
+    void host.connectAhead('push');
+    void host.connectAhead('pull-request');
+  }
+  const asking = isQuiet ? null : placeOrLater(run, options);
+  const [upstream, place, botLogin] = await Promise.all([
+    lookUpUpstream(run),
+    asking,
+    run.steps.run('lookup', () => host.botLogin(isQuiet)),
+  ]);
+  const questions = questionsOf(
+    run,
+    { ...upstream, repository: place?.repository ?? upstream.repository },
+    botLogin,
+  );
+  const now = Math.floor(host.clock.now() / 1000);
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
+  const asked = place === null ? quietly(questions) : questions;
+  const { verdict, claim } = await judge(received, upstream, place, circumstances, asked);
+  if (verdict.kind === 'preview') throw previewed(verdict.preview);
+  const { warnings, ...judged } = verdict;
+  pack.kept.free(judged.work.commits.byteLength);
+  await reply.note(...warnings);
+  const wasOpen =
+    judged.place === null
+      ? prHash !== null && claim !== null && (await host.isOpen(prHash))
+      : isUpdate(judged.place);
+  const recordedTip = claim?.recorded?.tip ?? null;
+  const changesTexts = options.title !== null || options.description !== null;
+  if (place === null && wasOpen && changesTexts && options.prKey === null) throw missingKey('texts');
+  return { ...judged, spool: pack.spool, pushHash, claim, recordedTip, wasOpen };
+}
+
+/** What the place says; null: the host does not say it now, and the push waits for that. @throws Refusal */
+async function placeOrLater(run: PushRun, options: PushOptions): Promise<PlaceSays | null> {
+  try {
+    return await lookUpPlace(run);
+  } catch (error) {
+    const isLater = error instanceof Refusal && isMomentary(error);
+    if (!isLater || options.preview || !mayWait(run.settings, options)) throw error;
+    return null;
+  }
+}
+
+type Decided =
+  | { readonly kind: 'now'; readonly publication: Publication; readonly entered: Entered }
+  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly place: Place | null };
+
+/** Now or later: nothing has been written at the host. @throws Refusal if it has to wait, and may not */
+async function decide(
+  run: PushRun,
+  { options }: Received,
+  { work, place: says, pushHash, spool, claim, wasOpen }: JudgedPush,
+  planned: DelayPlan | null,
+): Promise<Decided> {
+  const { host, settings } = run;
+  const opens = says === null ? !wasOpen : !isUpdate(says);
+  const place = opens ? await host.admission.place(pushHash) : null;
+  const plan = planned ?? (says === null ? busyPlan(host.clock.now()) : null);
+  if (plan !== null || says === null) return { kind: 'later', plan: plan as DelayPlan, place };
+  const prHash = settings.newPrHash();
+  const propose = (committedAt: number): PushIntent => ({ prHash, committedAt });
+  const publication = { push: { ...work, ...says }, spool, pushHash, propose, claim, place };
+  try {
+    return { kind: 'now', publication, entered: await enter(run, publication) };
+  } catch (error) {
+    await place?.release();
+    // Nothing was sent.
+    run.claims.failed(false);
+    if (!isFull(error)) throw error;
+    if (!mayWait(settings, options)) throw withAdvice(error);
+    return { kind: 'later', plan: busyPlan(host.clock.now()), place };
+  }
+}
+
+/** @throws Refusal */
+async function publishedNow(
+  run: PushRun,
+  { options, taken }: Received,
+  { publication, entered }: Extract<Decided, { kind: 'now' }>,
+): Promise<BannerFacts> {
+  try {
+    const published = await publish(run, publication, entered);
+    const key = await keyToShow(run, options, published.prHash);
+    return bannerOf(run, published, key, publication.push, options, taken.command.refName);
+  } catch (error) {
+    if (!mayBeOpen(error)) await publication.place?.release();
+    // A retry must find what this attempt may have done.
+    if (leavesWork(error)) run.claims.keep();
+    throw error;
+  }
+}
+
+function bannerOf(
+  { settings }: PushRun,
+  { prHash, pullRequest, author, newRemarks }: Published,
+  key: string | null,
+  push: Publishable,
+  { base, squash }: PushOptions,
+  refName: string,
+): BannerFacts {
+  return {
+    updated: isUpdate(push),
+    prUrl: pullRequest.url,
+    author,
+    branch: workBranch(prHash),
+    prHash,
+    key,
+    prKey: settings.prUpdatePolicy === 'key' ? key : null,
+    isSignedOff: push.isSignedOff,
+    isSquashed: squash,
+    isDraft: push.isDraft,
+    base,
+    pageUrl: settings.pageUrl(prHash),
+    newRemarks,
+    subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+    remoteUrl: settings.remoteUrl(push.repository),
+    refName,
+  };
+}
+
+function tell({ host, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {
+  if (outcome.kind === 'nothing-taken') return;
+  const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
+  const durationMs = logged === 'push' ? host.clock.now() - startedAt : null;
+  // A delayed push counts when it is published.
+  if (outcome.kind !== 'delayed') countPush(refusal, durationMs);
+  if (logged === null) return;
+  const facts = durationMs === null ? {} : { durationMs };
+  const done = outcome.kind === 'delayed' ? 'delayed' : 'accepted';
+  if (refusal === null) return logger.info(`${logged} ${done}`, facts);
+  if (refusal.preview !== null) return logger.info('push previewed', facts);
+  const { code: reason, cause: error } = refusal;
+  logger.warn(`${logged} refused`, { ...facts, reason, ...(error !== undefined && { error }) });
 }
 
 function linesOf(outcome: Outcome): readonly string[] {
   switch (outcome.kind) {
     case 'published':
       return bannerLines(outcome.facts);
-    case 'held':
-      return heldLines(outcome.facts);
+    case 'delayed':
+      return delayedLines(outcome.facts);
     case 'withdrawn':
       return farewellLines(outcome.withdrawn);
     case 'refused': {

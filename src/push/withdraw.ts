@@ -12,14 +12,11 @@ import { isRefusedByHost, unlessMissing } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
-import { branchTip, isForkGone } from './publish/fork.ts';
+import { branchTip, isForkGone, knownFork } from './publish/fork.ts';
 import type { PushHost } from './push-host.ts';
-import { inProgress, type PushRun } from './push-run.ts';
+import type { PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
-
-/** For the page of a held push. */
-const GIVEN_UP = ['You have given it up.'];
 
 interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
   readonly prHash: string;
@@ -32,51 +29,46 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
  * @throws Refusal
  */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
-  const { host, claims } = run;
-  const [listed, held] = await Promise.all([
-    claims.claimListed(prHash),
-    host.heldPushes().cancel(prHash, GIVEN_UP),
-  ]);
-  if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');
-  if (listed === null && held === 'cancelled') return { kind: 'given-up', isSure: true, deletedRef };
-  const { recorded } = listed ?? (await claims.claimPullRequest(prHash));
-  const found = recorded === null ? await unrecorded(run, prHash, held === 'begun') : ofRecord(recorded);
-  if (found === 'none' || found === 'unknown')
-    return { kind: 'given-up', isSure: found === 'none', deletedRef };
+  const { claims } = run;
+  const { recorded } = (await claims.claimListed(prHash)) ?? (await claims.claimPullRequest(prHash));
+  const found = recorded === null ? await findUnrecorded(run, prHash) : ofRecord(recorded);
+  if (found === null) {
+    throw new Refusal('pr-hash', 'there is no such pull request', [
+      `No pull request of ${fullName(run.target)} has that pr-hash.`,
+    ]);
+  }
   const hadBranch = found.fork !== null;
   return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
+}
+
+/** Removes what a delayed push that was given up has left at the host: its pull request, or its branch alone. @throws Refusal */
+export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
+  const { host, claims, steps, target } = run;
+  const { recorded } = await claims.claimPullRequest(prHash);
+  const found = recorded === null ? await findUnrecorded(run, prHash) : ofRecord(recorded);
+  if (found !== null) {
+    const closing = await withdrawFound(run, found);
+    if (closing.kind === 'open') throw new Refusal('withdrawal', 'it could not be closed', [closing.said]);
+    return;
+  }
+  const fork = knownFork(host, target) ?? { owner: await host.botLogin(), name: target.name };
+  await steps.run('withdrawal', () => removeBranch(host, { fork, prHash }));
 }
 
 function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPullRequest): Withdrawal {
   return { prHash, repository: { owner, name }, number, url, fork };
 }
 
-/**
- * @param wasBegun it was held, and may be open if the host did not answer. `none`: it is not. `unknown`: the host does
- * not say. @throws Refusal
- */
-async function unrecorded(
-  run: PushRun,
-  prHash: string,
-  wasBegun: boolean,
-): Promise<Withdrawal | 'none' | 'unknown'> {
+/** @throws Refusal */
+async function findUnrecorded(run: PushRun, prHash: string): Promise<Withdrawal | null> {
   const { host, steps } = run;
-  try {
-    await host.admission.takeShare();
-    const [repository, botLogin] = await Promise.all([
-      publicRepository(run),
-      steps.run('lookup', () => host.botLogin()),
-    ]);
-    const pullRequest = await findPullRequest(run, repository, botLogin, prHash, null);
-    if (pullRequest !== null) return { ...pullRequest, prHash, repository };
-    if (wasBegun) return 'none';
-    throw new Refusal('pr-hash', 'there is no such pull request', [
-      `No pull request of ${fullName(repository)} has that pr-hash.`,
-    ]);
-  } catch (error) {
-    if (wasBegun && error instanceof Refusal) return 'unknown';
-    throw error;
-  }
+  await host.admission.takeShare();
+  const [repository, botLogin] = await Promise.all([
+    publicRepository(run),
+    steps.run('lookup', () => host.botLogin()),
+  ]);
+  const pullRequest = await findPullRequest(run, repository, botLogin, prHash, null);
+  return pullRequest && { ...pullRequest, prHash, repository };
 }
 
 type Closing =
@@ -98,7 +90,10 @@ async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Clos
   throw closing.kind === 'open' ? removal.reason : having('It is closed.', removal.reason);
 }
 
-async function removeBranch(host: PushHost, { fork, prHash }: Withdrawal): Promise<void> {
+async function removeBranch(
+  host: PushHost,
+  { fork, prHash }: Pick<Withdrawal, 'fork' | 'prHash'>,
+): Promise<void> {
   const { repositories } = host;
   if (fork === null || repositories.way !== 'fork') return;
   const branch = workBranch(prHash);

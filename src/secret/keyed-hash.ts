@@ -11,8 +11,8 @@ import { createHmac } from 'node:crypto';
  * `window` names the object that counts its limits, `burst` counts it among those that push, `alert` names it to the
  * operator, `reporter` counts its report of one pseudonym, and `share` counts what it has had of the bot account.
  * `push`: a repository and an original tip. `place`: a pull request that is to be opened. `form`: a form that the
- * service made, and what that form decides. `held`: a push that is held. `release`: the leave to publish it. `review`: until when the
- * operator may see what is held. `target`: a repository or a thread, for what is posted there. `pr-key`: a pr_hash.
+ * service made, and what that form decides. `delayed`: a push that is published later. `release`: the leave to publish it. `review`: until when the
+ * operator may see what waits. `target`: a repository or a thread, for what is posted there. `pr-key`: a pr_hash.
  * `kv` and `kv-value`: the name of an entry of KV, and the key of its value.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'share';
@@ -21,7 +21,7 @@ export type HashUse =
   | 'push'
   | 'place'
   | 'form'
-  | 'held'
+  | 'delayed'
   | 'release'
   | 'review'
   | 'target'

@@ -1,7 +1,7 @@
 /**
  * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory and belongs to this
  * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died. The
- * key of a push that is held leaves the isolate once, for a place from which it can be removed without a trace.
+ * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace.
  *
  * Each number is written once, so no initialisation vector is used twice with a key. Name and number of a row are
  * authenticated with it: a row that was changed or put in another's place is refused.
@@ -24,7 +24,7 @@ export interface RowStore {
 /** Opens the store of an attempt. Called for each question, because a stub does not outlive its object's death. */
 export type OpenRowStore = (attempt: string) => RowStore;
 
-/** Where the rows of a push are that is held, and what opens them. */
+/** Where the rows of a delayed push are, and what opens them. */
 export interface SealedAttempt {
   readonly attempt: string;
   /** Base64. */

@@ -116,6 +116,24 @@ describeInBrowser('the front page', () => {
     expect(await page.locator('.command code').allTextContents()).toEqual(commands('octo/hello'));
   });
 
+  it('has its three ways without Git in one row on a desk, and as wide as the card on a telephone', async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url });
+    await page.goto('/');
+    const rows = async (width: number): Promise<readonly number[][]> => {
+      await page.setViewportSize({ width, height: 844 });
+      const boxes = await Promise.all(
+        (await page.locator('.columns .buttons button').all()).map((button) => button.boundingBox()),
+      );
+      const tops = [...new Set(boxes.map((box) => box?.y))];
+      return tops.map((top) => boxes.flatMap((box) => (box?.y === top ? [box?.width ?? 0] : [])));
+    };
+    expect((await rows(1280)).map((row) => row.length)).toEqual([3]);
+    const widths = (await rows(390)).map((row) =>
+      row.reduce((sum, width) => sum + width, 10 * (row.length - 1)),
+    );
+    expect(Math.max(...widths) - Math.min(...widths)).toBeLessThan(2);
+  });
+
   it('follows what is typed, and copies a command', async () => {
     const page = await chromium.newPage({
       baseURL: bed.service.url,

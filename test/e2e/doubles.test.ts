@@ -1,6 +1,7 @@
 /** Pushing what a pull request of ours has already: told before it is public, or refused where the operator wants that. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
+import { FormClient } from './support/form-client.ts';
 import type { Clone } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { type TestBed, useTestBed } from './support/test-bed.ts';
@@ -55,7 +56,7 @@ describe('by default', () => {
     const command = `git pull --rebase ${upstream.url} refs/heads/main`;
     expect(pushed.slice(0, 2)).toEqual([
       `2 of your 4 commits are merged already: ${pull.url}`,
-      `To leave them out, run: ${command}`,
+      `To leave out what is merged, run: ${command}`,
     ]);
     // As it stands, also from a detached HEAD.
     await clone.git('checkout', '--quiet', '--detach');
@@ -64,6 +65,17 @@ describe('by default', () => {
     const { commits } = await expectAccepted(bed, { ...contribution, clone, upstream }, rebased);
     expect(commits.map(({ message }) => message.toString())).toEqual(['One thing more']);
     expect(rebased.stderr).not.toContain('merged already');
+  });
+
+  it('a hash one letter off is asked about, and what is open is told, but once that a new one opens', async () => {
+    const { clone, pull, banner, upstream } = await withPullRequest(bed);
+    const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
+    await clone.commit();
+    const pushed = remoteLines(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
+    expect(pushed.slice(0, 2)).toEqual([
+      `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
+      `2 of your 3 commits are open as ${pull.url}`,
+    ]);
   });
 
   it('a copy by somebody else does not take the place of the first, and does once that is closed', async () => {
@@ -97,11 +109,36 @@ describe('with PUSH_DOUBLES=refuse', () => {
       ]);
       expect(remoteLines(refused)).toEqual(expect.arrayContaining(lines));
     }
+    const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
+    expect(statusTable(delayed).join()).toContain('commits are open already');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit();
     await expectAccepted(bed, { ...contribution, clone, upstream }, await pushAgain({ clone }));
+  });
+});
+
+describe('a form, with PUSH_DOUBLES=refuse', () => {
+  const bed = useTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('says what is open, in words of its own', async () => {
+    const upstream = await bed.createUpstream();
+    const path = `/v1/gh/${upstream.fullName}/change`;
+    const send = async () => {
+      const client = new FormClient(bed.service.url, bed.person());
+      const { fields } = await client.get(`${path}?path=a.txt&new=1`);
+      return client.post(path, { ...fields, text: 'two\n', title: 'Two', step: 'open' });
+    };
+    const first = await send();
+    expect(first.heading, first.problem).toBe('Your pull request is open');
+    const [pull] = await bed.host.pulls(upstream);
+    const second = await send();
+    expect(second.problem).toContain(
+      `The same change is open already as ${pull?.url}. This service opens no second pull request for it.`,
+    );
+    expect(second.html).not.toContain('-o pr-hash');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 });
 

@@ -113,6 +113,21 @@ it('a mode in an old form, which some hosts take, is told only', async () => {
   );
 });
 
+it('half an address for SSH, which older hosts take, is told only', async () => {
+  const { clone } = await contribute(bed);
+  const text = SUBMODULE.replace('git.example/', 'git.example:owner/');
+  const file = await clone.writeObject('blob', Buffer.from(text));
+  const { pushed } = await pushFolder(
+    clone,
+    'lib',
+    await writeTree(clone, [['100644', '.gitmodules', file]]),
+  );
+  expect(pushed.code, pushed.stderr).toBe(0);
+  expect(remoteLines(pushed)).toContain(
+    'Some code hosts refuse "lib/.gitmodules": the address of a submodule has a colon where a slash should be (gitmodulesUrl).',
+  );
+});
+
 it('ordinary submodules and odd names are taken', async () => {
   const contribution = await contribute(bed);
   const { clone } = contribution;

@@ -116,6 +116,7 @@ describe('the sixth pull request of an hour', () => {
       ),
       '',
     ]);
+    expect(previewed.stderr).not.toContain('NEW pull request');
     const beforeMadeUp = bed.host.requests.length;
     await pushAgain(contribution, '-o', 'pr-hash=0123456789ab');
     const askedForMadeUp = bed.host.requests

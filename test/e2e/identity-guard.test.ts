@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exifSegment, jpeg, png, tiff } from '../support/pictures.ts';
 import { type Contribution, contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
 import type { Person } from './support/person.ts';
@@ -295,7 +296,13 @@ describe('what nobody is refused for', () => {
     await upstream.grow({ files: { 'img/old.png': 'old', 'a.txt': `${noise(400)}\n` } });
     const contribution = { upstream, clone: await bed.person().copy(upstream) };
     const { clone } = contribution;
-    const files = { 'img/new.png': 'new', '.DS_Store': '\0', '.idea/workspace.xml': '<x/>\n' };
+    const photo = jpeg(exifSegment(tiff({ 0x010f: 'Nokia', 0x013b: 'Augusta' }, {}, true)));
+    const files = {
+      'img/new.png': png(),
+      'img/photo': photo,
+      '.DS_Store': '\0',
+      '.idea/workspace.xml': '<x/>\n',
+    };
     await clone.commit({
       message: 'Build it\n\nOn C:\\Users\\ada\\x\n',
       files: { ...files, Makefile: 'all:\n\tcc -I/home/ada/include\n' },
@@ -304,11 +311,14 @@ describe('what nobody is refused for', () => {
       'Paths of home folders become public. Check whether they name you:',
       '  a changed file: /home/ada',
       '  a message: C:\\Users\\ada',
-      'Files of an editor or a system become public:',
+      'Files of an editor, a system or one machine become public:',
       '  .DS_Store',
       '  .idea/workspace.xml',
+      'These pictures say more than they show:',
+      '  img/photo (JPEG picture): camera Nokia; author Augusta; place (GPS)',
       'The service cannot search inside these files for names:',
-      '  img/new.png',
+      '  img/new.png (PNG picture)',
+      'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.',
     ];
     const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
     expect(preview.filter((line) => told.includes(line))).toEqual(told);
@@ -317,7 +327,9 @@ describe('what nobody is refused for', () => {
     await expectAccepted(bed, contribution, pushed);
     const lines = remoteLines(pushed);
     expect(lines.filter((line) => told.includes(line))).toEqual(told);
-    expect(lines.indexOf('  img/new.png')).toBeLessThan(lines.indexOf('Your pull request is open.'));
+    expect(lines.indexOf('  img/new.png (PNG picture)')).toBeLessThan(
+      lines.indexOf('Your pull request is open.'),
+    );
   });
 });
 

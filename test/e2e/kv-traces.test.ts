@@ -12,7 +12,7 @@ import { TestBed } from './support/test-bed.ts';
 
 const DAY_S = 24 * 60 * 60;
 const PATIENCE = { timeout: 20_000, interval: 250 };
-const NAMESPACES = new Set(['HISTORY', 'LAST_KNOWN', 'HELD_KEYS']);
+const NAMESPACES = new Set(['HISTORY', 'LAST_KNOWN', 'DELAYED_KEYS']);
 
 interface Row {
   readonly key: string;

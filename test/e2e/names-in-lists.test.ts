@@ -108,7 +108,7 @@ it('show a new entry, even if Git leaves out what it shares with its neighbours'
     };
     const search = (answers: SearchQuestions['readBases']) => {
       const questions = { readBases: answers, readUpstream: async () => new Map() };
-      return searchPack(filesOnly(pack), names, questions, UNCOUNTED, 10);
+      return searchPack(filesOnly(pack), names, questions, () => null, UNCOUNTED, 10);
     };
     const entry = `${author.name} ${author.email}`;
     const alone = await search(async () => []);

@@ -7,7 +7,7 @@ import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
-import { heldAs, pageOf, pass } from './support/held.ts';
+import { delayedAs, pageOf, pass } from './support/delayed.ts';
 
 import { gitIn } from './support/objects.ts';
 import type { GitRun } from './support/person.ts';
@@ -199,13 +199,12 @@ describe('a branch that is not where the service has left it, but has nothing of
 });
 
 describe('a delayed update', () => {
-  it('is refused when it is pushed', async () => {
+  it('asks nobody when it is pushed, and is not published over them', async () => {
     const { clone, fix, update, upstream, tip } = await fixed();
     const theirs = await fix();
     await clone.commit();
-    const lines = expectRefused(await update('delay=1h'));
-    expect(lines.join('\n')).toContain(' -o delay=3600s -o overwrite ');
-    await pass(bed);
+    const name = delayedAs(await update('delay=1h'));
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(tip()).toBe(theirs);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
@@ -214,11 +213,11 @@ describe('a delayed update', () => {
     const story = await fixed();
     const { clone, first, fix, update, tip, upstream } = story;
     await clone.commit({ message: 'Two\n' });
-    const hash = heldAs(await update('delay=1h'));
+    const name = delayedAs(await update('delay=1h'));
     const theirs = await fix();
-    await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toContain('was not published');
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     expect(tip()).toBe(theirs);
-    const page = await pageOf(bed, hash);
+    const page = await pageOf(bed, name);
     expect(page).toContain(`${theirs.slice(0, 12)} Fix the typo`);
     expect(page).toContain(`git pull --rebase ${upstream.url} refs/pull/${first.pull.number}/head`);
     const [overwrite = ''] =
@@ -227,16 +226,12 @@ describe('a delayed update', () => {
     expect(tip()).not.toBe(theirs);
   });
 
-  it('with overwrite drops what was there, and not what came later', async () => {
-    const { clone, fix, update, tip, on } = await fixed();
-    await fix();
+  it('with overwrite is refused: nobody knows what will be there', async () => {
+    const { clone, update } = await fixed();
     await clone.commit({ message: 'Two\n' });
-    const hash = heldAs(await update('delay=1h', 'overwrite'));
-    const later = await bed.sandbox.maintainer.commitTo(on, 'And more\n', { 'more.txt': 'more\n' });
-    await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toContain('was not published');
-    expect(tip()).toBe(later);
-    heldAs(await update('delay=1h', 'overwrite'));
-    await expect.poll(async () => (await pass(bed), tip())).not.toBe(later);
+    const pushed = await update('delay=1h', 'overwrite');
+    expect(pushed.code).toBe(1);
+    expect(pushed.stderr).toContain('overwrite cannot wait');
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
-import { pageOf } from './support/held.ts';
+import { prPage } from './support/pr-page.ts';
 import { bannerOf, remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -16,7 +16,7 @@ async function opened(on = bed) {
   await clone.commit({ files: { 'a.txt': 'one\n' } });
   const first = await expectAccepted(on, contribution, await clone.push('origin', 'HEAD:topic'));
   const { prHash, prKey } = first.banner;
-  await expect.poll(() => pageOf(on, prHash)).toMatch(/^200/);
+  await expect.poll(() => prPage(on, prHash)).toMatch(/^200/);
   const options = ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
   const push = (...more: string[]) => clone.push('-f', ...options, ...more, 'origin', 'HEAD:topic');
   return { ...contribution, first, prHash, push };

@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { heldAs, pageOf, pass } from './support/held.ts';
+import { delayedAs, published, publishedAs } from './support/delayed.ts';
 import type { GitRun } from './support/person.ts';
-import { bannerOf, keyIn, remoteLines, statusTable } from './support/push-output.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -145,39 +145,26 @@ describe('whoever has the key', () => {
   });
 });
 
-describe('a push that is held', () => {
-  it('has the key of its pull request, shows the same when it is repeated, and is not given up without it', async () => {
+describe('a delayed push', () => {
+  it('has the key of its pull request when that is open', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.commit();
-    const hold = (...options: string[]) => clone.push('-o', 'delay=1h', ...options, 'origin', 'HEAD:topic');
-    const pushed = await hold();
-    const hash = heldAs(pushed);
-    const key = keyIn(pushed);
-    expect(key).toMatch(/^[0-9a-f]{32}$/);
-    expect(keyIn(await hold())).toBe(key);
-    expect(keyIn(await hold('-o', `pr-hash=${hash}`))).toBeUndefined();
-    const withdraw = ['-o', 'withdraw', '-o', `pr-hash=${hash}`];
+    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    const { prHash, key } = publishedAs(await published(bed, name));
+    const withdraw = ['-o', 'withdraw', '-o', `pr-hash=${prHash}`];
     expectRejected(await clone.push(...withdraw, 'origin', 'HEAD:topic'), MISSING, /key/);
-    expect(await pageOf(bed, hash)).toMatch(/^200 Held/);
-    await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
     const withdrawn = await clone.push(...withdraw, '-o', `pr-key=${key}`, 'origin', 'HEAD:topic');
     expect(withdrawn.code, withdrawn.stderr).toBe(0);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 
-  it('is given up as its answer says', async () => {
-    const { clone, upstream } = await contribute(bed);
+  it('that names a pull request without its key is not shown it', async () => {
+    const { clone, prHash, prKey } = await opened(bed);
     await clone.commit();
-    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
-    const hash = heldAs(pushed);
-    const lines = remoteLines(pushed);
-    const [, more = ''] = /give it up \(add (.+?)\):/.exec(lines.join('\n')) ?? [];
-    const command = lines.find((line) => line.startsWith('  git push')) ?? '';
-    expect((await clone.tryGit('push', ...more.split(' '), ...command.trim().split(' ').slice(2))).code).toBe(
-      0,
-    );
-    expect(await pageOf(bed, hash)).toMatch(/^200 Cancelled/);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
+    const push = ['-o', `pr-hash=${prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'];
+    const page = await published(bed, delayedAs(await clone.push(...push)));
+    expect(page).toContain(prHash);
+    expect(page).not.toContain(prKey);
   });
 });
 

@@ -4,7 +4,7 @@ import { prKeyOf } from '../../src/secret/pr-key.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
-import { pageOf } from './support/held.ts';
+import { prPage } from './support/pr-page.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
@@ -145,7 +145,7 @@ describe('a withdrawal', () => {
     bed.sandbox.faults.clear();
     expect([answer.status, answer.heading], answer.problem).toEqual([200, 'Your pull request is gone']);
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
-    expect(await pageOf(bed, prHash)).toContain('Withdrawn');
+    expect(await prPage(bed, prHash)).toContain('Withdrawn');
   });
 
   it('whose pull request the host has deleted removes the branch', async () => {

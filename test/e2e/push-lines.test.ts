@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import type { GitRun } from './support/person.ts';
-import { keyIn, remoteLines, statusTable } from './support/push-output.ts';
+import { keyIn, remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const MOST_LINES = 15;
@@ -73,36 +73,18 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
     expect(toType(readable(await clone.push(...command)))).toEqual(command);
   });
 
-  it('a held push is changed, published or given up by the one command that it shows', async () => {
-    const { clone, upstream } = await contribute(bed);
+  it('a delayed push shows the address of its page, and no more lines than fit', async () => {
+    const { clone } = await contribute(bed);
     await clone.commit();
-    const options = ['-o', 'title=One thing', '-o', 'description=Why.', '-o', 'description=And how.'];
-    const push = () => clone.push('-o', 'delay=1h', ...options, '-o', 'draft', 'origin', 'HEAD:topic');
-    const held = readable(await push());
-    expect(held).toHaveLength(8);
-    expect(held[6]).toMatch(
-      /^Change it, publish it now \(add -o delay=0s\) or give it up \(add -o withdraw.*\):$/,
-    );
-    expect(held[7]).toMatch(
-      /-o 'title=One thing' -o description=Why\. -o 'description=And how\.' -o draft http/,
-    );
-    expect(readable(await push())).toEqual(held);
-    const run = (line: string, ...more: string[]) =>
-      clone.person.mustRun('sh', clone.path, ['-c', `${line} "$@"`, 'sh', ...more], {
-        env: { GIT_USER_AGENT: clone.person.userAgent },
-      });
-    await clone.commit();
-    await run(held[7] as string);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-    await run(held[7] as string, '-o', 'delay=0s');
-    const pull = await bed.host.onlyPull(upstream);
-    expect([pull.title, pull.body]).toEqual(['One thing', 'Why.\nAnd how.']);
-    const second = await contribute(bed);
-    await second.clone.commit();
-    const hold = await second.clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
-    const withdraw = ['-o', 'withdraw', '-o', `pr-key=${keyIn(hold)}`];
-    const lost = await second.clone.push(...withdraw, ...toType(readable(hold)));
-    expect(readable(lost)).toContain('Your push was held, and is given up.');
-    expect(statusTable(lost)).toHaveLength(1);
+    const push = () => clone.push('-o', 'delay=1h', '-o', 'title=One thing', 'origin', 'HEAD:topic');
+    const lines = readable(await push());
+    expect(lines).toEqual([
+      '',
+      expect.stringMatching(/^Delayed: it will be published between .* UTC\.$/),
+      'Nothing of it is public yet.',
+      expect.stringMatching(/^  Page: +http\S+\/v1\/delayed\/[0-9a-f]{32}$/),
+      'There you can publish it now, or give it up. Keep the address secret.',
+    ]);
+    expect(readable(await push()).length).toBeLessThanOrEqual(8);
   });
 });

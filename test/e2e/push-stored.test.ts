@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parse } from '../../src/push/verdict/encoding.ts';
+import { decodeKept } from '../../src/push/delay/kept-push.ts';
 import { HISTORIES, TREES } from './shapes/histories.ts';
 import { keepsMessage, MENTIONS, MESSAGES } from './shapes/messages.ts';
 import { PACKS } from './shapes/packs.ts';
@@ -53,7 +53,7 @@ it('a push whose files lie in rows of the spool arrives whole, and its verdict h
   await expect.poll(() => bed.verdicts.length).toBeGreaterThan(seen);
   const bytes = bed.verdicts.at(-1) as Buffer;
   expect(bytes.length).toBeLessThan(4096);
-  const stored = [...parse(bytes).commits];
+  const stored = [...decodeKept(bytes).work.commits];
   expect(stored.map(({ tree, message }) => [tree, Buffer.from(message.bytes).toString()])).toEqual([
     [commits[0]?.tree, 'Large\n'],
   ]);

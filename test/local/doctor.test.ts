@@ -55,7 +55,7 @@ async function doctor(env: Record<string, string>): Promise<Ended> {
 
 describe('npm run doctor', () => {
   it('ends with 0 where all is well, and changes nothing', async () => {
-    const { code, screen } = await doctor(hosting({ SPOOL_MB: '1000', HELD_MB: '10' }));
+    const { code, screen } = await doctor(hosting({ SPOOL_MB: '1000', DELAYED_MB: '10' }));
     expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
     expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
@@ -154,13 +154,13 @@ describe('npm run doctor', () => {
 });
 
 const room = (freeMb: number): Finding =>
-  diskFinding({ stateDir: folder, spoolMb: 400, heldMb: 600 }, () => freeMb);
+  diskFinding({ stateDir: folder, spoolMb: 400, delayedMb: 600 }, () => freeMb);
 
 describe('the disk', () => {
   it('is large enough for all that pushes may take', () => {
     expect(room(1000)).toEqual({ subject: 'disk', state: 'ok', says: `1.0 GB free in ${folder}` });
     expect(room(999)).toMatchObject({ state: 'warning', says: `1.0 GB free in ${folder}` });
-    expect(room(999).remedy).toContain('SPOOL_MB and HELD_MB, 1000 MB in all.');
+    expect(room(999).remedy).toContain('SPOOL_MB and DELAYED_MB, 1000 MB in all.');
   });
 
   it('has room for one large push, or is a problem', () => {

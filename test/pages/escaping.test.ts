@@ -15,7 +15,8 @@ import {
   replyPreviewPage,
   replyToPage,
 } from '../../src/pages/forms/thread-pages.ts';
-import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/held-review-page.ts';
+import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
+import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
@@ -64,33 +65,37 @@ const said = (text: string) => ({
   },
 });
 const difference = (text: string) => ({
-  hunks: [[{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }]],
+  hunks: [[{ kind: 'added' as const, before: null, after: 1, text, end: '\n' }]],
   added: 1,
   removed: 0,
   remarks: [`-${text}-`],
 });
 
+const shown = (text: string) => ({ text, missing: 1 });
 const reviewed = (text: string) => ({
-  hold: {
-    prHash: text,
+  listed: {
+    name: text,
     host: text,
+    reason: 'delay' as const,
     spool: { attempt: text, rowEnds: [] },
     entryBytes: 1,
     bytes: 2,
     commits: 1,
-    isUpdate: false,
-    heldAt: 0,
+    keptAt: 0,
+    from: 0,
+    to: 0,
+    waitsForReview: true,
   },
   author: text,
   repository: text,
   texts: {
     repository: { owner: text, name: text },
     base: text,
-    updates: `https://host.test/${text}`,
+    updates: text,
     isDraft: true,
-    title: text,
-    description: `d${text}`,
-    messages: [text],
+    title: shown(text),
+    description: shown(`d${text}`),
+    messages: [{ ...shown(text), encoding: text, encoded: shown(text) }],
     commitCount: 2,
   },
   problem: null,
@@ -98,6 +103,8 @@ const reviewed = (text: string) => ({
 const changed = (text: string) => ({
   path: text,
   kind: 'changed' as const,
+  mode: text,
+  bytes: 1,
   difference: difference(text),
   remarks: [text],
 });
@@ -203,6 +210,28 @@ const PAGES: readonly ((text: string) => Page)[] = [
       now: 0,
     }),
   (text) =>
+    delayedPage({
+      view: {
+        name: text,
+        host: text,
+        reason: 'delay',
+        state: 'waiting',
+        same: text,
+        from: 0,
+        to: 0,
+        until: 0,
+        waitsForReview: false,
+        isGivenUp: false,
+        isBeingPublished: false,
+        isBegun: true,
+        said: [text],
+        published: { prHash: text, url: `https://host.test/${text}`, isKeyShown: true },
+      },
+      prKey: text,
+      origin: text,
+      problem: text,
+    }),
+  (text) =>
     pullRequestPage({
       pullRequest: {
         prHash: text,
@@ -217,7 +246,6 @@ const PAGES: readonly ((text: string) => Page)[] = [
         events: [{ id: 1, kind: 'commented', url: `https://host.test/${text}`, at: 0 }],
       },
       origin: text,
-      held: null,
       needsKey: true,
       conversation: said(text),
     }),

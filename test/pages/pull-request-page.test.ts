@@ -36,7 +36,6 @@ const conversation: ShownConversation = {
 const PAGE = {
   pullRequest: HOSTILE,
   origin: 'https://gitveil.test',
-  held: null,
   needsKey: false,
   conversation,
 };

@@ -10,7 +10,7 @@ it('direction marks are written out, and nothing else changes', () => {
 });
 
 it('a difference shows them', async () => {
-  const line: ShownLine = { kind: 'added', before: null, after: 1, text: 'if (\u2067x\u2069)', hasEnd: true };
+  const line: ShownLine = { kind: 'added', before: null, after: 1, text: 'if (\u2067x\u2069)', end: '\n' };
   const difference = { hunks: [[line]], added: 1, removed: 0, remarks: [] };
   expect(String(await differenceTable('The difference', difference))).toContain('if ([U+2067]x[U+2069])');
 });

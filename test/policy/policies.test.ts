@@ -105,6 +105,18 @@ describe('the policy of a repository', () => {
     expect(await policies.of({ owner, name })).toEqual(OPEN_POLICY);
   });
 
+  it('is asked for anew by badges and pages, whose speed would tell of a push, and once by all of them', async () => {
+    const host = new FakeHost();
+    const policies = isolate(host);
+    const repository = newRepository();
+    await policies.of(repository, { isUrgent: true });
+    await policies.of(repository, { isPolled: true });
+    await Promise.all(pending);
+    await isolate(host).of(repository, { isPolled: true });
+    await isolate(host).of(repository);
+    expect(host.asked).toBe(2);
+  });
+
   it.each([
     ['none', 'octo/hello takes no pull requests.'],
     ['collaborators', 'octo/hello takes pull requests only from its collaborators.'],

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BegunPush } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
-import { createLogger } from '../../src/log.ts';
 import { Claims } from '../../src/push/push-run.ts';
 import type { PushHost } from '../../src/push/push-host.ts';
 
@@ -12,7 +11,6 @@ const BEGUN: BegunPush = { kind: 'begun', lease: 1, intent: INTENT, isRepeated: 
 const CLAIMED: ClaimedPullRequest = { kind: 'claimed', lease: 2, recorded: null, dates: [] };
 
 const PUSH_HASH = 'f'.repeat(64);
-const logger = createLogger('text', () => {});
 const TARGET = { owner: 'octo', name: 'hello' };
 
 /** Objects that answer as they are told, and what they were asked. */
@@ -21,7 +19,6 @@ function world(
     begun?: BegunPush | Promise<BegunPush>;
     claimed?: ClaimedPullRequest;
     isListed?: boolean | Promise<boolean>;
-    taken?: string | null;
   } = {},
 ) {
   const calls: unknown[][] = [];
@@ -33,13 +30,8 @@ function world(
         calls.push(['begin', hash]),
         answers.begun ?? BEGUN
       ),
-      end: async (_: string, lease: number, isAnswered: boolean, isHeld: boolean) =>
-        void calls.push(['end', lease, isAnswered, ...(isHeld ? ['held'] : [])]),
-    }),
-    heldPushes: () => ({
-      take: async () => (answers.taken === undefined ? 'held' : answers.taken),
-      giveBack: async () => void calls.push(['give back']),
-      published: async () => void calls.push(['published']),
+      end: async (_: string, lease: number, isAnswered: boolean) =>
+        void calls.push(['end', lease, isAnswered]),
     }),
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
@@ -47,7 +39,7 @@ function world(
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
-  const claims = new Claims(host as unknown as PushHost, logger);
+  const claims = new Claims(host as unknown as PushHost);
   const of = (name: string) => calls.filter(([called]) => called === name);
   return { claims, calls, of };
 }
@@ -144,46 +136,5 @@ describe('claims', () => {
     await expect(beginning).rejects.toMatchObject({ code: 'in-progress' });
     await claims.end(true);
     expect(of('end')).toEqual([]);
-  });
-
-  it('are none of a push that was held before, which is no failure', async () => {
-    const { claims, of } = world({ begun: { kind: 'held' } });
-    expect(await claims.begin(PUSH_HASH, TARGET, INTENT)).toBeNull();
-    await claims.end(true);
-    expect(of('end')).toEqual([]);
-  });
-
-  it('give back a held push once that another one was to take the place of', async () => {
-    const { claims, of } = world();
-    await claims.takeHold(PR_HASH);
-    claims.failed(false);
-    await claims.end(true);
-    await claims.end(true);
-    expect(of('give back')).toHaveLength(1);
-  });
-
-  it('take no held push that is being published', async () => {
-    const { claims, of } = world({ taken: null });
-    await expect(claims.takeHold(PR_HASH)).rejects.toThrow('this push is being published');
-    await claims.end(true);
-    expect(of('give back')).toEqual([]);
-  });
-
-  it('end a held push once that was published in its place', async () => {
-    const { claims, of } = world();
-    await claims.takeHold(PR_HASH);
-    await claims.endHold('published');
-    await claims.end(true);
-    expect([of('published'), of('give back')]).toEqual([[['published']], []]);
-  });
-
-  it('of a push that is held now leave word of that, and nothing of what it has replaced', async () => {
-    const { claims, calls } = world();
-    await claims.takeHold(PR_HASH);
-    await claims.begin(PUSH_HASH, TARGET, INTENT);
-    claims.held();
-    calls.length = 0;
-    await claims.end(false);
-    expect(calls).toEqual([['end', 1, true, 'held']]);
   });
 });

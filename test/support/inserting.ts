@@ -20,7 +20,7 @@ export function inserting(text: string): Uint8Array {
 
 /** What the first look at a delta tells; null: nobody is named in what it makes. @param pieces of the delta. */
 export function scanned(names: SearchedNames, pieces: readonly Uint8Array[]): Suspect | null {
-  const scan = new PackScan(names);
+  const scan = new PackScan(names, () => null);
   scan.begin(OBJ_OFS_DELTA, 0, 0);
   for (const piece of pieces) scan.content(piece);
   scan.end();

@@ -24,7 +24,7 @@ function macaroon(): string {
 }
 
 const openssh = (): string => {
-  const body = Buffer.concat([Buffer.from('openssh-key-v1\0'), randomBytes(180)]).toString('base64');
+  const body = Buffer.concat([Buffer.from('openssh-key-v1\0'), randomBytes(280)]).toString('base64');
   return `-----BEGIN OPENSSH PRIVATE KEY-----\n${body.replaceAll(/.{70}/g, '$&\n')}\n-----END OPENSSH PRIVATE KEY-----\n`;
 };
 

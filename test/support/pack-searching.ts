@@ -1,4 +1,5 @@
 /** Packs that are searched for Ada Lovelace, and what upstream answers meanwhile. */
+import { kindOfFile } from '../../src/files/file-kinds.ts';
 import type { Memory } from '../../src/git/memory.ts';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import type { Oid } from '../../src/git/objects/oid.ts';
@@ -71,6 +72,7 @@ export async function searched(entries: readonly Entry[], searching: Searching =
         return new Map([...files].filter(([path]) => paths.includes(path)));
       },
     },
+    kindOfFile,
     searching.memory ?? UNCOUNTED,
     searching.maxHits ?? 10,
   );

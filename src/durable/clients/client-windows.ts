@@ -28,7 +28,7 @@ export class ClientWindows extends DurableObject<Env> {
     return answer;
   }
 
-  /** The client's random name, under which its held pushes are counted. After a day it has another one. */
+  /** The client's random name, under which its delayed pushes are counted. After a day it has another one. */
   async tag(client: string): Promise<string> {
     const tag = this.#rows.tag(`${client} tag`, Date.now());
     await this.#forgetLater();

@@ -26,6 +26,7 @@ import { type AccountProblems, MODERATION_ALERT_LIMITS, Operator } from './opera
 import { type PanicScope, PanicSwitch, type Suspension } from './panic.ts';
 import {
   type RollbackResult,
+  stopDelayed,
   Rollbacks,
   type RollbackScope,
   TRACKED_MS,
@@ -152,6 +153,11 @@ export class Guard extends DurableObject<Env> {
     if (at !== null) await this.#wakeAt(at);
   }
 
+  /** The clock has jumped forward while pushes waited. */
+  async clockJumped(byMs: number): Promise<void> {
+    await this.#tell({ kind: 'clock', byMs }, null, Date.now());
+  }
+
   /** False if the credential is not good for looking at them. */
   mayReview(credential: Credential): boolean {
     if (!this.#accepts(credential, 'review')) return false;
@@ -198,7 +204,12 @@ export class Guard extends DurableObject<Env> {
     // One alarm runs at a time: alerts that the notification service does not take must not hold up a rollback.
     const [retryAt] = await Promise.all([
       this.#operator.deliver(this.env, () => this.#rollbacks.isWaiting),
-      this.#rollbacks.run(undoAtHost(this.env), Date.now, (token) => this.#tokens.giveBack(token)),
+      this.#rollbacks.run(
+        () => stopDelayed(this.env),
+        undoAtHost(this.env),
+        Date.now,
+        (token) => this.#tokens.giveBack(token),
+      ),
     ]);
     const now = Date.now();
     const expiry = [this.#tokens, this.#operator, this.#rollbacks].map((part) => part.forgetOld(now));

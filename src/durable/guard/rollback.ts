@@ -1,7 +1,7 @@
 /**
  * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever the service has created in the last two hours is
- * tracked. Its pull requests are closed, a few at a time, and if the operator says so, its comments are deleted and its
- * issues closed.
+ * tracked. First, the delayed pushes of these hours are discarded, so that nothing follows. Then its pull requests are
+ * closed, a few at a time, and if the operator says so, its comments are deleted and its issues closed.
  *
  * A rollback runs in the guard's alarm. A caller that disconnects stops nothing, and after a restart the alarm continues
  * where the last one ended. What fails stays tracked, for the next attempt.
@@ -14,7 +14,7 @@ import { closedEvent } from '../../events/host-event.ts';
 import { HostError } from '../../host-error.ts';
 import { openRepositories, openThreads } from '../../host/open.ts';
 import { systemClock } from '../../isolate/clock.ts';
-import { pullRequestOf } from '../../objects.ts';
+import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
 import { openHostAccess } from '../host-access.ts';
 
 export const TRACKED_MS = 2 * 60 * 60 * 1000;
@@ -146,13 +146,21 @@ export class Rollbacks {
 
   /**
    * Carries out those that have not ended, also those that begin meanwhile, one after the other.
+   * @param stop keeps what is not public yet from becoming so. Never rejects.
    * @param onIncomplete called with the token of each that could not undo everything.
    */
-  async run(undo: Undo, now: () => number, onIncomplete: (tokenHash: string) => void): Promise<void> {
+  async run(
+    stop: () => Promise<void>,
+    undo: Undo,
+    now: () => number,
+    onIncomplete: (tokenHash: string) => void,
+  ): Promise<void> {
     this.#isRunning = true;
     try {
       for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
         const { id, token_hash: tokenHash } = row;
+        // A flood of comments is no reason to discard a push.
+        if (!(JSON.parse(row.scope) as RollbackScope).spareSingle) await stop();
         const failed = await undoAll(this.#toUndo(row, now()), (one) => this.#undoOne(id, one, undo));
         for (const { url } of failed) this.#record(id, url, false);
         this.#sql.exec('UPDATE begun_rollbacks SET ended_at = ? WHERE id = ?', now(), id);
@@ -271,6 +279,13 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return failed;
+}
+
+/** What was pushed in the same hours, and is not public yet, does not become so. Never rejects. */
+export async function stopDelayed(env: Env): Promise<void> {
+  // The operator's request insists on the same.
+  const stopping: Promise<void> = delayedPushesOf(env).stopSince(systemClock.now() - TRACKED_MS);
+  await stopping.catch(() => {});
 }
 
 /** At the code host. With an invalid configuration every attempt fails. */

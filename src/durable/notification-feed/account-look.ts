@@ -36,6 +36,7 @@ export class AccountLook {
     if (before !== login) await news.renamed(before, login);
     this.#kv.put(LOGIN_KEY, login);
     const isHidden = await host.isHidden(login);
+    if (isHidden === null) return;
     // The host may have been wrong once: the next run asks again.
     if (isHidden && !this.#isMissed) this.#lookedAt = Number.NEGATIVE_INFINITY;
     else await news.hidden(isHidden);

@@ -5,9 +5,6 @@
  * opens no second pull request, and its date, so that the commits get the same ids. After the answer, the push is
  * forgotten: pushing the same commit once more opens a new pull request. A push that nobody retries within an hour is
  * cleaned up, and a pull request that it opened is recorded.
- *
- * For a day, it remembers that a push was held, so that a repeated push is answered with the same hold. It does not
- * know under which hash, or by whom.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
@@ -30,9 +27,6 @@ const LIFE_MS = HOUR_MS;
 /** How long, after that, to keep asking the host how far it came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
-/** As long as its client has the same name: src/limits/client.ts. */
-const HELD_LIFE_MS = 24 * HOUR_MS;
-
 /** What a push decides once, and its retries reuse. */
 export interface PushIntent {
   /** Of the pull request that it opens. */
@@ -41,31 +35,22 @@ export interface PushIntent {
   readonly committedAt: number;
 }
 
-interface Mark {
-  /** It was held. */
-  readonly isHeld?: true;
+interface Stored extends PushIntent {
   /** Milliseconds since 1970. */
   readonly until: number;
-}
-
-interface StoredIntent extends PushIntent, Mark {
   /** The key of the code host. */
   readonly host: string;
   readonly target: RepositoryName;
 }
 
-/** Without an intent, nothing of it is at the host. */
-type Stored = StoredIntent | Mark;
-
 export type BegunPush =
   /** The same push is in progress. */
   | { readonly kind: 'busy' }
-  /** The same push was held within the last day, by whomever. */
-  | { readonly kind: 'held' }
   | {
       readonly kind: 'begun';
       readonly lease: number;
-      readonly intent: PushIntent;
+      /** What the first attempt has decided; null: there was none, and nothing was proposed. */
+      readonly intent: PushIntent | null;
       readonly isRepeated: boolean;
     };
 
@@ -82,51 +67,32 @@ export class PendingPush extends DurableObject<Env> {
   /**
    * Only one attempt at a time works on a push.
    * @param hash of the push: on one machine all pushes share an object. @param host the key of the code host.
-   * @param proposed what the push decides unless it is a retry; with `isHeld` it is only to be held.
-   * @param at milliseconds since 1970. @param despiteHeld it goes on, too, if it was held.
+   * @param proposed what the push decides unless it is a retry; null: nothing is stored.
+   * @param at milliseconds since 1970.
    */
   async begin(
     hash: string,
     host: string,
     target: RepositoryName,
-    proposed: PushIntent & { readonly isHeld?: true },
+    proposed: PushIntent | null,
     at: number,
-    despiteHeld = false,
   ): Promise<BegunPush> {
-    const earlier = this.ctx.storage.kv.get<Stored>(hash);
-    const wasHeld = earlier?.isHeld === true && at < earlier.until;
-    if (wasHeld && !despiteHeld) return { kind: 'held' };
     const lease = this.#leaseOf(hash).take(at);
     if (lease === null) return { kind: 'busy' };
-    if (isIntent(earlier) && at < earlier.until) {
+    const earlier = this.ctx.storage.kv.get<Stored>(hash);
+    if (earlier !== undefined && at < earlier.until) {
       const { prHash, committedAt } = earlier;
       return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
     }
-    const { prHash, committedAt, isHeld } = proposed;
-    await this.#store(
-      hash,
-      isHeld
-        ? { isHeld, until: at + HELD_LIFE_MS }
-        : { prHash, committedAt, host, target, until: at + LIFE_MS, ...(wasHeld && { isHeld: true }) },
-    );
-    return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: false };
+    if (proposed !== null) await this.#store(hash, { ...proposed, host, target, until: at + LIFE_MS });
+    return { kind: 'begun', lease, intent: proposed, isRepeated: false };
   }
 
-  /** Whether the same push was held within the last day, by whomever. @param at milliseconds since 1970. */
-  async isHeld(hash: string, at: number): Promise<boolean> {
-    const stored = this.ctx.storage.kv.get<Stored>(hash);
-    return stored?.isHeld === true && at < stored.until;
-  }
-
-  /**
-   * @param isAnswered true: the answer was sent, and the push is over. False: it may be retried.
-   * @param isHeld it is held now.
-   */
-  async end(hash: string, lease: number, isAnswered: boolean, isHeld = false): Promise<void> {
+  /** @param isAnswered true: the answer was sent, and the push is over. False: it may be retried. */
+  async end(hash: string, lease: number, isAnswered: boolean): Promise<void> {
     if (!this.#leaseOf(hash).release(lease)) return;
     this.#leases.delete(hash);
-    if (isHeld) await this.#forget(hash, { isHeld, until: Date.now() + HELD_LIFE_MS });
-    else if (isAnswered && this.ctx.storage.kv.get(hash) !== undefined) await this.#forget(hash);
+    if (isAnswered && this.ctx.storage.kv.get(hash) !== undefined) await this.#forget(hash);
   }
 
   override async alarm(): Promise<void> {
@@ -149,7 +115,7 @@ export class PendingPush extends DurableObject<Env> {
     // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
     const lease = this.#leaseOf(hash).take(now);
     if (lease === null) return;
-    const isOver = !isIntent(stored) || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored));
+    const isOver = now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored));
     await this.end(hash, lease, isOver);
   }
 
@@ -164,7 +130,7 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /** False if it has to be tried again. */
-  async #isClearedUp({ host: hostKey, target, prHash, committedAt }: StoredIntent): Promise<boolean> {
+  async #isClearedUp({ host: hostKey, target, prHash, committedAt }: Stored): Promise<boolean> {
     const result = configOf(this.env);
     if (result.kind === 'invalid') return false;
     const host = hostWithKey(result.config, hostKey);
@@ -196,27 +162,16 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
-   * @param mark what stays of it.
-   *
    * A row that is only deleted stays readable in the file until the last push has ended. While others are under way,
    * that is the lesser evil: `keepOnly` could lose them if the machine died in that moment, and a retry would open a
    * second pull request.
    */
-  async #forget(hash: string, mark: Mark | null = null): Promise<void> {
+  async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
-    const others = this.#stored().filter(([other]) => other !== hash);
-    if (others.some(([, stored]) => isIntent(stored))) {
-      if (mark === null) storage.kv.delete(hash);
-      else await this.#store(hash, mark);
-      return;
-    }
-    const left = mark === null ? others : [...others, [hash, mark] as const];
-    await keepOnly(storage, left, earliest(...left.map(([, { until }]) => until)));
+    if (this.#stored().some(([other]) => other !== hash)) storage.kv.delete(hash);
+    else await keepOnly(storage, [], null);
   }
 }
-
-const isIntent = (stored: Stored | undefined): stored is StoredIntent =>
-  stored !== undefined && 'prHash' in stored;
 
 /**
  * The pull request that a push has opened which died and was not repeated. Null if there is none: then the branch on

@@ -11,9 +11,9 @@ import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
-import { openActivity } from '../../host/open.ts';
+import { openActivity, openRepositories } from '../../host/open.ts';
 import { publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
-import { pullRequestPath } from '../../pr-hash.ts';
+import { pullRequestPath, workBranch } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/opened.ts';
@@ -257,12 +257,18 @@ export class PullRequest extends DurableObject<Env> {
     // Nobody can be asked.
     if (host === undefined || host.token === null) return true;
     const http = (this.#http ??= openHttp(result.config));
-    const activity = openActivity(openHostAccess(this.env, result.config, host, http), () => {});
+    const access = openHostAccess(this.env, result.config, host, http);
     const name = { owner: record.owner, name: record.repo };
-    return activity.pullRequest(name, number).then(
-      (shown) => shown !== null,
-      () => false,
-    );
+    try {
+      if ((await openActivity(access, () => {}).pullRequest(name, number)) !== null) return true;
+      // Where a host does not show one by its number, its list decides.
+      const repositories = openRepositories(access);
+      const { login } = await repositories.account();
+      const head = { owner: login, branch: workBranch(record.prHash) };
+      return (await repositories.findPullRequest(name, head))?.number === number;
+    } catch {
+      return false;
+    }
   }
 
   /** Whatever goes wrong, the entry stays in the outbox and is tried again. */

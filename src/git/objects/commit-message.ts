@@ -48,7 +48,8 @@ function decoderOf(encoding: string): TextDecoder | null {
   return null;
 }
 
-function decode({ encoding, message }: Pick<Commit, 'message' | 'encoding'>): string {
+/** The text of a message, in the encoding that its commit names. */
+export function decodedMessage({ encoding, message }: Pick<Commit, 'message' | 'encoding'>): string {
   // If nobody knows the encoding, UTF-8 shows most of it.
   return (decoderOf(encoding ?? 'utf-8') ?? new TextDecoder()).decode(message);
 }
@@ -62,7 +63,7 @@ export function cut(text: string, maxLength: number): string {
 
 export function pullRequestText(commit: Pick<Commit, 'message' | 'encoding'>): PullRequestText {
   // The host's JSON fields do not accept NUL, and it has no meaning in a message.
-  const message = decode(commit).replaceAll('\0', '').trimStart();
+  const message = decodedMessage(commit).replaceAll('\0', '').trimStart();
   const lineEnd = message.indexOf('\n');
   const title = (lineEnd < 0 ? message : message.slice(0, lineEnd)).trim();
   const body = lineEnd < 0 ? '' : message.slice(lineEnd + 1).trim();

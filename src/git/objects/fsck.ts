@@ -26,19 +26,23 @@ const SAYS = {
   gitmodulesSymlink: 'its ".gitmodules" is a symbolic link',
   gitmodulesName: 'the name of a submodule leads out of it with ".."',
   gitmodulesUrl: 'the address of a submodule is not one',
+  halfUrl: 'the address of a submodule has a colon where a slash should be',
   gitmodulesPath: 'the path of a submodule begins with "-"',
   gitmodulesUpdate: 'a submodule is updated by a command',
 } as const;
 
 export type FsckId = keyof typeof SAYS;
 
-/** GitHub takes it, and GitLab does not: ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160. */
-const TAKEN_BY_SOME: ReadonlySet<FsckId> = new Set(['zeroPaddedFilemode']);
+/**
+ * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Half an address
+ * for SSH behind `https://`: Git since 2.44 does not, and public repositories have it (ThrowTheSwitch/CMock#496).
+ */
+const TAKEN_BY_SOME: ReadonlySet<FsckId> = new Set(['zeroPaddedFilemode', 'halfUrl']);
 
 const MAX_NAME_BYTES = 4_096;
 
 export function sayFsck(id: FsckId): string {
-  return `${SAYS[id]} (${id})`;
+  return `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
 }
 
 export function isTakenBySome(id: FsckId): boolean {
@@ -102,13 +106,15 @@ export function faultsOfGitmodules(content: Uint8Array): ReadonlySet<FsckId> {
 function faultOfSetting(key: string, value: string): FsckId | null {
   if (key === 'path') return value.startsWith('-') ? 'gitmodulesPath' : null;
   if (key === 'update') return value.startsWith('!') ? 'gitmodulesUpdate' : null;
-  return key === 'url' && (value.startsWith('-') || isNoWebAddress(value)) ? 'gitmodulesUrl' : null;
+  return key === 'url' ? faultOfUrl(value) : null;
 }
 
-/** `https://host:owner/name` is half an address for SSH: Git wants the number of a port there. */
-function isNoWebAddress(url: string): boolean {
-  if (!/^https?:\/\//i.test(url)) return false;
+function faultOfUrl(url: string): FsckId | null {
+  if (url.startsWith('-')) return 'gitmodulesUrl';
+  if (!/^https?:\/\//i.test(url)) return null;
+  if (/%0a/i.test(url)) return 'gitmodulesUrl';
+  // `https://host:owner/name`: the number of a port belongs there.
   const [, , authority = ''] = url.split('/', 3);
   const host = authority.slice(authority.lastIndexOf('@') + 1);
-  return /^[^:[]*:.*\D/.test(host) || /%0a/i.test(url);
+  return /^[^:[]*:.*\D/.test(host) ? 'halfUrl' : null;
 }

@@ -15,9 +15,9 @@ export const HOME_TEXTS: readonly SearchedText[] = ['home', 'Users'].map((folder
   maxCopied: 0,
 }));
 
-/** Also behind the options of compilers. */
+/** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, in WSL, Git Bash and Cygwin, and on other disks. */
 const PATHS =
-  /(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/home\/|\/Users\/|[A-Za-z]:\\\\?Users\\\\?)([\p{L}\p{N}_][^/\\\s"'<>|:*?]{0,63})(?=[/\\]|$)/gu;
+  /(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/(?:mnt\/|cygdrive\/)?[a-z]|\/(?:var|usr|export)|\/Volumes\/[\w.-]{1,40}|[A-Za-z]:)?(?:\/(?:home|Users)\/|\\{1,2}Users\\{1,2})([\p{L}\p{N}_][^/\\\s"'<>|:*?]{0,63})(?=[/\\]|$)/gu;
 /** What tools and documents call somebody. */
 const NOBODYS = new Set(
   'user,username,you,me,name,runner,ubuntu,vagrant,vscode,codespace,jenkins,circleci,node,git,root,app,shared,public'

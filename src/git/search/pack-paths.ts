@@ -49,9 +49,10 @@ export class PackPaths {
     this.#addEntries(text, null);
   }
 
-  /** The id of the object whose entry begins there; null if it is not known. */
-  oidAt(offset: number): Oid | null {
-    return this.#oids.get(offset) ?? null;
+  /** The path of the object whose entry begins there, as far as it is known. */
+  pathAt(offset: number): string | null {
+    const oid = this.#oids.get(offset) ?? null;
+    return oid === null ? null : this.pathOf(oid);
   }
 
   /** The path of a file or folder, as far as it is known. */

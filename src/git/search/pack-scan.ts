@@ -32,6 +32,29 @@ export interface Suspect {
   readonly mayHaveMore: boolean;
 }
 
+/** What a file is that a search of bytes does not read. */
+export interface FileKind {
+  /** Completes "It is a …". */
+  readonly name: string;
+  /** What it says of its maker, by as much of it as is kept. Null: nobody reads it. */
+  readonly read: ((head: Uint8Array) => readonly string[]) | null;
+}
+
+export interface OpaqueFile {
+  /** Where its entry begins. */
+  readonly offset: number;
+  readonly kind: string;
+  /** What it says of its maker, as far as it was read. */
+  readonly tells: readonly string[];
+}
+
+/** By this many of its bytes, a kind is known. */
+const FIRST_BYTES = 264;
+/** Cameras write what they tell in the first two segments of 64 KiB. */
+export const MAX_HEAD_BYTES = 128 * 1024;
+/** More are not remembered. */
+const MAX_OPAQUE = 100;
+
 /** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
@@ -50,11 +73,12 @@ export class PackScan implements ContentListener, InstructionListener {
   readonly homeFolders = new Set<string>();
   /** Lines of files with a name or login of one word. */
   readonly words = new Set<string>();
-  /** Whether a file holds a NUL near its beginning, as Git tells binary files. */
-  hasBinaries = false;
+  /** Files that were not searched, the first ones. */
+  readonly opaque: OpaqueFile[] = [];
   /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
   usesOffsets = false;
   readonly #names: SearchedNames;
+  readonly #kindOf: (first: Uint8Array) => FileKind | null;
   readonly #delta = new DeltaReader(this);
   readonly #named: Suspect[] = [];
   readonly #others: Suspect[] = [];
@@ -66,13 +90,20 @@ export class PackScan implements ContentListener, InstructionListener {
   #mayHaveMore = false;
   /** Where the last copy ended in the base; -1: nothing was copied yet. */
   #copiedTo = -1;
+  /** The beginning of a file, while its kind is not known, or is one that is read. */
+  readonly #head = new Uint8Array(MAX_HEAD_BYTES);
+  #headLength = 0;
+  #isAtHead = false;
+  #kind: FileKind | null = null;
   /** Bytes since the beginning, or since the last copy. */
   #seenBytes = 0;
   /** The last of them. */
   #before: Uint8Array = NOTHING;
 
-  constructor(names: SearchedNames) {
+  /** @param kindOf what a file is, by its first bytes; null: searching it is enough. */
+  constructor(names: SearchedNames, kindOf: (first: Uint8Array) => FileKind | null) {
     this.#names = names;
+    this.#kindOf = kindOf;
   }
 
   /** Those with a name first. */
@@ -84,6 +115,7 @@ export class PackScan implements ContentListener, InstructionListener {
     [this.#type, this.#offset] = [type, offset];
     [this.#sightings, this.#mayHaveMore] = [[], false];
     [this.#copiedTo, this.#seenBytes, this.#before] = [-1, 0, NOTHING];
+    [this.#headLength, this.#isAtHead, this.#kind] = [0, type !== OBJ_TREE, null];
     this.usesOffsets ||= type === OBJ_OFS_DELTA;
     this.#names.search.begin();
     if (this.#isDelta) this.#delta.begin();
@@ -91,7 +123,6 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   content(bytes: Uint8Array): void {
-    if (this.#type === OBJ_BLOB && this.#seenBytes === 0) this.hasBinaries ||= bytes.includes(0);
     if (this.#isDelta) this.#delta.take(bytes);
     else this.inserted(bytes);
     // What is found next may have begun here. The piece itself is used again.
@@ -100,6 +131,7 @@ export class PackScan implements ContentListener, InstructionListener {
 
   /** Of a delta, or of a whole object. */
   inserted(bytes: Uint8Array): void {
+    if (this.#isAtHead) this.#takeHead(bytes);
     const { search } = this.#names;
     for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
       this.#found(bytes, at);
@@ -112,6 +144,7 @@ export class PackScan implements ContentListener, InstructionListener {
 
   copied(offset: number, length: number): void {
     const { search } = this.#names;
+    this.#endHead();
     // It repeats or moves text: copies may come together to a name. An ordinary change goes through its base once.
     if (offset < this.#copiedTo) this.#mayHaveMore = true;
     this.#copiedTo = offset + length;
@@ -125,12 +158,42 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   end(): void {
+    this.#endHead();
     if (this.#names.search.findEnd()) this.#found(NOTHING, 1);
     const isNamed = this.#sightings.length > 0;
     if (!isNamed && !this.#mayHaveMore) return;
     const list = isNamed ? this.#named : this.#others;
     if (list.length === MAX_SUSPECTS) this.isCut = true;
     else list.push({ offset: this.#offset, sightings: this.#sightings, mayHaveMore: this.#mayHaveMore });
+  }
+
+  #takeHead(bytes: Uint8Array): void {
+    let start = 0;
+    if (this.#headLength < FIRST_BYTES) {
+      start = this.#keepHead(bytes.subarray(0, FIRST_BYTES - this.#headLength));
+      if (this.#headLength < FIRST_BYTES) return;
+      this.#kind = this.#kindOf(this.#head.subarray(0, FIRST_BYTES));
+      // Of most files, nothing more is kept.
+      if (this.#kind === null) this.#isAtHead = false;
+      else if (this.#kind.read === null) this.#endHead();
+    }
+    if (this.#isAtHead) this.#keepHead(bytes.subarray(start, start + MAX_HEAD_BYTES - this.#headLength));
+  }
+
+  #keepHead(bytes: Uint8Array): number {
+    this.#head.set(bytes, this.#headLength);
+    this.#headLength += bytes.length;
+    return bytes.length;
+  }
+
+  /** Of a delta, only what it inserts at the beginning tells its kind. */
+  #endHead(): void {
+    if (!this.#isAtHead) return;
+    this.#isAtHead = false;
+    const head = this.#head.subarray(0, this.#headLength);
+    const kind = this.#kind ?? this.#kindOf(head);
+    if (kind === null || this.opaque.length === MAX_OPAQUE) return;
+    this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 
   get #isDelta(): boolean {
@@ -155,7 +218,8 @@ export class PackScan implements ContentListener, InstructionListener {
         // What is surely a name comes first, and is one in other forms, too.
         if (whole === undefined) this.#noteWord(bytes, at);
       } else if (kind === 'credential') {
-        if (this.#sightings.length === MAX_SIGHTINGS) continue;
+        // A name must find room.
+        if (this.#sightings.length >= MAX_SIGHTINGS - 1) continue;
         credential ??= this.#credential(bytes, at - letters.length, text);
         if (credential !== null) whole ??= text;
       }

@@ -28,7 +28,7 @@ import {
 import type { Credential } from './credentials.ts';
 import { linesAt } from './excerpts.ts';
 import { PackPaths } from './pack-paths.ts';
-import { PackScan, type Suspect } from './pack-scan.ts';
+import { type FileKind, type OpaqueFile, PackScan, type Suspect } from './pack-scan.ts';
 import type { FoundSpan, SearchedNames } from './searched-names.ts';
 
 export interface SearchQuestions {
@@ -63,13 +63,16 @@ export interface PackFindings {
   readonly homeFolders: readonly string[];
   /** Lines of files with a name or login of one word, also those that upstream has. */
   readonly words: readonly string[];
-  readonly hasBinaries: boolean;
+  /** New and changed files of kinds that are not searched, with their paths, as far as these are known. */
+  readonly opaque: readonly (Omit<OpaqueFile, 'offset'> & { readonly path: string | null })[];
   /** Paths of new files, and of changed ones that the pack has as a whole, as far as they are known; null: too large. */
   readonly files: readonly string[] | null;
 }
 
 /** So many are compared with upstream's. */
 const MAX_FOUND = 1_000;
+/** Of these, what only looks like a credential. Ten are shown. */
+const MAX_LIKELY = 100;
 /** The host is asked for no more. */
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
@@ -81,6 +84,7 @@ const LEAST_ROOM = 64 * 1024;
 const ROOM_FOR_PACK = 4;
 
 /**
+ * @param kindOf what a file is, by its first bytes; null: it is searched like any other.
  * @param memory where what is resolved is counted meanwhile. @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
  */
@@ -88,16 +92,20 @@ export async function searchPack(
   pack: StoredPack,
   names: SearchedNames,
   questions: SearchQuestions,
+  kindOf: (first: Uint8Array) => FileKind | null,
   memory: Memory,
   maxHits: number,
 ): Promise<PackFindings> {
-  const scan = new PackScan(names);
+  const scan = new PackScan(names, kindOf);
   await walk(pack, scan.walker, 0);
-  const { suspects, hasGitlinks, hasBinaries, homeFolders, words } = scan;
-  const noted = { hasGitlinks, hasBinaries, homeFolders: [...homeFolders], words: [...words] };
+  const { suspects, opaque, hasGitlinks, homeFolders, words } = scan;
+  const noted = { hasGitlinks, homeFolders: [...homeFolders], words: [...words] };
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
-  if (suspects.length === 0 && !isSmall) return { hits: [], isComplete: true, files: null, ...noted };
-  const paths = new PackPaths(suspects.map(({ offset }) => offset));
+  const paths = new PackPaths([...suspects, ...opaque].map(({ offset }) => offset));
+  const withPaths = () =>
+    opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) }));
+  if (suspects.length === 0 && !isSmall)
+    return { hits: [], isComplete: true, files: null, opaque: withPaths(), ...noted };
   const objects = new PackedObjects(pack, memory);
   const search = { names, questions, objects, paths, room: LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength };
   let index: PackIndex | null = null;
@@ -116,9 +124,12 @@ export async function searchPack(
     if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
     const upstreams = await readUpstream(search, look.found);
     return {
-      hits: newHits(look.found, paths, upstreams).slice(0, maxHits),
+      hits: newHits(look.found, paths, upstreams)
+        .toSorted((a, b) => rankOf(a) - rankOf(b))
+        .slice(0, maxHits),
       isComplete: look.isComplete && !scan.isCut,
       files: isSmall ? paths.newFiles() : null,
+      opaque: withPaths(),
       ...noted,
     };
   } finally {
@@ -151,6 +162,7 @@ class CloserLook {
   /** False if something was not searched. */
   isComplete = true;
   readonly #names: SearchedNames;
+  #likelyLeft = MAX_LIKELY;
 
   constructor(names: SearchedNames) {
     this.#names = names;
@@ -170,8 +182,10 @@ class CloserLook {
   #search(object: PackedObject, offset: number): void {
     const { type, content, delta } = object;
     const spans = this.#names.spansIn(content);
-    const added = delta === null ? spans : spans.filter(notCopied(spans, delta));
-    if (added.length === 0) return;
+    const news = delta === null ? spans : spans.filter(notCopied(spans, delta));
+    if (news.length === 0) return;
+    // Folders are read in order; in a file, what may be nothing must not take the place of a name.
+    const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
     const oid = hashObject(type, content);
     const kind = type === 'tree' ? 'name' : 'content';
     for (const line of linesAt(object, added.slice(0, MAX_FOUND))) {
@@ -181,6 +195,7 @@ class CloserLook {
   }
 
   #add(found: Found): void {
+    if (found.credential?.isProven === false && --this.#likelyLeft < 0) return;
     if (this.found.length < MAX_FOUND) this.found.push(found);
     else this.isComplete = false;
   }
@@ -238,14 +253,17 @@ async function readUpstream(
 
 function newHits(found: readonly Found[], paths: PackPaths, upstreams: UpstreamsLines): ContentHit[] {
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
-    const id = oid ?? paths.oidAt(offset);
-    const path = id === null ? null : paths.pathOf(id);
+    const path = oid === null ? paths.pathAt(offset) : paths.pathOf(oid);
     // Only the root folder has no name.
     const place = path ?? (kind === 'name' ? '' : null);
     const isUpstreams = line !== null && place !== null && upstreams.get(place)?.has(line);
     return isUpstreams ? [] : { excerpt, kind, text, credential, path };
   });
 }
+
+/** Names and ids, then credentials that are proven, then what only looks like one. */
+const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
+  credential === null ? 0 : credential.isProven ? 1 : 2;
 
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
 function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {

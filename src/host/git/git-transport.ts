@@ -52,7 +52,7 @@ export class GitTransport {
 
   /**
    * @param memory what the request holds that all this is for. Lists of refs stay in it until its end.
-   * @param visibility null: upstream's repositories are listed without the bot's token.
+   * @param visibility null: upstream's repositories are never listed with the bot's token.
    */
   constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, visibility: Visibility | null) {
     this.#http = http;
@@ -154,23 +154,13 @@ export class GitTransport {
   }
 
   /**
-   * Reads in the name of the bot where that shows nothing but what the public sees: its own forks, and repositories
-   * that are known to be public. Others are asked for without a token; where the host limits that by address, it is
-   * first asked whether the repository is public.
+   * Reads the bot's own forks in its name, and everything else without a token: the host must not see who reads for whom.
+   * Only where it limits reads by address, it is asked whether the repository is public, and the bot reads it.
    */
   async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
     const readAs = (caller: Caller) => withRetries(this.#clock, () => read(caller));
     const visibility = this.#visibility;
     if (owner === 'bot') return readAs('bot');
-    if (visibility?.isKnownPublic(repository) === true) {
-      try {
-        return await readAs('bot');
-      } catch (error) {
-        // The public may read on while the bot is to wait, or is refused.
-        if (!isHostError(error, 'rate-limited') && !isHostError(error, 'refused')) throw error;
-        return readAs('public');
-      }
-    }
     try {
       return await readAs('public');
     } catch (error) {

@@ -12,9 +12,7 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 
 /** Tells whether a repository is public. */
 export interface Visibility {
-  /** As far as is known. */
-  isKnownPublic(repository: RepositoryName): boolean;
-  /** Asks the host. Rejects with HostError. */
+  /** Asks the host, if it is not known. Rejects with HostError. */
   isPublic(repository: RepositoryName): Promise<boolean>;
 }
 
@@ -59,7 +57,7 @@ export function visibilityAt(
   clock: Clock,
 ): Visibility {
   return {
-    isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, clock.now()),
-    isPublic: async (repository) => !(await host.repository(repository)).isPrivate,
+    isPublic: async (repository) =>
+      isKnownPublic(apiUrl, repository, clock.now()) || !(await host.repository(repository)).isPrivate,
   };
 }

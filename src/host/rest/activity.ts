@@ -5,7 +5,7 @@
  * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so the
  * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
  */
-import { unlessMissing } from '../../host-error.ts';
+import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 import type {
   Account,
@@ -64,10 +64,13 @@ export class RestActivity implements ActivityHost {
     return readAccount(this.#rest);
   }
 
-  async isHidden(login: string): Promise<boolean> {
+  async isHidden(login: string): Promise<boolean | null> {
     if (!this.#rest.differences.hidesFlagged) return false;
-    const shown = this.#public.call('GET /users/{username}', { username: login });
-    return (await unlessMissing(() => shown)) === null;
+    return this.#public.call('GET /users/{username}', { username: login }).then(
+      () => false,
+      // Without a token, the calls of an address may be used up by others.
+      (error: unknown) => (hostFailureOf(error).status === 404 ? true : null),
+    );
   }
 
   async feed(
@@ -75,28 +78,26 @@ export class RestActivity implements ActivityHost {
     ifModifiedSince: string | null,
     wantsMore: (page: readonly FeedThread[]) => boolean,
   ): Promise<Feed> {
-    return this.#rest.retried(async () => {
-      const query = { all: true, since: moment(since), ...this.#rest.differences.feedQuery };
-      // Further pages are requested without the condition, because an old page may be unmodified.
-      const condition = ifModifiedSince === null ? {} : { 'if-modified-since': ifModifiedSince };
-      const threads: FeedThread[] = [];
-      let said: Omit<Feed, 'threads'> | null = null;
-      for await (const { status, header, data } of this.#rest.pages('GET /notifications', query, condition)) {
-        const seconds = Number(header('x-poll-interval') ?? Number.NaN);
-        const pollIntervalMs = (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
-        if (status === 304) return { threads: null, lastModified: ifModifiedSince, pollIntervalMs };
-        said ??= { lastModified: header('last-modified'), pollIntervalMs };
-        const shown = data.flatMap((entry) => pullRequestThread(entry));
-        threads.push(...shown);
-        if (!wantsMore(shown)) break;
-      }
-      if (said === null) throw new TypeError('the host answers without a page');
-      return { threads, ...said };
-    });
+    const query = { all: true, since: moment(since), ...this.#rest.differences.feedQuery };
+    // Further pages are requested without the condition, because an old page may be unmodified.
+    const condition = ifModifiedSince === null ? {} : { 'if-modified-since': ifModifiedSince };
+    const threads: FeedThread[] = [];
+    let said: Omit<Feed, 'threads'> | null = null;
+    for await (const { status, header, data } of this.#rest.pages('GET /notifications', query, condition)) {
+      const seconds = Number(header('x-poll-interval') ?? Number.NaN);
+      const pollIntervalMs = (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
+      if (status === 304) return { threads: null, lastModified: ifModifiedSince, pollIntervalMs };
+      said ??= { lastModified: header('last-modified'), pollIntervalMs };
+      const shown = data.flatMap((entry) => pullRequestThread(entry));
+      threads.push(...shown);
+      if (!wantsMore(shown)) break;
+    }
+    if (said === null) throw new TypeError('the host answers without a page');
+    return { threads, ...said };
   }
 
   async pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null> {
-    return this.#unlessMissing(async () => {
+    return unlessMissing(async () => {
       const pull = await readPull(this.#rest, repository, number);
       const branch = branchOf(this.#rest, pull);
       return {
@@ -117,7 +118,7 @@ export class RestActivity implements ActivityHost {
     since: number,
   ): Promise<readonly Remark[] | null> {
     const from = moment(since);
-    return this.#unlessMissing(async () => {
+    return unlessMissing(async () => {
       const [comments, reviews] = await Promise.all([
         readComments(this.#rest, repository, number, from),
         // They cannot be asked for from a moment on.
@@ -131,7 +132,7 @@ export class RestActivity implements ActivityHost {
   }
 
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
-    return this.#unlessMissing(async () => {
+    return unlessMissing(async () => {
       const isKnown = isKnownPublic(this.#rest.apiUrl, repository, this.#rest.clock.now());
       // The bot may see more than the public.
       if (!isKnown && (await lookUp(this.#rest, repository)).isPrivate) return null;
@@ -148,10 +149,6 @@ export class RestActivity implements ActivityHost {
       const renamed = await readConversation(this.#rest, there, to.index);
       return 'movedTo' in renamed ? null : renamed;
     });
-  }
-
-  #unlessMissing<T>(read: () => Promise<T>): Promise<T | null> {
-    return unlessMissing(() => this.#rest.retried(read));
   }
 }
 

@@ -37,7 +37,7 @@ export class AgitRepositories extends RestRepositories implements AgitHost {
       const { title, body } = shownText(text);
       const beginning = Buffer.from(body).subarray(0, MAX_DESCRIPTION_BYTES).toString();
       // A line break stands for an empty one, which the server would fill in.
-      pushOptions.push(`title=${oneLine(title)}`, `description=${encoded(beginning || '\n')}`);
+      pushOptions.push(`title=${oneLine(title)}`, `description=${oneLine(beginning || '\n')}`);
     }
     return { refName: `refs/for/${base}`, pushOptions };
   };
@@ -137,13 +137,10 @@ function shownText({ title, body, isDraft }: NonNullable<AgitRequest['text']>): 
   return { title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title, body };
 }
 
-/** Older servers do not know the encoding, and most titles need none. */
-function oneLine(title: string): string {
-  return /[\0\n]/.test(title) || title.startsWith(ENCODED) ? encoded(title) : title;
-}
-
-function encoded(value: string): string {
-  return ENCODED + Buffer.from(value).toString('base64');
+/** Encoded only where it must be: servers that do not know the encoding tell their watchers what was sent. */
+function oneLine(text: string): string {
+  const isPlain = !/[\0\r\n]/.test(text) && !text.startsWith(ENCODED);
+  return isPlain ? text : ENCODED + Buffer.from(text).toString('base64');
 }
 
 /** Whether a pull request has the text that it was to have. Servers trim it. */

@@ -18,6 +18,9 @@ import { RestRepositories } from './repositories.ts';
 /** The host may not know a branch yet that was pushed a moment ago. */
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000];
 
+/** Of an upstream commit, in the name of a branch. */
+const OWN_NAME_LENGTH = 12;
+
 export class ForkRepositories extends RestRepositories implements ForkHost {
   readonly way = 'fork';
 
@@ -73,9 +76,20 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
     if (tip === upstreamTip) return;
     if (tip === null) {
       const refusal = await this.#createBranch(fork, branch, ground);
-      if (refusal !== null && (await this.#branchTip(fork, branch)) === null) throw refusal;
+      if (refusal !== null && (await this.#branchTip(fork, branch)) === null)
+        return this.#keepUnderOwnName(fork, upstreamTip, refusal);
     }
     await this.syncBranch(fork, upstream);
+  }
+
+  /**
+   * An old branch may be in the way: Git keeps no `release` beside `release/1.0`. The commits count, not the name.
+   * @throws `refusal` if that does not help.
+   */
+  async #keepUnderOwnName(fork: RepositoryName, tip: Oid, refusal: HostError): Promise<void> {
+    const name = `base-${tip.slice(0, OWN_NAME_LENGTH)}`;
+    const isThere = (await this.#createBranch(fork, name, tip)) === null;
+    if (!isThere && (await this.#branchTip(fork, name)) !== tip) throw refusal;
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {

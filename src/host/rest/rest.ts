@@ -31,6 +31,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 /** Of one list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;
+/** Of a refusal that is no JSON, so much is read. */
+const MAX_RAW_CHARACTERS = 4 * 1024;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** Longer answers, such as pages of comments, are counted in the isolate's memory. */
@@ -272,7 +274,7 @@ function wordsOf(
   const sentences = [message, ...details.map(({ words }) => words), explanation].filter(isText).join(' ');
   const detail = details.find(({ words }) => words !== '')?.words;
   return {
-    text: typeof body === 'object' ? sentences : raw,
+    text: typeof body === 'object' ? sentences : raw.slice(0, MAX_RAW_CHARACTERS),
     codes: details.map(({ code }) => code).filter(isText),
     says: hostText([message, detail].filter(isText).join(': ')),
   };

@@ -60,28 +60,28 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
   );
 }
 
-export interface HeldChange extends Kept {
+export interface DelayedChange {
   /** Why and until when. */
   readonly sentence: string;
-  /** Of the service. */
+  /** Of the delayed push. */
   readonly page: string;
-  readonly withdrawal: string;
 }
 
-export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, held: HeldChange): Page {
-  const { sentence, page, withdrawal } = held;
+export function changeDelayedPage(
+  frame: Pick<FormFrame, 'repository' | 'home'>,
+  { sentence, page }: DelayedChange,
+): Page {
   return formPage(
-    'Your change is held',
+    'Your change waits',
     frame,
     html`${sentence}`,
-    keepCard(
-      held,
-      'You need the hash to find it again: nobody can look it up for you. To give it up, or to withdraw the pull request later, you also need the key.',
-      html`<ul>
-        <li><a href="${page}">See its state</a>. The address of the pull request will be there.</li>
-        <li><a href="${withdrawal}">Give it up</a>.</li>
-      </ul>`,
-    ),
+    html`<section class="card">
+      <p>
+        Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the
+        change now, or give it up. Once it is published, the page shows the pull request and its key.
+      </p>
+      <p><a href="${page}" class="mono">${page}</a></p>
+    </section>`,
   );
 }
 
@@ -102,7 +102,6 @@ export function withdrawPage(form: FormFrame & PullRequestKey): Page {
 }
 
 const HEADINGS: Readonly<Record<Withdrawn['kind'], string>> = {
-  'given-up': 'Your push is given up',
   closed: 'Your pull request is withdrawn',
   merged: 'It was already merged',
   gone: 'Your pull request is gone',
@@ -110,11 +109,11 @@ const HEADINGS: Readonly<Record<Withdrawn['kind'], string>> = {
 };
 
 export function withdrawnPage(frame: Pick<FormFrame, 'repository' | 'home'>, withdrawn: Withdrawn): Page {
-  const url = 'prUrl' in withdrawn ? withdrawn.prUrl : null;
+  const url = withdrawn.prUrl;
   return formPage(
     HEADINGS[withdrawn.kind],
     frame,
-    url === null ? html`` : html`<a href="${safeUrl(url)}">${url}</a>`,
+    html`<a href="${safeUrl(url)}">${url}</a>`,
     html`<p>${farewell(withdrawn).join(' ')}</p>`,
   );
 }

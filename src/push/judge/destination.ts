@@ -1,107 +1,41 @@
-/** Where a push goes: whether upstream takes it, for which branch it is, and which pull request it updates. */
+/** For which branch of upstream a push is. */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
 import { oneLine } from '../../host-text.ts';
-import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import type { PushSettings } from '../push-host.ts';
-import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { NamedPullRequest } from '../verdict/verdict.ts';
 import type { Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
 
-/** Upstream as it takes pull requests. */
-export type OpenUpstream = Upstream & { readonly defaultBranch: Ref };
+/** Upstream with a branch that pull requests can be for. */
+export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /**
  * @param branch that the push names: it stands in for a default branch that does not exist.
- * @throws Refusal if it takes no pull requests, or none of ours.
+ * @throws Refusal if there is nothing that a pull request could be for.
  */
-export function openUpstream(
-  upstream: Upstream,
-  { maxRepositoryMb, issueFormUrl }: Pick<PushSettings, 'maxRepositoryMb' | 'issueFormUrl'>,
-  branch: string | null,
-): OpenUpstream {
-  const { repository, policy, refs } = upstream;
+export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
+  const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
-  const sizeMb = Math.ceil(repository.sizeKb / 1024);
-  if (sizeMb > maxRepositoryMb) {
-    throw new Refusal('repository-size', 'the repository is too large', [
-      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
-    ]);
-  }
-  if (repository.isArchived) {
-    throw new Refusal('archived', 'the repository is archived', [
-      `${fullName(repository)} accepts no more changes.`,
-    ]);
-  }
-  if (repository.pullRequests !== 'all') {
-    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
-    throw new Refusal('policy', 'not accepted by the repository', [
-      closedSentence(repository, repository.pullRequests),
-      ...(takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : []),
-    ]);
-  }
+  if (defaultBranch !== null) return { ...upstream, defaultBranch };
   const branches = refs.filter(({ name }) => name.startsWith('refs/heads/'));
-  if (defaultBranch === null && branches.length > 0) {
-    const names = branches
-      .slice(0, MOST_NAMED)
-      .map(({ name }) => `"${oneLine(name.slice('refs/heads/'.length))}"`);
-    const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
-    throw new Refusal('base', 'there is no default branch', [
-      `The default branch of ${fullName(repository)} does not exist. It has ${names.join(', ')}${more}.`,
-      'Name one of them with -o base=<branch>.',
-    ]);
-  }
-  if (defaultBranch === null) {
+  if (branches.length === 0) {
     throw new Refusal('empty', 'the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
   }
-  if (policy === undefined) {
-    throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
-      'Nothing was changed. Push again later.',
-    ]);
-  }
-  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
-  if (refusal !== null) throw new Refusal('policy', 'not accepted by the repository', [refusal]);
-  return { ...upstream, defaultBranch };
-}
-
-export interface Named {
-  /** Null: the push names no pull request, or one that nobody knows. */
-  readonly named: Omit<NamedPullRequest, 'tip'> | null;
-  readonly claim: ClaimedUpdate | null;
-}
-
-/**
- * The pull request that a push names with `-o pr-hash`, claimed. If nobody knows it, the person is told.
- * @param listed its claim, if the service has it in its list; otherwise only the host knows it.
- * @param mayOpen whether the push would open another one. @throws Refusal if another push to it is in progress.
- */
-export async function findNamed(
-  questions: Questions,
-  { repository }: Upstream,
-  prHash: string | null,
-  listed: ClaimedUpdate | null,
-  mayOpen: boolean,
-): Promise<Named> {
-  if (prHash === null) return { named: null, claim: null };
-  const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
-  if (pullRequest === null) {
-    const meant = await questions.hashMeant(prHash);
-    const question = meant === null ? '' : ` Did you mean ${meant}?`;
-    const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
-    await questions.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
-    return { named: null, claim: null };
-  }
-  const claim = listed ?? (await questions.claim(prHash));
-  return { named: { prHash, pullRequest }, claim };
+  const names = branches
+    .slice(0, MOST_NAMED)
+    .map(({ name }) => `"${oneLine(name.slice('refs/heads/'.length))}"`);
+  const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
+  throw new Refusal('base', 'there is no default branch', [
+    `The default branch of ${fullName(repository)} does not exist. It has ${names.join(', ')}${more}.`,
+    'Name one of them with -o base=<branch>.',
+  ]);
 }
 
 export interface Base {
@@ -123,7 +57,7 @@ export async function chooseBase(
   target: PushTarget,
   option: string | null,
   current: string | null,
-  upstream: OpenUpstream,
+  upstream: BornUpstream,
 ): Promise<Base> {
   const named = option ?? (target.kind === 'for' ? target.base : null);
   if (named === null) {

@@ -24,7 +24,7 @@ import { Refusal } from '../reply/refusal.ts';
 /** For each byte of a pack, which is compressed. */
 const ROOM_FOR_PACK = 4;
 /** Of all folders together, inflated: what is compressed well may be a thousand times as much. */
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const MOST_TOLD = 5;
 
 interface Fault {

@@ -1,6 +1,7 @@
 /**
- * Act two: judges what was received against upstream, and returns a verdict. Every refusal that does not come from the
- * host is made here, on the whole push, whatever its size. Nothing has been written at the host yet.
+ * Act two: judges what was received against upstream, in two halves: what the push is, which Git tells, and what the
+ * place says. Every refusal that does not come from the host is made here, on the whole push, whatever its size.
+ * Nothing has been written at the host yet.
  */
 import { utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -11,10 +12,8 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
-import { POLICY_PATH } from '../../policy/policy.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -22,22 +21,15 @@ import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
 import { sameWorkLines, tellSameWork } from '../same-work.ts';
-import { isUpdate, newestOf, type Publishable, type Verdict } from '../verdict/verdict.ts';
-import {
-  type Base,
-  baseOfWork,
-  branchOf,
-  chooseBase,
-  findNamed,
-  type OpenUpstream,
-  openUpstream,
-} from './destination.ts';
+import { isUpdate, newestOf, type Publishable, type PushedWork, type Verdict } from '../verdict/verdict.ts';
+import { type Base, baseOfWork, bornUpstream, branchOf, chooseBase } from './destination.ts';
 import { borrowedLines } from './borrowed.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
-import type { Questions, Upstream } from './questions.ts';
+import { findNamed, openPlace } from './place.ts';
+import type { Place, Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
 import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
 
@@ -50,6 +42,8 @@ export interface Judged {
 /** What judging needs besides the push and upstream. */
 export interface Circumstances {
   readonly settings: PushSettings;
+  /** The author of everything. */
+  readonly botLogin: string;
   /** The claim of the pull request that the push names, if the service has that in its list. */
   readonly listed: ClaimedUpdate | null;
   readonly memory: Memory;
@@ -59,44 +53,42 @@ export interface Circumstances {
   readonly refusal: Refusal | null;
 }
 
-/** Uses nothing but its arguments. @throws ProtocolError; HostError `busy`; what a fault of the service throws. */
+/**
+ * Uses nothing but its arguments.
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and no question may tell the host of
+ * the push until then. @throws Refusal, ProtocolError; HostError `busy`; what a fault of the service throws.
+ */
 export async function judge(
   received: Received,
   upstream: Upstream,
-  circumstances: Circumstances,
-  questions: Questions,
-): Promise<Judged> {
-  try {
-    return await judged(received, upstream, circumstances, questions);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { verdict: { kind: 'refused', refusal: error }, claim: null };
-  }
-}
-
-async function judged(
-  received: Received,
-  upstream: Upstream,
-  { settings, listed, memory, now, refusal }: Circumstances,
+  asked: Place | null,
+  { settings, botLogin, listed, memory, now, refusal }: Circumstances,
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
-  const open = openUpstream(upstream, settings, branchOf(taken.target, options.base));
-  const { repository, botLogin, defaultBranch } = open;
-  if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed, refusal === null);
-  const changesTexts = options.title !== null || options.description !== null;
-  if (isUpdate({ named: found }) && changesTexts && options.prKey === null) throw missingKey('texts');
+  const { prHash, base: wanted, prKey } = options;
+  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff });
+  const born = bornUpstream(upstream, branchOf(taken.target, wanted));
+  const { repository, defaultBranch } = born;
+  const given = { ...options, hasKey: prKey !== null };
+  // Where doubles are refused, only publishing shows whether a new one opens.
+  const mayDouble = settings.pushDoubles === 'tell';
+  const { named: found, claim } =
+    open === null
+      ? { named: null, claim: listed }
+      : await findNamed(questions, open.repository, given, listed, mayDouble && refusal === null);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
-  const chosen = await chooseBase(questions, taken.target, options.base, current, open);
-  if (!open.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(open, chosen));
+  const chosen = await chooseBase(questions, taken.target, wanted, current, born);
+  if (!born.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(born, chosen));
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
-  const work = await findWork(received, history, settings.remoteUrl(repository));
+  const commits = await findWork(received, history, settings.remoteUrl(repository));
   const base =
-    (chosen.isGuess && open.hasAllBranches ? await baseOfWork(questions, work, history) : null) ?? chosen.ref;
+    (chosen.isGuess && born.hasAllBranches ? await baseOfWork(questions, commits, history) : null) ??
+    chosen.ref;
   const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
-  const borrowed = await borrowedLines(questions, work, pack.kept, repository, updated);
+  const borrowed =
+    open === null ? [] : await borrowedLines(questions, commits, pack.kept, repository, updated);
   if (borrowed.length > 0) await questions.note(...borrowed);
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
@@ -104,27 +96,27 @@ async function judged(
     found === null ? null : { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
-  const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
+  const plan = await planWork(commits, options, signOff, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
   const oddities = await checkFolders(pack, rootsOf(plan), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(plan.commits, identity);
   const { dateOf } = datesOf(undated, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
-  const [ground = base.oid] = work.ground;
+  const [ground = base.oid] = commits.ground;
   const names = await searchNames({
     settings,
     options,
     nobodys: [botLogin, settings.anonEmail],
-    work,
+    work: commits,
     plan,
-    published: commitsFrom(pack.kept, named?.tip ?? null),
+    published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
-    originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
+    originalIds: idsOf(commits.commits, known.length === 0 ? null : anonymous()),
     pack,
     history,
     upstream: {
-      refs: open.refs,
+      refs: born.refs,
       repository,
       urls: [`${settings.hostUrl}/${fullName(repository)}`, settings.publishedUrl(repository)],
     },
@@ -134,53 +126,68 @@ async function judged(
       readBases: questions.readBases,
       readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
     },
+  }).catch((error: unknown) => {
+    throw open === null ? uncompared(error) : error;
   });
-  const push: Publishable = {
-    repository,
+  const work: PushedWork = {
     base,
     isBaseNamed: chosen.isNamed,
-    named,
+    prHash,
+    hasKey: prKey !== null,
     title: textOf(plan, options.title),
     description: textOf(plan, options.description),
     isDraft: options.draft,
     isSignedOff: options.signOff,
-    footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
-    policyLimits: open.policy?.limits ?? [],
     commits: plan.commits,
-    upstream: branchesHolding(history, work.ground, base, defaultBranch),
-    ground: [...work.ground],
+    upstream: branchesHolding(history, commits.ground, base, defaultBranch),
+    ground: [...commits.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
   };
+  const place = open && { ...open, named };
+  // Of one that is delayed, the service's own record says whether it is an update.
+  const updates = open === null ? (claim?.recorded ?? null) !== null : isUpdate({ named });
   const where = { hostUrl: settings.hostUrl, repository };
-  refuseNoise(push, where);
+  refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
   const warnings = [
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
-    ...warningOfNoise(push, where),
-    ...warningOfDraft(push),
-    ...warningOfEncoding(push),
+    ...warningOfNoise(work, where),
+    ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
     ...oddities,
-    ...(open.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(push, pack) : []),
-    ...warningOfSquash(work, options),
+    ...(asked?.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(work, pack) : []),
+    ...warningOfSquash(commits, options),
     ...(refusal === null
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview) {
-    return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
+  if (!options.preview || place === null) {
+    return {
+      verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] },
+      claim,
+    };
   }
+  const push: Publishable = { ...work, ...place };
   // What would be refused anyway is no new pull request.
   const isNew = named === null && refusal === null;
   const same = isNew ? await questions.sameWork(push, undated()) : null;
   if (same !== null) {
-    await tellSameWork(questions, same, sameWorkLines({ settings, target: repository }, push, same));
+    await tellSameWork(questions, same, sameWorkLines({ settings, target: place.repository }, push, same));
   }
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', preview }, claim };
+}
+
+/** A delayed push asks for no file, so nobody knows what upstream has already. */
+function uncompared(error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'names') return error;
+  return new Refusal('names', error.reason, [
+    ...error.lines,
+    'A delayed push is not compared with upstream’s files. If these lines are there already, add: -o publish-names',
+  ]);
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */
@@ -198,21 +205,13 @@ function rootsOf({ commits }: Plan): Set<Oid> {
   return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
 }
 
-function unsigned(repository: RepositoryName): Refusal {
-  return new Refusal('sign-off', 'a sign-off is required', [
-    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
-    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
-  ]);
-}
-
-function warningOfDraft(push: Publishable): string[] {
-  const isIdle = push.isDraft && isUpdate(push);
-  return isIdle ? ['The option draft changes nothing: this pull request is open already.'] : [];
+function warningOfDraft({ isDraft }: Pick<PushedWork, 'isDraft'>): string[] {
+  return isDraft ? ['The option draft changes nothing: this pull request is open already.'] : [];
 }
 
 /** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
-function warningOfEncoding({ named, title, commits }: Publishable): string[] {
-  if (isUpdate({ named }) || title !== null) return [];
+function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commits'>): string[] {
+  if (title !== null) return [];
   const { encoding, message } = newestOf(commits);
   if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
   const why =
@@ -221,7 +220,7 @@ function warningOfEncoding({ named, title, commits }: Publishable): string[] {
 }
 
 /** Commits of branches that were not listed would count as the person's own. */
-function adviceToNameBase({ repository }: OpenUpstream, { ref }: Base): string {
+function adviceToNameBase({ repository }: Upstream, { ref }: Base): string {
   const base = oneLine(ref.name.slice('refs/heads/'.length));
   const name = fullName(repository);
   return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;

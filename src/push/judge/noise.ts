@@ -4,7 +4,7 @@ import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
+import { namedText, type Publishable, wholeText, type Worded } from '../verdict/verdict.ts';
 import { shown } from './names/shown.ts';
 
 /** More are counted, not shown. */
@@ -16,8 +16,8 @@ const MAX_READ_BYTES = 2 * 1024 * 1024;
 const NO_IDS = { idOf: () => ZERO_OID };
 
 /** @throws Refusal if the text of the pull request would. */
-export function refuseNoise(push: Publishable, where: Whereabouts): void {
-  const { title, body } = isUpdate(push) ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
   const problem = noiseProblem(
     { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') },
     where,
@@ -34,7 +34,7 @@ export function refuseNoise(push: Publishable, where: Whereabouts): void {
  * Lines for the person, about messages that would; none if there are none. Hosts read no Markdown in messages. Cost:
  * linear in the messages, and bounded.
  */
-export function warningOfNoise({ commits }: Publishable, where: Whereabouts): string[] {
+export function warningOfNoise({ commits }: Pick<Publishable, 'commits'>, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;
   for (const { encoding, message } of commits) {

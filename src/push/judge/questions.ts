@@ -1,6 +1,6 @@
 /**
- * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. No question
- * writes anything at the host. If the host fails, the question rejects with a refusal that says so.
+ * What judging asks outside: first what a clone shows of upstream, then what the host's interface says, then what depends
+ * on the push. No question writes anything at the host. If the host fails, the question rejects with a refusal that says so.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -18,7 +18,6 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
-import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { Pushed } from '../push-hashes.ts';
 import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
@@ -31,38 +30,50 @@ import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
 import { submoduleLines } from './submodules.ts';
 
-/** What any visitor could see of it, and the bot's name. */
+/** What a clone of it shows. */
 export interface Upstream {
-  readonly repository: Repository;
+  readonly repository: RepositoryName;
   /** As many as are kept of its branches and tags. */
   readonly refs: readonly Ref[];
   readonly hasAllBranches: boolean;
   /** Null: it has no commit yet. */
   readonly defaultBranch: Ref | null;
+}
+
+/** What the host's interface says of it. */
+export interface Place {
+  readonly repository: Repository;
   readonly policy: KnownPolicy;
   readonly hasSubmodules: boolean;
-  /** The author of everything. */
-  readonly botLogin: string;
 }
 
 /** @throws Refusal if it cannot be looked up. */
-export async function lookUpUpstream(run: PushRun): Promise<Upstream> {
-  const { host, steps, target } = run;
-  const [repository, list, botLogin, policy, hasModules] = await Promise.all([
+export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<Upstream> {
+  const { repository, refs, hasAllBranches, ...list } = await steps.run('lookup', () =>
+    discoveredRefs(host, target),
+  );
+  return {
+    repository,
+    refs,
+    hasAllBranches,
+    defaultBranch: defaultBranchOf({ refs, hasAllBranches, ...list }),
+  };
+}
+
+/** @throws Refusal if it cannot be looked up. */
+export async function lookUpPlace(run: PushRun): Promise<Place> {
+  const { host, target } = run;
+  const [repository, policy, hasModules] = await Promise.all([
     publicRepository(run),
-    steps.run('lookup', () => discoveredRefs(host, target)),
-    steps.run('lookup', () => host.botLogin()),
     host.policy(target),
     hasSubmodules(host, target),
   ]);
-  const { refs, hasAllBranches } = list;
-  const defaultBranch = defaultBranchOf(list);
-  return { repository, refs, hasAllBranches, defaultBranch, policy, hasSubmodules: hasModules, botLogin };
+  return { repository, policy, hasSubmodules: hasModules };
 }
 
 /** @throws Refusal */
 export async function publicRepository({ host, steps, target }: PushRun): Promise<Repository> {
-  const repository = await steps.run('lookup', () => lookedUpRepository(host, target));
+  const repository = await steps.run('lookup', () => host.repositories.repository(target));
   // The bot may see private repositories. The public may not, and must not even learn that they exist.
   if (!repository.isPrivate) return repository;
   throw new Refusal('missing', 'the repository could not be looked up', [
@@ -93,7 +104,11 @@ export async function recordOf(
 
 export type Questions = ReturnType<typeof questionsOf>;
 
-export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstream) {
+export function questionsOf(
+  run: PushRun,
+  { repository, refs }: Pick<Upstream, 'repository' | 'refs'>,
+  botLogin: string,
+) {
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
@@ -145,9 +160,31 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
     /** Lines for the person about submodules that the push changes. */
-    submoduleLines: (push: Publishable, pack: ReceivedPack) => submoduleLines(run, push, pack),
+    submoduleLines: (work: Pick<Publishable, 'commits' | 'ground'>, pack: ReceivedPack) =>
+      submoduleLines(run, { ...work, repository }, pack),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),
+  };
+}
+
+/** Asks the host nothing about the push: until it is published, the host sees what any clone causes. */
+export function quietly(questions: Questions): Questions {
+  return {
+    ...questions,
+    advertised: async () => null,
+    readBases: async () => [],
+    readFiles: async () => new Map(),
+    submoduleLines: async () => [],
+    findBranch: async () => {
+      throw new Refusal('base', 'the base branch is not listed', [
+        'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',
+      ]);
+    },
+    newestOf: async () => {
+      throw new Refusal('squash', 'the commits cannot be squashed and delayed', [
+        'They are based on several upstream commits. Rebase them instead of merging, or push without a delay.',
+      ]);
+    },
   };
 }

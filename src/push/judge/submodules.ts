@@ -3,7 +3,8 @@
  * them. The host is not asked whether they are: it would learn ids that may not become public.
  */
 import type { Publishable } from '../verdict/verdict.ts';
-import { changedSubmodules } from '../hold/changes.ts';
+import { changedSubmodules } from '../changes.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { oneLine } from '../../host-text.ts';
 import type { PushRun } from '../push-run.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
@@ -17,7 +18,11 @@ const NOT_CHECKED = ['This repository has submodules. The service could not chec
 /** Lines for the person; none if there are none. Never rejects. */
 export async function submoduleLines(
   { host, logger }: Pick<PushRun, 'host' | 'logger'>,
-  { repository, commits, ground }: Pick<Publishable, 'repository' | 'commits' | 'ground'>,
+  {
+    repository,
+    commits,
+    ground,
+  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground'>,
   { spool }: Pick<ReceivedPack, 'spool'>,
 ): Promise<readonly string[]> {
   if (!spool.isInMemory) return NOT_CHECKED;

@@ -1,7 +1,9 @@
 /**
- * Act three: from the verdict to the pull request. It refuses only what the host refuses. If it runs again for the same
- * push, it continues where the earlier attempt stopped, and never opens a second pull request.
+ * Act three: from the verdict to the pull request. What must not fail after it has begun comes first, in `enter`: the
+ * limits, and the lock. It then refuses only what the host refuses. If it runs again for the same push, it continues where
+ * the earlier attempt stopped, and never opens a second pull request.
  */
+import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
@@ -16,7 +18,7 @@ import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
-import { findSameWork, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
+import { findSameWork, sameWorkLines, tellSameWork, worksOf, proposedBefore } from '../same-work.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
@@ -30,14 +32,12 @@ export interface Publication {
   readonly spool: Pick<Spool, 'read'>;
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
   readonly pushHash: string;
-  /** Of the pull request, unless an earlier attempt has begun under another one. */
-  readonly prHash: string;
+  /** What the first attempt decides. @param committedAt seconds since 1970. */
+  readonly propose: (committedAt: number) => PushIntent | Promise<PushIntent>;
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
-  /** The push was held until now. The place that it took then belongs to the pull request. */
-  readonly isReleased?: boolean;
-  /** Set for a push that was held: earlier attempts may have stopped at any point, and long ago. */
+  /** Set for a push that was delayed: earlier attempts may have stopped at any point, and long ago. */
   readonly resumed?: Resumed;
 }
 
@@ -45,7 +45,16 @@ export interface Resumed {
   /** Where the branch of a named pull request was when the push was judged. The branch is moved only from there. */
   readonly tip: Oid | null;
   /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
-  mayGoOn(): Promise<void>;
+  readonly mayGoOn: () => Promise<void>;
+  /** An earlier attempt has decided otherwise than was proposed. */
+  readonly keepTo: (intent: PushIntent) => Promise<void>;
+}
+
+/** A push that may be published: nothing has been written at the host yet. */
+export interface Entered {
+  readonly delivery: Delivery;
+  /** Null: something has to be made first, which may take long, and the date must be set after it. */
+  readonly attempt: Attempt | null;
 }
 
 export interface Published {
@@ -57,13 +66,37 @@ export interface Published {
   readonly newRemarks: number;
 }
 
-/** @returns null: the same push was held before, and nothing was done. @throws Refusal */
-export async function publish(run: PushRun, publication: Publication): Promise<Published | null> {
-  const { push, resumed } = publication;
+/**
+ * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its place: it keeps the
+ * date of that moment. @throws Refusal if it has to wait
+ */
+export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
+  const { place, push, resumed } = publication;
   const delivery = openDelivery(run, push);
+  const taking =
+    place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
+  const beginning = delivery.isReady && resumed === undefined ? begin(run, publication) : null;
+  const [taken] = await Promise.allSettled([taking, beginning]);
+  if (taken.status === 'rejected') throw taken.reason;
+  return { delivery, attempt: await beginning };
+}
+
+/** @throws Refusal */
+export async function publish(
+  run: PushRun,
+  publication: Publication,
+  { delivery, attempt: begun }: Entered,
+): Promise<Published> {
+  const { push, resumed } = publication;
   try {
-    const attempt = await prepare(run, publication, delivery);
-    if (attempt === null) return null;
+    if (begun === null) await delivery.prepare();
+    const attempt = begun ?? (await begin(run, publication));
+    // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
+    const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
+    if (resumed === undefined) await publication.place?.settle(isAnother);
+    // Now the pull request has its place, so that what is told of it comes true.
+    if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
+    if (begun !== null) await delivery.prepare();
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
@@ -133,58 +166,30 @@ async function deliver(
   return delivery.deliver(sent, attempt);
 }
 
-/** The last moment before something is written at the host. Null: the same push was held before. */
-async function prepare(run: PushRun, publication: Publication, delivery: Delivery): Promise<Attempt | null> {
-  const { place, push, pushHash } = publication;
-  const taking =
-    place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
-  // Run both at once, unless something has to be made first: that may take long, and the date must be set after it.
-  const early = delivery.isReady
-    ? begin(run, publication)
-    : run.claims.isHeld(pushHash).then((isHeld) => (isHeld ? null : ('later' as const)));
-  const [taken, begun] = await Promise.allSettled([taking, early]);
-  if (begun.status === 'fulfilled' && begun.value === null) return null;
-  if (taken.status === 'rejected') throw taken.reason;
-  const first = await early;
-  if (first === 'later') await delivery.prepare();
-  const attempt = first === 'later' ? await begin(run, publication) : first;
-  if (attempt === null) return null;
-  // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
-  const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
-  await place?.settle(isAnother && !publication.isReleased);
-  // Now the pull request has its place, so that what is told of it comes true.
-  if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
-  if (first !== 'later') await delivery.prepare();
-  return attempt;
-}
-
 interface Attempt extends Proposal {
   readonly dates: Dates;
   readonly works: readonly string[];
-  /** Another pull request that has them; null: none is to be told. */
+  /** Another pull request that has some of its commits; null: none is to be told. */
   readonly same: SameWork | null;
 }
 
-/**
- * From here on, a retry uses the same hash and the same date, which is set before anything is sent. Null: the same push
- * was held before.
- */
-async function begin(run: PushRun, publication: Publication): Promise<Attempt | null> {
+/** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */
+async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const { push, pushHash, claim, resumed } = publication;
   const { host, settings, claims } = run;
-  const committedAt = Math.floor(host.clock.now() / 1000);
-  const proposed = { prHash: publication.prHash, committedAt };
   const botLogin = await host.botLogin();
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
+  const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
   const works = await worksOf(run, push, undated());
   // A push that names its pull request is an update, so it is not compared with others.
   const [begun, found] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    push.named === null ? findSameWork(run, push, works) : null,
+    push.named === null ? findSameWork(run, push, works, resumed !== undefined) : null,
   ]);
-  if (begun === null) return null;
-  const { intent } = begun;
+  const intent = begun.intent ?? proposed;
+  if (intent.prHash !== proposed.prHash || intent.committedAt !== proposed.committedAt)
+    await resumed?.keepTo(intent);
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
@@ -192,6 +197,10 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
+  if (resumed !== undefined && found !== null && found.prHash !== prHash) {
+    const isStrict = settings.pushDoubles === 'refuse' && !found.isMerged;
+    if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
+  }
   // A retry continues its own pull request, so there is nothing to warn of.
   const same = isRepeated ? null : found;
   return { prHash, isRepeated, botLogin, dates, anonymous, earlier, works, same };
@@ -205,8 +214,11 @@ async function tellDouble(run: PushRun, push: Publishable, prHash: string, same:
   const lines = sameWorkLines(run, push, same);
   const [what, instead] = lines;
   if (same.isMerged) return tellSameWork(run.reply, same, lines);
-  if (run.settings.pushDoubles === 'refuse')
+  if (run.settings.pushDoubles === 'refuse') {
+    // For a form, which has words of its own.
+    await tellSameWork(run.reply, same, []);
     throw new Refusal('double', 'the commits are open already', lines);
+  }
   const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
   await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }

@@ -2,7 +2,7 @@
  * The last lines of a push that was accepted: everything that the person needs later, because the service keeps nothing
  * else for them.
  */
-import type { HeldView, HoldReason } from '../../durable/held-pushes/held-push-record.ts';
+import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed } from '../push-hashes.ts';
 import type { PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
@@ -116,55 +116,63 @@ function newsLines({ newRemarks }: BannerFacts): string[] {
   return [`${comments} since your last push: see its page.`];
 }
 
-/** Of a push that is held. */
-export interface HeldFacts {
-  readonly prHash: string;
-  readonly reason: HoldReason;
-  readonly window: HoldWindow;
-  /** As `BannerFacts` has it. */
-  readonly key: string | null;
+/** Of a push that is published later. */
+export interface DelayedFacts {
+  readonly reason: DelayReason;
+  readonly window: DelayWindow;
+  /** It was tried to publish it, and some of it may be public. */
+  readonly isBegun: boolean;
+  /** Who knows it may publish it now, or give it up. */
   readonly pageUrl: string;
-  /** Pushes what is held once more, with the same options. */
-  readonly command: string;
+  /** Set if the same push was here before. */
+  readonly found: {
+    readonly isMoved: boolean;
+    readonly hasOtherOptions: boolean;
+    /** Of its pull request; null: it still waits. */
+    readonly url: string | null;
+  } | null;
 }
-
-/** When it may be published, in milliseconds since 1970. */
-export type HoldWindow = Pick<HeldView, 'from' | 'to'>;
 
 /** To the minute: seconds would reveal too much about when it was pushed. */
 export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Why and until when, as a sentence that begins with `Held`. */
-export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): string {
+/** Why and until when, as a sentence that begins with `Delayed`. */
+export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow): string {
   switch (reason) {
     case 'delay':
-      return `Held: it will be published between ${minuteOf(from)} and ${minuteOf(to)}.`;
+      return `Delayed: it will be published between ${minuteOf(from)} and ${minuteOf(to)}.`;
     case 'busy':
-      return `Held: the code host does not accept it now. The service tries again until ${minuteOf(to)}.`;
+      return `Delayed: there is no room for it now. The service tries again until ${minuteOf(to)}.`;
     case 'review':
-      return 'Held: the operator of this service reviews it before it is published.';
+      return 'Delayed: the operator of this service reviews it before it is published.';
   }
 }
 
-/** For a busy host, publication was tried, and nobody knows how far it came. So nothing is promised then. */
-export function notPublic(reason: HoldReason): string[] {
-  return reason === 'busy' ? [] : ['Nothing of it is public yet.'];
-}
-
-export function heldLines({ prHash, reason, window, key, pageUrl, command }: HeldFacts): string[] {
-  const now = reason === 'review' ? '' : ', publish it now (add -o delay=0s)';
-  const withKey = command.includes(' -o pr-key=') ? '' : ` -o pr-key=${key ?? '<key>'}`;
+export function delayedLines({ reason, window, isBegun, pageUrl, found }: DelayedFacts): string[] {
+  if (found?.url)
+    return [
+      '',
+      'You have pushed this before, and it was published:',
+      `  PR URL:   ${found.url}`,
+      `  Page:     ${pageUrl}`,
+    ];
+  const before = found?.isMoved
+    ? ['You have pushed this before. It is published at another time now.']
+    : ['You have pushed this before, and it waits already.'];
   return [
     '',
-    heldSentence(reason, window),
-    ...notPublic(reason),
-    `  PR hash:  ${prHash}`,
-    ...keyLines({ key }),
+    ...(found === null ? [] : before),
+    ...(found?.hasOtherOptions
+      ? ['It keeps the options that it was pushed with first. To change them, give it up, then push again.']
+      : []),
+    delayedSentence(reason, window),
+    ...(isBegun ? [] : ['Nothing of it is public yet.']),
     `  Page:     ${pageUrl}`,
-    `Change it${now} or give it up (add -o withdraw${withKey}):`,
-    `  ${command}`,
+    reason === 'review'
+      ? 'There you see how it stands, and can give it up. Keep the address secret.'
+      : 'There you can publish it now, or give it up. Keep the address secret.',
   ];
 }
 
@@ -172,8 +180,6 @@ export function heldLines({ prHash, reason, window, key, pageUrl, command }: Hel
 export type Withdrawn = Farewell & { readonly deletedRef: string | null };
 
 type Farewell =
-  /** It was held. @property isSure whether the host has said that there is no pull request of it. */
-  | { readonly kind: 'given-up'; readonly isSure: boolean }
   /** `gone`: the host has no such pull request any more. @property hadBranch its branch is removed from the fork. */
   | { readonly kind: 'closed' | 'merged' | 'gone'; readonly prUrl: string; readonly hadBranch: boolean }
   /** The host does not close the pull request. */
@@ -186,10 +192,8 @@ type Farewell =
 
 /** In sentences. */
 export function farewell(withdrawn: Farewell): string[] {
-  const branch = 'hadBranch' in withdrawn && withdrawn.hadBranch ? ' Its branch is removed.' : '';
+  const branch = withdrawn.hadBranch ? ' Its branch is removed.' : '';
   switch (withdrawn.kind) {
-    case 'given-up':
-      return ['Your push was held, and is given up.', pullRequestOf(withdrawn.isSure)];
     case 'closed':
       return ['Your pull request is withdrawn.'];
     case 'merged':
@@ -212,16 +216,9 @@ export function farewellLines(withdrawn: Withdrawn): string[] {
   return [
     '',
     ...farewell(withdrawn),
-    ...('prUrl' in withdrawn ? [`  PR URL:   ${withdrawn.prUrl}`] : []),
+    `  PR URL:   ${withdrawn.prUrl}`,
     branch === undefined
       ? 'Nothing was pushed, whatever Git says next.'
       : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
   ];
-}
-
-/** Of a held push that was given up. */
-function pullRequestOf(isSure: boolean): string {
-  return isSure
-    ? 'It has no pull request.'
-    : 'The code host cannot say now whether a pull request was opened for it. Withdraw it again later to be sure.';
 }

@@ -60,7 +60,8 @@ export type RefusalCode =
   | 'squash'
   // The service.
   | 'busy'
-  | 'holds-full'
+  | 'delay'
+  | 'delays-full'
   | 'internal'
   | 'unguarded';
 
@@ -149,6 +150,12 @@ const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly
   // Answered with HTTP 413 instead.
   'too-large': { reason: 'the push is too large', lines: [] },
 };
+
+/** Whether the host does not accept a push now, but may accept it later. */
+export function isMomentary({ code, cause }: Refusal): boolean {
+  if (code === 'account') return true;
+  return cause instanceof HostError && cause.failure.lasts !== 'final';
+}
 
 /** The message for any failure. @param client the person's Git client: the advice must work for it. */
 export function toRefusal(error: unknown, client: GitClient): Refusal {

@@ -1,6 +1,5 @@
 /**
- * What comes of judging a push. A publishable push is data: it can be stored, and published by another isolate later
- * (encoding.ts). It never holds a name, a date or an original id of the person.
+ * What comes of judging a push, in two halves: what it is (Git), and what the place says (the host's interface).
  *
  * The text of the pull request follows from it: it is that of the options, or else of the newest commit.
  */
@@ -26,22 +25,32 @@ import type { Limit } from '../../limits/sliding-window.ts';
 import { footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import type { PushOptions } from '../receive/push-options.ts';
-import type { Preview, Refusal } from '../reply/refusal.ts';
+import type { Preview } from '../reply/refusal.ts';
 
 export type Verdict =
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Nothing is to be published: this is what would be. */
   | { readonly kind: 'preview'; readonly preview: Preview }
-  | { readonly kind: 'publishable'; readonly push: Publishable; readonly warnings: readonly string[] };
+  | {
+      readonly kind: 'publishable';
+      readonly work: PushedWork;
+      /** Null: the place is asked when the push is published. */
+      readonly place: OpenPlace | null;
+      readonly warnings: readonly string[];
+    };
 
-export interface Publishable {
-  readonly repository: Repository;
+/**
+ * What a push is, as Git alone tells it. It is data: it can be stored, and published by another isolate later
+ * (delay/kept-push.ts). It never holds a name, a date or an original id of the person.
+ */
+export interface PushedWork {
   /** The branch that the pull request is for. */
   readonly base: Ref;
   /** Whether the person named it. If not, an open pull request keeps its own. */
   readonly isBaseNamed: boolean;
   /** The pull request that the person named; null: a new one is opened, under a new hash. */
-  readonly named: NamedPullRequest | null;
+  readonly prHash: string | null;
+  /** Whether the person has shown its key. */
+  readonly hasKey: boolean;
   /** In place of what the newest commit says; null: that is taken. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;
@@ -49,10 +58,6 @@ export interface Publishable {
   readonly isDraft: boolean;
   /** Whether the person affirms the Developer Certificate of Origin: the messages say so already. */
   readonly isSignedOff: boolean;
-  /** What the pull request's text ends with; may be empty. */
-  readonly footer: string;
-  /** How much the repository takes, besides the operator's limit. */
-  readonly policyLimits: readonly Limit[];
   readonly commits: PlannedCommits;
   /** Upstream's branches that a fork must have, where upstream has them. */
   readonly upstream: readonly Ref[];
@@ -63,6 +68,20 @@ export interface Publishable {
   /** Objects outside the pack that its deltas name. */
   readonly namedBases: readonly Oid[];
 }
+
+/** What the place says that a push goes to: it takes pull requests, and ours. */
+export interface OpenPlace {
+  readonly repository: Repository;
+  /** What the pull request's text ends with; may be empty. */
+  readonly footer: string;
+  /** How much the repository takes, besides the operator's limit. */
+  readonly policyLimits: readonly Limit[];
+  /** The pull request that the push names; null: it names none, or one that nobody knows. */
+  readonly named: NamedPullRequest | null;
+}
+
+/** A push that was judged whole. */
+export type Publishable = PushedWork & OpenPlace;
 
 export interface NamedPullRequest {
   readonly prHash: string;
@@ -86,9 +105,12 @@ export interface NamedText {
   readonly body: string | null;
 }
 
+/** What the text of a pull request follows from. */
+export type Worded = Pick<PushedWork, 'title' | 'description' | 'commits'> & Pick<OpenPlace, 'footer'>;
+
 /** The text that the options name, with new ids in place of original ones. */
 export function namedText(
-  { title, description, footer }: Pick<Publishable, 'title' | 'description' | 'footer'>,
+  { title, description, footer }: Omit<Worded, 'commits'>,
   { idOf }: Pick<AnonymousCommits, 'idOf'>,
 ): NamedText {
   const text = (planned: PlannedText): string => Buffer.from(withIds(planned, idOf)).toString();
@@ -99,7 +121,7 @@ export function namedText(
 }
 
 /** The text of a new pull request. */
-export function wholeText(push: Publishable, anonymous: Pick<AnonymousCommits, 'idOf'>): PullRequestText {
+export function wholeText(push: Worded, anonymous: Pick<AnonymousCommits, 'idOf'>): PullRequestText {
   const named = namedText(push, anonymous);
   const { encoding, message } = newestOf(push.commits);
   const newest = pullRequestText({ encoding, message: withIds(message, anonymous.idOf) });

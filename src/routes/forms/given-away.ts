@@ -11,7 +11,7 @@ import type { GivenAway } from '../../pages/forms/change-pages.ts';
 import { identityOf } from './change/change-fields.ts';
 
 export const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
-const NO_FILES = { homeFolders: [], files: [], hasBinaries: false };
+const NO_FILES = { homeFolders: [], files: [], opaque: [] };
 
 /** Longer ones are nobody's. */
 export function ownNameIn(fields: FormFields): string {

@@ -11,7 +11,7 @@ import { LastKnown } from '../../isolate/last-known.ts';
 import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { findPath, readBlob } from '../../upstream/tree-reader.ts';
+import { findPath, readBlob, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { pushHost } from '../git/push-host.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { openSource, type Source } from './change/source.ts';
@@ -21,6 +21,8 @@ const FRESH_MS = 5 * 60_000;
 /** More are not offered. */
 const MOST = 20;
 const MOST_BYTES = 64 * 1024;
+/** Of all folders: some 3,000 files. */
+const MOST_FOLDERS_BYTES = 128 * 1024;
 const MOST_HEADER_CHARACTERS = 4_000;
 
 export interface IssueTemplate {
@@ -33,7 +35,7 @@ export interface IssueTemplate {
 /** The names of their files; none if nobody knows. Never rejects. */
 export async function issueTemplates(c: Context<AppEnv>, target: RepositoryName): Promise<readonly string[]> {
   const names = await read<readonly string[]>(c, target, 'issue-templates', [], async (source) => {
-    const found = await findPath(source.read, source.root, FOLDER);
+    const found = await findPath(await allFolders(source), source.root, FOLDER);
     const files = found.kind === 'folder' ? (found.folders.at(-1) ?? []) : [];
     return files
       .filter((entry) => kindOf(entry) === 'file')
@@ -57,6 +59,12 @@ export async function issueTemplate(
     return content === null ? null : decodeUtf8(content);
   });
   return text ? parsed(text.replaceAll('\r\n', '\n')) : null;
+}
+
+/** Reads folders: all of them in one call, and not level by level, where they are small. */
+async function allFolders(source: Source): Promise<ReadObjects> {
+  const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
+  return all === null ? source.read : async () => all;
 }
 
 function read<T>(

@@ -18,10 +18,9 @@ import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush, listAhead } from '../../upstream/discovery.ts';
 import { newPrHash } from '../../pr-hash.ts';
 import { wasPushedTo } from '../../push/publish/publish.ts';
-import { lookUpAhead } from '../../upstream/upstream-repository.ts';
 import { PushRun } from '../../push/push-run.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
-import { PushSession } from '../../push/session.ts';
+import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushSettings } from '../../push/push-host.ts';
 import type { BodyLimits } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
@@ -39,6 +38,7 @@ import {
 } from './git-http.ts';
 import { pullRequestFooter } from '../../text/footer.ts';
 import { MAINTAINERS_PATH } from '../../pages/layout.ts';
+import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
 import { longBody } from '../request/long-body.ts';
@@ -65,7 +65,6 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c, { timeoutMs: DISCOVERY_TIMEOUT_MS });
   const isPushed = wasPushedTo(host, target);
-  if (isPushed) c.executionCtx.waitUntil(lookUpAhead(host, target));
   const discovery = advertised(c, host, target);
   const listed = isPushed ? discovery.then(() => listAhead(host, target)) : discovery;
   // If the client leaves now, it continues, because it must give back what it holds.
@@ -120,15 +119,15 @@ async function received(
     return result(null);
   }
   const reply = new SideBandReply(request.capabilities);
-  const session = pushSession(c, host, reply, target);
-  await session.receive(request, reader);
+  const run = pushRun(c, host, reply, target);
+  const arrival = await receive(run, request, reader);
   if (body.isOverLimit) {
-    c.executionCtx.waitUntil(session.abandon());
+    c.executionCtx.waitUntil(abandon(run, arrival));
     return pushTooLarge(c, body);
   }
   const { readable, writable } = new IdentityTransformStream();
   // It continues also if the client leaves now, because it may be half done on the host.
-  c.executionCtx.waitUntil(isolate.during(conclude(session, reply, writable, c.var.config.writeTimeoutMs)));
+  c.executionCtx.waitUntil(isolate.during(answer(run, arrival, reply, writable)));
   return result(readable);
 }
 
@@ -139,35 +138,34 @@ async function isSuspended({ env }: Context<AppEnv>): Promise<boolean> {
 }
 
 /** @param names what a form decides, and not chance. */
-export function pushSession(
+export function pushRun(
   c: Context<AppEnv>,
   host: PushHost,
   reply: Reply,
   target: RepositoryName,
   names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
-): PushSession {
-  const settings = { ...pushSettings(c), ...names };
-  return new PushSession(new PushRun(host, settings, target, { reply, logger: c.var.logger }));
+): PushRun {
+  return new PushRun(host, { ...pushSettings(c), ...names }, target, { reply, logger: c.var.logger });
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
-async function conclude(
-  session: PushSession,
+async function answer(
+  run: PushRun,
+  arrival: Arrival,
   reply: SideBandReply,
   writable: WritableStream<Uint8Array>,
-  writeTimeoutMs: number,
 ): Promise<void> {
-  const writer = new TimedWriter(writable, writeTimeoutMs);
+  const writer = new TimedWriter(writable, run.settings.writeTimeoutMs);
   let isAnswered = false;
   try {
     await reply.open((bytes) => writer.write(bytes));
-    const { lines, finalLine, ...report } = await reply.keepAlive(systemClock, session.conclude());
+    const { lines, finalLine, ...report } = await reply.keepAlive(systemClock, conclude(run, arrival));
     await reply.note(...lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;
     if (isAnswered) await systemClock.sleep(LAST_BYTES_MS);
   } finally {
-    await session.end(isAnswered);
+    await end(run, arrival, isAnswered);
   }
 }
 
@@ -211,6 +209,7 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
       `${publishedOrigin(c.req.raw, c.var.config)}/v1/${repositoryPath(c.var.host, repository)}`,
     issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
+    delayedUrl: (name) => `${origin}${RELEASE_PATH}/${name}`,
     newPrHash,
   };
 }

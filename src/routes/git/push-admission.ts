@@ -49,12 +49,12 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   const limits = limitsOf(c);
 
   return {
-    async enter(isWithdrawal, pushHash, mayWait = false) {
+    async enter(isWithdrawal, pushHash, patience = 'none') {
       try {
         const pusher = await client();
         const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
         const opening = pushHash && (async () => wantsOf(await pushHash()));
-        const full = opening ? await limits.knownFull(opening) : null;
+        const full = opening && patience !== 'wait' ? await limits.knownFull(opening) : null;
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(siteWindowKey(pusher))))
@@ -66,7 +66,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const counted = opening && full ? await refuse(await opening()) : null;
         if (counted !== null) return counted;
         if (wait.waitMs > 0) return overLimit('pushes', wait);
-        return mayWait ? null : refusedByPause(c);
+        return patience === 'none' ? refusedByPause(c) : null;
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -170,6 +170,11 @@ export function openPlace(
       grants.push(await reserve(c, { ...wanted, windows, push }, (wait) => refusedAs(wait, target)));
     },
     opened: (pullRequest) => tellOpened(c, pullRequest, burst),
+    owed() {
+      const windows = own.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
+      const push = own.push && { ...own.push, isAnother: true };
+      return windows.length === 0 ? null : { ...own, windows, push };
+    },
     async release() {
       const back = grants;
       grants = [];

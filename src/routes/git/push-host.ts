@@ -2,11 +2,12 @@
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { shred } from '../../durable/held-pushes/shred.ts';
+import { shred } from '../../durable/delayed-pushes/shred.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { recordName, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
+import { utf8 } from '../../git/bytes.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
@@ -21,14 +22,14 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HistoryLister } from '../../upstream/history-lister.ts';
 import {
   clientWindowsOf,
+  delayedPushesOf,
   guardOf,
-  heldPushesOf,
   pendingPushOf,
   pullRequestOf,
   spoolOf,
 } from '../../objects.ts';
 import { openSpool } from '../../spool/spool.ts';
-import type { Admission, PushHost } from '../../push/push-host.ts';
+import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
@@ -40,6 +41,8 @@ import { pushAdmission } from './push-admission.ts';
 /** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
 const LOGIN_LIFE_MS = 60 * 60 * 1000;
 const botLogins = new Recent<string>({ lifeMs: LOGIN_LIFE_MS, most: 100 });
+/** A delayed push must not be the reason for a request to the host, and takes what was known lately. */
+const KEPT_LOGIN_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
@@ -87,6 +90,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
   const { config, host, http } = c.var;
   const { timeoutMs = HOST_TIMEOUT_MS, memory = memoryFor(c), admission = pushAdmission(c) } = options;
   const repositories = openRepositories(openHostAccess(c.env, config, host, http));
+  const secret = () => serviceSecret(c.env, config.identitySecret);
   return {
     hostKey: host.key,
     ...historyHostOf(c, memory, pushTransport(c, memory, repositories, timeoutMs)),
@@ -102,7 +106,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       }),
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
-    async botLogin() {
+    async botLogin(isQuiet = false) {
       if (host.token === null) {
         throw new HostError(
           'refused',
@@ -112,13 +116,17 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       const key = `${host.apiUrl} ${host.token}`;
       const known = botLogins.get(key);
       if (known !== null) return known;
-      const { login } = await repositories.account();
+      const kept = new SealedKv(c.env.HISTORY, secret);
+      const before = isQuiet ? await kept.get(`login ${key}`).then(textOf, () => null) : null;
+      const login = before ?? (await repositories.account()).login;
+      if (before === null)
+        c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LOGIN_LIFE_MS).catch(() => {}));
       botLogins.set(key, login);
       return login;
     },
     policy: (repository) =>
       openPolicies(c.env, config, host, c.var.logger, http).of(repository, { isUrgent: true }),
-    secret: () => serviceSecret(c.env, config.identitySecret),
+    secret,
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     async isOpen(prHash) {
       if (!(await mayBeRecorded(c.env.DB, prHash, c.var.logger))) return false;
@@ -126,13 +134,14 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async pullRequestWith(repository, works) {
+    async pullRequestWith(repository, works, evenClosed = false) {
       const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
       const views = await Promise.all(
         (found ?? []).map(async ({ prHash, last }) => ({ last, view: await shown(c, prHash) })),
       );
       const inState = (state: PullRequestView['state']) => views.find(({ view }) => view?.state === state);
-      const { last, view } = inState('open') ?? inState('merged') ?? { last: 0, view: null };
+      const closed = evenClosed ? views.find(({ view: each }) => each !== null) : undefined;
+      const { last, view } = inState('open') ?? inState('merged') ?? closed ?? { last: 0, view: null };
       return view && { prHash: view.prHash, url: view.url, isMerged: view.state === 'merged', last };
     },
     addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
@@ -141,7 +150,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       const view = near === null ? null : await shown(c, near);
       return view?.state === 'open' ? view : null;
     },
-    ...pushHolds(c),
+    delayed: delayedStore(c),
     async isKnownRepository({ owner, name: repo }) {
       try {
         // Not the badge's count, which may be minutes old.
@@ -170,46 +179,55 @@ async function shown(c: Context<AppEnv>, prHash: string) {
   return view?.isShown ? view : null;
 }
 
-/** Held pushes: their object, the keys of their spools in KV, and the client's window. */
-function pushHolds(c: Context<AppEnv>): Pick<PushHost, 'heldPushes' | 'findHeld' | 'hold'> {
-  const heldPushes = () => heldPushesOf(c.env);
-  return {
-    heldPushes,
-    findHeld: async (push) => heldPushes().findPush(await clientTag(), push),
+function textOf(bytes: Uint8Array | null): string | null {
+  return bytes && Buffer.from(bytes).toString();
+}
 
-    async hold(hold, { key, ...spool }, lease) {
-      const tag = await clientTag();
-      const { heldMb } = c.var.config;
-      const wanted = { ...hold, host: c.var.host.key, client: tag, spool };
-      let isHeld = false;
+function delayedStore(c: Context<AppEnv>): DelayedStore {
+  const delayedPushes = () => delayedPushesOf(c.env);
+  return {
+    find: (push) => delayedPushes().find(push),
+    move: (name, window) => delayedPushes().move(name, window),
+
+    async keep(delayed, { key, ...spool }, keptUntil) {
+      // An IPv6 /48 is one: else its 65,536 networks could fill all room.
+      const client = siteWindowKey(await clientOf(c));
+      const tag = await clientWindowsOf(c.env, client).tag(client);
+      let isKept = false;
       try {
-        // Before the row: a push is never held without its key.
-        await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: endOfDay(hold.until) });
-        isHeld = await heldPushes().hold(wanted, heldMb * 1_000_000, lease);
+        // Before the row: a push never waits without its key.
+        await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
+        const kept = { ...delayed, host: c.var.host.key, client: tag, spool };
+        const answer = await delayedPushes().keep(kept, c.var.config.delayedMb * 1_000_000);
+        isKept = answer.kind === 'kept';
+        if (isKept && delayed.reason === 'review') c.executionCtx.waitUntil(tellOperator());
+        return answer;
       } finally {
-        // The person is told that nothing was kept.
-        if (!isHeld)
+        // The person is told that nothing was kept. If the answer was lost, it may wait all the same.
+        if (!isKept && !(await mayWait(delayed.name)))
           await shred(c.env, spool.attempt).catch((error: unknown) =>
-            c.var.logger.error('a held push could not be ended', { error }),
+            c.var.logger.error('what is not kept of a push could not be removed', { error }),
           );
       }
-      if (isHeld && hold.reason === 'review') c.executionCtx.waitUntil(tellOperator());
-      return isHeld;
     },
   };
 
-  async function clientTag(): Promise<string> {
-    // An IPv6 /48 is one: else its 65,536 networks could fill all room.
-    const client = siteWindowKey(await clientOf(c));
-    return clientWindowsOf(c.env, client).tag(client);
+  /** True if nobody knows. */
+  function mayWait(name: string): Promise<boolean> {
+    return delayedPushes()
+      .view(name)
+      .then(
+        (view) => view !== null,
+        () => true,
+      );
   }
 
   /** Never rejects: the push waits, whether or not the operator is told. */
   async function tellOperator(): Promise<void> {
     try {
-      await guardOf(c.env).toReview((await heldPushes().counts()).held.review);
+      await guardOf(c.env).toReview((await delayedPushes().counts()).waiting.review);
     } catch (error) {
-      c.var.logger.error('the operator could not be told of a held push', { error });
+      c.var.logger.error('the operator could not be told of a delayed push', { error });
     }
   }
 }

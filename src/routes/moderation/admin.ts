@@ -16,7 +16,9 @@ import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { longestWait, toldMs } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
-import { guardOf, heldPushesOf, identityOf } from '../../objects.ts';
+import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
+import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
+import { removeDelayed } from '../git/remove-delayed.ts';
 import { limitsOf } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
@@ -228,22 +230,27 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const scope = { spareSingle, comments, issues };
   const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
   if (id === null) return refuseCredential(c);
-  // Before the wait, so that none becomes public meanwhile. A flood of comments is no reason to discard any.
-  if (!spareSingle) await insisting(() => discardHeld(c));
+  const left = spareSingle ? 0 : await insisting(() => discardDelayed(c));
   const { closedUrls, failedUrls } = await insisting(() => resultOf(c, id));
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
-    failed: failedUrls.length,
+    failed: failedUrls.length + left,
     closed_urls: [...closedUrls],
     failed_urls: [...failedUrls],
   });
 }
 
-/** What was pushed in the same hours, and is not public yet, does not become so. */
-async function discardHeld(c: Context<AppEnv>): Promise<void> {
-  const objects = await heldPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
-  if (objects > 0) c.var.logger.warn('a rollback discarded held pushes', { objects });
+/**
+ * The guard does the same before it closes anything. Here, what was half published is removed, too. Answers how many
+ * could not be.
+ */
+async function discardDelayed(c: Context<AppEnv>): Promise<number> {
+  const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
+  const removed = await Promise.all(
+    begun.map((push) => removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK })),
+  );
+  return removed.filter((isRemoved) => !isRemoved).length;
 }
 
 /** The guard closes them also if nobody waits. If it restarts meanwhile, it continues. */
@@ -283,16 +290,16 @@ const drainRequest = z.object({
 
 const drainAnswer = z
   .object({
-    held: z.int().min(0).meta({ description: 'Pushes that are published now, one after the other.' }),
-    to_review: z.int().min(0).meta({ description: 'Pushes that wait for the operator, on /admin/held.' }),
+    delayed: z.int().min(0).meta({ description: 'Pushes that are published now, one after the other.' }),
+    to_review: z.int().min(0).meta({ description: 'Pushes that wait for the operator, on /admin/delayed.' }),
   })
-  .meta({ description: 'What is held.' });
+  .meta({ description: 'What is delayed.' });
 
 admin.post(
   '/admin/drain',
   described(drain, {
     operationId: 'drain',
-    summary: 'Publish what is held',
+    summary: 'Publish what is delayed',
     description:
       'Before a downgrade: whatever waits for a chosen time is due at once. The scheduled handler publishes it, and the answer says how much is left.',
     tag: 'Operation',
@@ -312,8 +319,8 @@ async function drain(c: Context<AppEnv>): Promise<Response> {
   const request = await readPayload(c, drainRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
   if ((await credentialOf(c, request.fields)) === null) return refuseCredential(c);
-  const { review, ...others } = (await heldPushesOf(c.env).drain()).held;
-  return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });
+  const { review, ...others } = (await delayedPushesOf(c.env).drain()).waiting;
+  return c.json<z.infer<typeof drainAnswer>>({ delayed: others.delay + others.busy, to_review: review });
 }
 
 /** Over a limit because of this credential, or invalid. */

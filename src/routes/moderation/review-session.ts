@@ -1,5 +1,5 @@
 /**
- * Who has shown to be the operator may see what is held for ten minutes: a cookie for that page only, which says until
+ * Who has shown to be the operator may see what is delayed for ten minutes: a cookie for that page only, which says until
  * when. Nothing is stored. The service's secret signs it.
  */
 import type { Context } from 'hono';

@@ -9,13 +9,11 @@ import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
-import type { HeldView } from '../../durable/held-pushes/held-push-record.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { eventsOf } from '../../events/host-event.ts';
-import { heldPushesOf, pullRequestOf } from '../../objects.ts';
+import { pullRequestOf } from '../../objects.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import { heldPage, heldText } from '../../pages/held-page.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import {
   type PullRequestPage,
@@ -57,8 +55,8 @@ const at = z.iso.datetime();
 const pullRequestAnswer = z
   .object({
     hash: z.string(),
-    state: z.enum(['open', 'merged', 'closed', 'withdrawn', 'held', 'failed', 'cancelled', 'discarded']),
-    url: z.string().nullable().meta({ description: 'The pull request; null: it is not public.' }),
+    state: z.enum(['open', 'merged', 'closed', 'withdrawn']),
+    url: z.string().meta({ description: 'The pull request.' }),
     title: z.string().nullable().meta({ description: 'Null: it cannot be read now.' }),
     events: z.array(z.object({ kind: z.string(), at, url: z.string() })),
     comments: z
@@ -109,8 +107,6 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
   const pullRequest = await viewOf(c, hash);
   if (pullRequest === null) {
-    const held = isForProgram ? null : await heldUpdateOf(c, hash);
-    if (held !== null) return showHeld(c, held);
     const wait = await limits.countMiss();
     return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : unknown(c, isForProgram);
   }
@@ -118,11 +114,10 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
   if (suffix === 'atom')
     return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const [held, conversation] = await Promise.all([heldUpdateOf(c, hash), conversationWith(c, pullRequest)]);
+  const conversation = await conversationWith(c, pullRequest);
   const page = {
     pullRequest: await endedBy(c, pullRequest, conversation),
     origin,
-    held,
     needsKey: config.prUpdatePolicy === 'key',
     conversation,
   };
@@ -170,25 +165,6 @@ async function endedBy(
     c.var.logger.warn('what a page has read could not be recorded', { error });
   });
   return (await object.view().catch(() => null)) ?? pullRequest;
-}
-
-/** Nobody misses it much if the object does not answer. */
-function heldUpdateOf(c: Context<AppEnv>, hash: string): Promise<HeldView | null> {
-  return heldPushesOf(c.env)
-    .find(hash)
-    .catch((error: unknown) => {
-      c.var.logger.warn('the held pushes do not answer', { error });
-      return null;
-    });
-}
-
-function showHeld(c: Context<AppEnv>, held: HeldView): Promise<Response> | Response {
-  const kept = { 'Cache-Control': 'no-store', Vary: 'Accept' };
-  const { prHash: hash, state } = held;
-  const nothing = { url: null, title: null, events: [] };
-  const type = typeFor(c);
-  if (type === 'application/json') return c.json<PullRequestAnswer>({ hash, state, ...nothing }, 200, kept);
-  return type === 'text/plain' ? c.text(heldText(held), 200, kept) : answerPage(c, heldPage(held), 200, kept);
 }
 
 /** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */

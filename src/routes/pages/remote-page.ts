@@ -33,7 +33,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
   const [policy, pullRequests, isSuspended] = await Promise.all([
     Promise.race([
-      openPolicies(c.env, config, host, logger, http).of(target, { mayAsk }),
+      openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true }),
       systemClock.sleep(PATIENCE_MS).then(() => undefined),
     ]),
     listedPullRequests(c, target, mayAsk),

@@ -123,6 +123,7 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
     (await limits.count('badges')).waitMs === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(repository, {
     mayAsk,
+    isPolled: true,
   });
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);

@@ -1,5 +1,5 @@
 /**
- * For /metrics: what the bot's accounts may still do at the code hosts, what is wrong with them, and what is held. What an
+ * For /metrics: what the bot's accounts may still do at the code hosts, what is wrong with them, and what is delayed. What an
  * object does not tell is left out.
  */
 import type { Context } from 'hono';
@@ -8,7 +8,7 @@ import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { limitText } from '../../config/values.ts';
 import type { GaugeValue } from '../../metrics/exposition.ts';
-import { heldPushesOf } from '../../objects.ts';
+import { delayedPushesOf } from '../../objects.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 type Gauges = readonly GaugeValue[];
@@ -23,7 +23,7 @@ export async function allGauges(c: Context<AppEnv>): Promise<Gauges> {
   const all = await Promise.all([
     ...ofAccounts,
     orNone(problemGauges(c), (error) => logger.warn('the guard does not answer', { error })),
-    orNone(heldGauges(c), (error) => logger.warn('the held pushes do not answer', { error })),
+    orNone(delayedGauges(c), (error) => logger.warn('the delayed pushes do not answer', { error })),
   ]);
   return all.flat();
 }
@@ -60,16 +60,16 @@ async function problemGauges(c: Context<AppEnv>): Promise<Gauges> {
   }));
 }
 
-async function heldGauges(c: Context<AppEnv>): Promise<Gauges> {
-  const { held, bytes, oldestAt } = await heldPushesOf(c.env).counts();
+async function delayedGauges(c: Context<AppEnv>): Promise<Gauges> {
+  const { waiting, bytes, oldestAt } = await delayedPushesOf(c.env).counts();
   const oldestMs = oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt);
   return [
-    ...Object.entries(held).map(([reason, value]) => ({
-      name: 'gitveil_held_pushes' as const,
+    ...Object.entries(waiting).map(([reason, value]) => ({
+      name: 'gitveil_delayed_pushes' as const,
       labels: { reason },
       value,
     })),
-    { name: 'gitveil_held_bytes', labels: {}, value: bytes },
-    { name: 'gitveil_held_oldest_seconds', labels: {}, value: Math.round(oldestMs / 1000) },
+    { name: 'gitveil_delayed_bytes', labels: {}, value: bytes },
+    { name: 'gitveil_delayed_oldest_seconds', labels: {}, value: Math.round(oldestMs / 1000) },
   ];
 }

@@ -3,7 +3,7 @@
  *
  * Who sends the service key may also ask for Prometheus' text, with the counts of the whole service. Without a key
  * nobody may: they would show each push, preview and refusal to anybody who asks every second. Cost of the text: one
- * call of the Tally object, one of that of the held pushes, and one of each account's.
+ * call of the Tally object, one of that of the delayed pushes, and one of each account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';

@@ -35,11 +35,8 @@ function pushIn(name: string, digits: string) {
   const object = () => bindings.PENDING_PUSHES.get(id);
   return {
     object,
-    begin: (intent: PushIntent & { isHeld?: true }, at = NOW, despiteHeld = false) =>
-      object().begin(hash, 'gh', TARGET, intent, at, despiteHeld),
-    isHeld: (at = NOW) => object().isHeld(hash, at),
-    end: (lease: number, isAnswered: boolean, isHeld = false) =>
-      object().end(hash, lease, isAnswered, isHeld),
+    begin: (intent: PushIntent | null, at = NOW) => object().begin(hash, 'gh', TARGET, intent, at),
+    end: (lease: number, isAnswered: boolean) => object().end(hash, lease, isAnswered),
   };
 }
 
@@ -112,58 +109,21 @@ const leaseOf = ({ kind, ...begun }: BegunPush): number => {
 const rows = ({ object }: ReturnType<typeof newPush>) =>
   runInDurableObject(object(), (_, { storage }) => JSON.stringify([...storage.kv.list()]));
 
-describe('a push that was held', () => {
-  it('is known as one for a day, also after a restart, by nothing but its hash', async () => {
-    vi.setSystemTime(NOW);
+describe('a push that is published later', () => {
+  it('is locked like any other, and leaves nothing', async () => {
     const push = newPush();
-    expect(await push.isHeld()).toBe(false);
-    await push.end(leaseOf(await push.begin({ ...intent('secret'), isHeld: true })), true, true);
-    expect(await rows(push)).not.toMatch(/secret|octo|gh/);
-    await restartObjects();
-    expect(await push.begin(intent('b'), NOW + 24 * HOUR_MS - 1)).toEqual({ kind: 'held' });
-    // Nobody has it then.
-    expect(await push.begin(intent('b'), NOW + 1)).toEqual({ kind: 'held' });
-    expect(await push.isHeld()).toBe(true);
-    expect(await push.begin(intent('b'), NOW + 24 * HOUR_MS)).toMatchObject({ isRepeated: false });
+    const begun = await push.begin(null);
+    expect(begun).toMatchObject({ kind: 'begun', intent: null, isRepeated: false });
+    expect(await push.begin(intent('b'))).toEqual({ kind: 'busy' });
+    expect(await rows(push)).toBe('[]');
+    await push.end(leaseOf(begun), true);
+    expect(await push.begin(intent('b'))).toMatchObject({ intent: intent('b'), isRepeated: false });
   });
 
-  it('may be published all the same, is still known as held if that fails, and forgotten if it does not', async () => {
-    vi.setSystemTime(NOW);
+  it('learns that an earlier attempt has begun to publish it', async () => {
     const push = newPush();
-    await push.end(leaseOf(await push.begin({ ...intent('a'), isHeld: true })), true, true);
-    await push.end(leaseOf(await push.begin(intent('b'), NOW, true)), false);
-    expect(await push.begin(intent('c'))).toEqual({ kind: 'held' });
-    const again = await push.begin(intent('d'), NOW, true);
-    expect(again).toMatchObject({ intent: intent('b'), isRepeated: true });
-    await push.end(leaseOf(again), true);
-    expect(await push.isHeld()).toBe(false);
-    expect(await rows(push)).toBe('[]');
-  });
-
-  it('leaves nothing if there was no room for it, and nothing after its day', async () => {
-    const push = newPush();
-    await push.end(leaseOf(await push.begin({ ...intent('a'), isHeld: true })), true);
-    expect(await rows(push)).toBe('[]');
-    vi.setSystemTime(NOW);
-    await push.end(leaseOf(await push.begin({ ...intent('a'), isHeld: true })), true, true);
-    vi.setSystemTime(NOW + 24 * HOUR_MS);
-    expect(await runDurableObjectAlarm(push.object())).toBe(true);
-    expect(await rows(push)).toBe('[]');
-  });
-
-  it('leaves the alarms of others alone, and stays when they are forgotten', async () => {
-    vi.setSystemTime(NOW);
-    const [held, other] = [pushIn('pushes', 'c'), pushIn('pushes', 'd')];
-    await held.end(leaseOf(await held.begin({ ...intent('a'), isHeld: true })), true, true);
-    const before = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
-    const lease = leaseOf(await other.begin(intent('b')));
-    const meanwhile = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
-    expect([before, meanwhile]).toEqual([NOW + 24 * HOUR_MS, NOW + HOUR_MS]);
-    await other.end(lease, true);
-    expect(await held.isHeld()).toBe(true);
-    const after = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
-    expect(after).toBe(NOW + 24 * HOUR_MS);
-    await held.end(leaseOf(await held.begin(intent('c'), NOW, true)), true);
+    await push.end(leaseOf(await push.begin(intent('a'))), false);
+    expect(await push.begin(null)).toMatchObject({ intent: intent('a'), isRepeated: true });
   });
 });
 

@@ -26,6 +26,8 @@ const PUSH = {
 /** What the host answers to a look at the pull request. */
 let shows: (url: unknown) => Response | null;
 let looks: string[];
+/** What the host's list of pull requests has. */
+let listed: object[];
 let published: number;
 /** What happens while the topic is told of it. */
 let onPublish: () => Promise<void>;
@@ -33,13 +35,16 @@ let last = 0;
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  [looks, published] = [[], 0];
+  [looks, listed, published] = [[], [], 0];
   onPublish = async () => {};
   shows = () => Response.json({ message: 'Not Found' }, { status: 404 });
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (asked) => {
     const url = asked as string;
+    const { pathname } = new URL(url);
     if (url.startsWith(API)) {
-      looks.push(new URL(url).pathname);
+      if (pathname.endsWith('/user')) return Response.json({ id: 1, login: 'bot' });
+      if (pathname.endsWith('/pulls')) return Response.json(listed);
+      looks.push(pathname);
       return shows(url) ?? new Response(null);
     }
     published += 1;
@@ -102,6 +107,23 @@ it('is looked for until the host shows it, also after a restart, and then told',
   await runAlarm(record);
   expect([await isShown(record), await isCounted(record), published]).toEqual([true, true, 1]);
   expect(looks).toHaveLength(4);
+});
+
+const head = (label: string) => ({ label, ref: 'x', user: null, repo: null });
+
+it('is shown where the host lists it, though it does not know it by its number', async () => {
+  const record = await opened();
+  const pull = { number: record.number, html_url: record.url, state: 'open', base: { ref: 'main' } };
+  const label = `bot:anon-${record.prHash}`;
+  listed = [
+    { ...pull, number: record.number + 1, head: head(label) },
+    { ...pull, head: head('mallory:anon-1') },
+  ];
+  await runAlarm(record);
+  expect([await isShown(record), published]).toEqual([false, 0]);
+  listed = [{ ...pull, head: head(label) }];
+  await runAlarm(record);
+  expect([await isShown(record), published]).toEqual([true, 1]);
 });
 
 it('is counted before that, and in the list of hashes, so that a push can name it', async () => {

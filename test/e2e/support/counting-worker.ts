@@ -7,7 +7,7 @@ import worker, { Guard as RealGuard, PullRequest as RealPullRequest } from '../.
 
 export {
   ClientWindows,
-  HeldPushes,
+  DelayedPushes,
   HostAccount,
   Identity,
   NotificationFeed,
@@ -141,7 +141,7 @@ const OBJECTS = [
   'SERVICE_SECRET',
   'TALLY',
   'SPOOL',
-  'HELD_PUSHES',
+  'DELAYED_PUSHES',
 ] as const;
 
 let watchedEnv: Env | null = null;

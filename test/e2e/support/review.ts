@@ -1,4 +1,4 @@
-/** The operator at /admin/held: a browser's cookies and forms, without being one. */
+/** The operator at /admin/delayed: a browser's cookies and forms, without being one. */
 import { expect } from 'vitest';
 import { FormClient, type FormAnswer } from './form-client.ts';
 import { OPERATOR } from './operator.ts';
@@ -17,12 +17,12 @@ export class Reviewer {
     this.#client = new FormClient(bed.service.url, person);
   }
 
-  get(path = '/admin/held'): Promise<FormAnswer> {
+  get(path = '/admin/delayed'): Promise<FormAnswer> {
     return this.#client.send('GET', path, null, { Cookie: this.cookie });
   }
 
   post(fields: Readonly<Record<string, string>>, headers = {}): Promise<FormAnswer> {
-    return this.#client.post('/admin/held', fields, { Cookie: this.cookie, ...headers });
+    return this.#client.post('/admin/delayed', fields, { Cookie: this.cookie, ...headers });
   }
 
   /** With the password, or with `fields` in its place. Answers the status. */
@@ -30,7 +30,7 @@ export class Reviewer {
     fields: Readonly<Record<string, string>> = { password: OPERATOR.PANIC_PASSWORD },
   ): Promise<number> {
     // From an address of its own: how often one may try is not what these tests are about.
-    const response = await fetch(`${this.#origin}/admin/held`, {
+    const response = await fetch(`${this.#origin}/admin/delayed`, {
       method: 'POST',
       headers: { 'CF-Connecting-IP': this.#address },
       body: new URLSearchParams(fields),
@@ -41,15 +41,15 @@ export class Reviewer {
   }
 
   /** The field that names a push as it is now. */
-  async seen(hash: string): Promise<string> {
-    const { html } = await this.get(`/admin/held/${hash}`);
+  async seen(name: string): Promise<string> {
+    const { html } = await this.get(`/admin/delayed/${name}`);
     const [, value = ''] = /name="push-0" value="([^"]+)"/.exec(html) ?? [];
-    expect(value).toMatch(new RegExp(`^${hash} `));
+    expect(value).toMatch(new RegExp(`^${name} `));
     return value;
   }
 
-  async decide(decision: 'publish' | 'discard', ...hashes: readonly string[]): Promise<FormAnswer> {
-    const values = await Promise.all(hashes.map((hash) => this.seen(hash)));
+  async decide(decision: 'publish' | 'discard', ...names: readonly string[]): Promise<FormAnswer> {
+    const values = await Promise.all(names.map((name) => this.seen(name)));
     const pushes = Object.fromEntries(values.map((value, at) => [`push-${at}`, value]));
     return this.post({ decision, reason: 'off-topic', ...pushes });
   }

@@ -1,30 +1,44 @@
 /**
- * Takes the place of src/push/publish/publish.ts in the Worker of stored-worker.ts: publishes what the bytes of the
- * verdict say, as another isolate would. Of the push itself nothing is left by then but the entries in the spool.
+ * Takes the place of src/push/publish/publish.ts in the Worker of stored-worker.ts: publishes what the bytes of a
+ * delayed push say, as another isolate would. Of the push itself nothing is left by then but the entries in the spool.
  */
 import { deepStrictEqual } from 'node:assert/strict';
+import { decodeKept, encodeKept } from '../../../src/push/delay/kept-push.ts';
 import * as real from '../../../src/push/publish/publish.ts';
-import { parse, serialise } from '../../../src/push/verdict/encoding.ts';
-import type { Publishable } from '../../../src/push/verdict/verdict.ts';
+import type { PushedWork } from '../../../src/push/verdict/verdict.ts';
 import { verdictLine } from './verdict-line.ts';
 
-const whole = (push: Publishable) => ({ ...push, commits: [...push.commits] });
+const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
+const stored = new WeakMap<real.Publication, real.Publication>();
 
-export const publish: typeof real.publish = (run, publication) => {
-  const { push, spool, pushHash, prHash, claim, place, isReleased = false, ...more } = publication;
+export const enter: typeof real.enter = (run, publication) => {
+  const { push, spool, pushHash, propose, claim, place, ...more } = publication;
   deepStrictEqual(more, {});
-  const bytes = serialise(push);
-  console.log(verdictLine(bytes));
-  const stored = parse(bytes);
-  deepStrictEqual(whole(stored), whole(push));
-  push.commits.free();
-  return real.publish(run, {
-    push: stored,
-    spool: { read: () => spool.read() },
+  const { repository, footer, policyLimits, named, ...work } = push;
+  const says = { repository, footer, policyLimits, named };
+  const bytes = encodeKept({
+    target: run.target,
     pushHash,
-    prHash,
+    work,
+    recordedTip: null,
+    wasOpen: false,
+    owed: null,
+  });
+  console.log(verdictLine(bytes));
+  const kept = decodeKept(bytes);
+  deepStrictEqual(whole(kept.work), whole(work));
+  push.commits.free();
+  const other = {
+    push: { ...kept.work, ...says },
+    spool: { read: () => spool.read() },
+    pushHash: kept.pushHash,
+    propose,
     claim: structuredClone(claim),
     place,
-    isReleased,
-  });
+  };
+  stored.set(publication, other);
+  return real.enter(run, other);
 };
+
+export const publish: typeof real.publish = (run, publication, entered) =>
+  real.publish(run, stored.get(publication) ?? publication, entered);

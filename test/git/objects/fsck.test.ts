@@ -9,12 +9,12 @@ const gitmodules = (url: string): string[] => [
 
 describe('the address of a submodule', () => {
   it.each([
-    'https://github.com:owner/name.git',
-    'https://me@github.com:owner/name.git',
-    '-u./payload',
-    'https://git.example/a%0ahost=x',
-  ])('%s is none', (url) => {
-    expect(gitmodules(url)).toEqual(['gitmodulesUrl']);
+    ['https://github.com:owner/name.git', 'halfUrl'],
+    ['https://me@github.com:owner/name.git', 'halfUrl'],
+    ['-u./payload', 'gitmodulesUrl'],
+    ['https://git.example/a%0ahost=x', 'gitmodulesUrl'],
+  ])('%s is none', (url, fault) => {
+    expect(gitmodules(url)).toEqual([fault]);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import { planCommits, PlannedCommits, withIds } from '../../../src/git/objects/planned-commits.ts';
 import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
-import { comparable, plannedCommits } from '../../support/random-verdict.ts';
+import { comparable, plannedCommits } from '../../support/random-kept.ts';
 import { runs } from '../../support/runs.ts';
 
 const UPSTREAM = oidNumber(1);

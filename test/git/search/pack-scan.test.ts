@@ -134,7 +134,7 @@ describe('a name or login of one word', () => {
     ['|Canadalovelace|', []],
     ['|\0 Lovelace|', []],
   ])('is only noted, and not looked for in copies: %j', (text, expected) => {
-    const scan = new PackScan(namesOf('Lovelace <->'));
+    const scan = new PackScan(namesOf('Lovelace <->'), () => null);
     scan.begin(OBJ_OFS_DELTA, 0, 0);
     scan.content(inserting(text));
     scan.end();
@@ -155,7 +155,7 @@ describe('a name or login of one word', () => {
   });
 
   it('is noted so often, and no more', () => {
-    const scan = new PackScan(withWords);
+    const scan = new PackScan(withWords, () => null);
     for (let file = 0; file < 2; file++) {
       scan.begin(OBJ_BLOB, 0, 0);
       for (let line = 0; line < 2_000; line++) scan.content(Buffer.from(`${file} ${line} by Lovelace\n`));

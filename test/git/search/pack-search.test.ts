@@ -7,6 +7,8 @@ import { randomPieces } from '../../support/byte-chunks.ts';
 import { commitContent, treeContent } from '../../support/objects.ts';
 import { copyInstruction, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { blob, linesOf, NAME, searched } from '../../support/pack-searching.ts';
+import { LIKELY } from '../../support/made-up-credentials.ts';
+import { exifSegment, jpeg, png, tiff } from '../../support/pictures.ts';
 import { runs } from '../../support/runs.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 
@@ -457,10 +459,57 @@ describe('what is noted on the way', () => {
     expect(paths).toEqual(['img/0.png', 'img/1.png']);
   });
 
-  it('is whether a large pack has binary files, whose paths are not known', async () => {
+  it('are pictures in a large pack, too, whose paths are not known', async () => {
     const noise = Buffer.concat(Array.from({ length: 20 }, () => randomBytes(60_000)));
     const text = Buffer.from(noise.map((byte: number) => byte | 1));
-    expect(await searched([blob(noise)])).toMatchObject({ hasBinaries: true, files: null });
-    expect(await searched([blob(text)])).toMatchObject({ hasBinaries: false, files: null });
+    const picture = Buffer.concat([png(), Buffer.from(noise)]);
+    const found = { files: null, opaque: [{ kind: 'PNG picture', path: null, tells: [] }] };
+    expect(await searched([blob(picture)])).toMatchObject(found);
+    expect(await searched([blob(text)])).toMatchObject({ files: null, opaque: [] });
+  });
+});
+
+const likely = (count: number) => `${LIKELY['in an address']?.()}\n`.repeat(count);
+
+describe('what only looks like a credential', () => {
+  it('leaves room for a name, however much of it there is', async () => {
+    const { hits } = await searched([blob(likely(50)), blob(`${likely(20)}by ${NAME}\n`)]);
+    expect(hits.map(({ credential }) => credential === null)).toEqual([
+      true,
+      ...Array.from({ length: 9 }, () => false),
+    ]);
+  });
+
+  it('leaves room for a name in what cannot be resolved, too', async () => {
+    const base = around('nobody');
+    const { hits } = await searched([
+      refDelta(base, Buffer.concat([base, Buffer.from(`${likely(9)}by ${NAME}.\n`)])),
+    ]);
+    expect(hits.some(({ credential }) => credential === null)).toBe(true);
+  });
+});
+
+describe('files that a search of bytes does not read', () => {
+  const photo = jpeg(exifSegment(tiff({ 0x013b: 'Ada Lovelace' })));
+
+  it('are told by their first bytes, whatever they are called and in whatever pieces they come', async () => {
+    const tree = treeContent([{ name: 'notes.txt', oid: oidOf('blob', photo) }]);
+    for (const seed of [null, 1, 77]) {
+      const { opaque } = await searched([{ type: 'tree', content: tree }, blob(photo)], { seed });
+      expect(opaque).toEqual([{ kind: 'JPEG picture', path: 'notes.txt', tells: ['author Ada Lovelace'] }]);
+    }
+  });
+
+  it('are told if they are changed, too, also where their name is not known', async () => {
+    const [before, after] = [folderWith(Buffer.from('old')), folderWith(photo)];
+    const { opaque } = await searched([refDelta(before, after, 'tree'), blob(photo)]);
+    expect(opaque).toEqual([{ kind: 'JPEG picture', path: null, tells: ['author Ada Lovelace'] }]);
+  });
+
+  it('are remembered up to a hundred', async () => {
+    const { opaque } = await searched(
+      Array.from({ length: 300 }, (_, at) => blob(Buffer.concat([png(), Buffer.from([at])]))),
+    );
+    expect(opaque).toHaveLength(100);
   });
 });

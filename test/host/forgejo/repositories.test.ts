@@ -189,6 +189,11 @@ describe('a push', () => {
     for (const option of saying('a\nb\0c', 'd\0e')) expect(option).not.toMatch(/[\0\n]/);
   });
 
+  it('sends a line as it is, because some servers tell their watchers the description before they decode it', () => {
+    expect(saying('T', 'One line, with = and ü')).toContain('description=One line, with = and ü');
+    expect(saying('T', '{base64}eA==')).toContain(`description=${base64('{base64}eA==')}`);
+  });
+
   it('never leaves the description to the server, which would take it from a message', () => {
     expect(saying('T', '')).toContain(`description=${base64('\n')}`);
   });

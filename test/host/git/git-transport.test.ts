@@ -15,12 +15,11 @@ const OID = 'a'.repeat(40);
 const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 const LIST = `${pkt(`${OID} refs/heads/main\n`)}0000`;
 
-let known: boolean;
 let isPublic: boolean;
 let lookUps: number;
 
 beforeEach(() => {
-  [known, isPublic, lookUps] = [false, true, 0];
+  [isPublic, lookUps] = [true, 0];
 });
 
 function opened(script: Script) {
@@ -28,7 +27,6 @@ function opened(script: Script) {
   const clock = new PatientClock();
   const account = { token: 'secret', ...ACCOUNT };
   const visibility = {
-    isKnownPublic: () => known,
     isPublic: async () => ((lookUps += 1), isPublic),
   };
   const transport = new GitTransport(
@@ -111,12 +109,11 @@ it('refs of more than is read are asked for once, and that is final', async () =
 });
 
 describe('a listing of upstream', () => {
-  it('goes with the token once the repository is known to be public', async () => {
+  it('goes without the token', async () => {
     const { list, callers } = opened(() => new Response(LIST));
     await list();
-    known = true;
     await list();
-    expect(callers()).toEqual(['public', 'bot']);
+    expect(callers()).toEqual(['public', 'public']);
   });
 
   it('that the host refuses to everyone at this address is made by the bot, if the repository is public', async () => {
@@ -130,19 +127,6 @@ describe('a listing of upstream', () => {
     const { list, callers } = opened(refusesPublic);
     await expect(list()).rejects.toMatchObject({ code: 'rate-limited' });
     expect(callers()).toEqual(['public']);
-  });
-
-  it.each([
-    ['is to wait', 429],
-    ['is refused', 401],
-    ['is suspended', 403],
-  ])('is made without the token where the bot %s', async (_, status) => {
-    known = true;
-    const { list, callers } = opened(({ headers }) =>
-      headers.has('Authorization') ? new Response('No.', { status }) : new Response(LIST),
-    );
-    await list();
-    expect(callers().at(-1)).toBe('public');
   });
 
   it('that ends in an error packet is told in its words', async () => {

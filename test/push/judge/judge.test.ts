@@ -4,8 +4,9 @@ import { UNCOUNTED } from '../../../src/git/memory.ts';
 import type { PullRequest } from '../../../src/host/code-host.ts';
 import { OPEN_POLICY } from '../../../src/policy/policy.ts';
 import { type Circumstances, judge } from '../../../src/push/judge/judge.ts';
-import type { Questions, Upstream } from '../../../src/push/judge/questions.ts';
+import type { Place, Questions, Upstream } from '../../../src/push/judge/questions.ts';
 import type { PushOptions } from '../../../src/push/receive/push-options.ts';
+import type { Refusal } from '../../../src/push/reply/refusal.ts';
 import type { Received } from '../../../src/push/receive/receive.ts';
 import { HOSTILE_MESSAGES } from '../../support/hostile-messages.ts';
 import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
@@ -33,7 +34,13 @@ const OPTIONS = {
   description: null,
 };
 
-const upstream = {
+const upstream: Upstream = {
+  repository: { owner: 'octo', name: 'hello' },
+  refs: [MAIN],
+  hasAllBranches: true,
+  defaultBranch: MAIN,
+};
+const place: Place = {
   repository: {
     id: 1,
     networkId: 1,
@@ -44,13 +51,9 @@ const upstream = {
     pullRequests: 'all',
     sizeKb: 1,
   },
-  refs: [MAIN],
-  hasAllBranches: true,
-  defaultBranch: MAIN,
   policy: null,
   hasSubmodules: false,
-  botLogin: 'bot',
-} as unknown as Upstream;
+};
 
 const circumstances = {
   settings: {
@@ -66,6 +69,7 @@ const circumstances = {
     publishedUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
     issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
+  botLogin: 'bot',
   listed: null,
   refusal: null,
   memory: UNCOUNTED,
@@ -80,7 +84,7 @@ function received(options: Partial<PushOptions> = {}, work = WORK, ...before: re
   return {
     taken: { command, target: { kind: 'branch', branch: 'topic' } },
     commandList: [command],
-    options: { ...OPTIONS, base: null, prHash: null, ...options },
+    options: { ...OPTIONS, base: null, prHash: null, prKey: null, overwrite: false, ...options },
     pack: {
       kept: receiver.kept,
       entryCount: 0,
@@ -125,10 +129,11 @@ const namesOf = (questions: object): string[] =>
 describe('a push is judged', () => {
   it('publishable, by its history alone', async () => {
     const questions = asked();
-    const { verdict, claim } = await judge(received(), upstream, circumstances, questions);
+    const { verdict, claim } = await judge(received(), upstream, place, circumstances, questions);
     expect(verdict).toMatchObject({
       kind: 'publishable',
-      push: { base: MAIN, named: null, ground: [UPSTREAM] },
+      work: { base: MAIN, ground: [UPSTREAM] },
+      place: { named: null },
     });
     expect(claim).toBeNull();
     expect(namesOf(questions)).toEqual(['history']);
@@ -141,7 +146,7 @@ describe('a push is judged', () => {
       parents: [oidOf('commit', WORK)],
       author: 'B <b@b.example> 1 +0000',
     });
-    const { verdict } = await judge(received({}, other, WORK), upstream, circumstances, questions);
+    const { verdict } = await judge(received({}, other, WORK), upstream, place, circumstances, questions);
     expect(verdict.kind).toBe('publishable');
     expect(vi.mocked(questions.note).mock.calls).toEqual([
       ['The service could not check whether commits of other pull requests are among yours.'],
@@ -150,9 +155,9 @@ describe('a push is judged', () => {
 
   it('refused, before any question, when upstream takes nothing', async () => {
     const questions = asked();
-    const archived = { ...upstream, repository: { ...upstream.repository, isArchived: true } };
-    const { verdict } = await judge(received(), archived, circumstances, questions);
-    expect(verdict).toMatchObject({ kind: 'refused', refusal: { reason: 'the repository is archived' } });
+    const archived = { ...place, repository: { ...place.repository, isArchived: true } };
+    const judging = judge(received(), upstream, archived, circumstances, questions);
+    await expect(judging).rejects.toMatchObject({ reason: 'the repository is archived' });
     expect(namesOf(questions)).toEqual([]);
   });
 
@@ -175,12 +180,12 @@ describe('a push is judged', () => {
     async (pullRequests, policy, lines) => {
       const questions = asked();
       const closed = {
-        ...upstream,
+        ...place,
         policy,
-        repository: { ...upstream.repository, pullRequests },
-      } as Upstream;
-      const { verdict } = await judge(received(), closed, circumstances, questions);
-      expect(verdict).toMatchObject({ kind: 'refused', refusal: { lines } });
+        repository: { ...place.repository, pullRequests },
+      } as Place;
+      const judging = judge(received(), upstream, closed, circumstances, questions);
+      await expect(judging).rejects.toMatchObject({ lines });
       expect(namesOf(questions)).toEqual([]);
     },
   );
@@ -189,8 +194,14 @@ describe('a push is judged', () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const claiming = vi.fn(async () => ({ lease: 1, recorded: null, dates: [] }));
     const questions = asked({ findPullRequest: async () => pullRequest, claim: claiming });
-    const { verdict, claim } = await judge(received({ prHash: PR_HASH }), upstream, circumstances, questions);
-    expect(verdict).toMatchObject({ push: { named: { prHash: PR_HASH, pullRequest } } });
+    const { verdict, claim } = await judge(
+      received({ prHash: PR_HASH }),
+      upstream,
+      place,
+      circumstances,
+      questions,
+    );
+    expect(verdict).toMatchObject({ place: { named: { prHash: PR_HASH, pullRequest } } });
     expect(claim).toMatchObject({ lease: 1 });
     expect(claiming).toHaveBeenCalledWith(PR_HASH);
   });
@@ -199,13 +210,13 @@ describe('a push is judged', () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const questions = asked({ findPullRequest: async () => pullRequest });
     const update = received({ prHash: PR_HASH, draft: true });
-    const { verdict } = await judge(update, upstream, circumstances, questions);
+    const { verdict } = await judge(update, upstream, place, circumstances, questions);
     const warnings = ['The option draft changes nothing: this pull request is open already.'];
     expect(verdict).toMatchObject({ kind: 'publishable', warnings });
   });
 
   it('a preview, which says what would become public', async () => {
-    const { verdict } = await judge(received({ preview: true }), upstream, circumstances, asked());
+    const { verdict } = await judge(received({ preview: true }), upstream, place, circumstances, asked());
     expect(verdict.kind === 'preview' && verdict.preview.lines.join('\n')).toContain('Mend it');
   });
 
@@ -214,10 +225,10 @@ describe('a push is judged', () => {
     const message = `Mend it\n\n${people}\n`;
     const work = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message });
     const judged = async (options: Partial<PushOptions>, on = asked()) =>
-      (await judge(received(options, work), upstream, circumstances, on)).verdict;
+      (await judge(received(options, work), upstream, place, circumstances, on)).verdict;
     const refusal = { reason: 'the pull request would disturb too many people' };
     for (const options of [{}, { preview: true }, { title: 'Other' }, { description: people }]) {
-      expect(await judged(options)).toMatchObject({ kind: 'refused', refusal });
+      await expect(judged(options)).rejects.toMatchObject(refusal);
     }
     const warnings = expect.arrayContaining(['  Mend it']) as string[];
     expect(await judged({ description: '' })).toMatchObject({ kind: 'publishable', warnings });
@@ -225,24 +236,21 @@ describe('a push is judged', () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const open = asked({ findPullRequest: async () => pullRequest });
     expect(await judged({ prHash: PR_HASH }, open)).toMatchObject({ kind: 'publishable', warnings });
-    expect(await judged({ prHash: PR_HASH, title: people }, open)).toMatchObject({
-      kind: 'refused',
-      refusal,
-    });
+    await expect(judged({ prHash: PR_HASH, title: people, prKey: 'k' }, open)).rejects.toMatchObject(refusal);
   });
 
   it('with the limits of the repository', async () => {
     const limits = [{ most: 5, withinMs: 3_600_000 }];
-    const limited = { ...upstream, policy: { ...OPEN_POLICY, limits } };
-    const { verdict } = await judge(received(), limited, circumstances, asked());
-    expect(verdict).toMatchObject({ push: { policyLimits: limits } });
+    const limited = { ...place, policy: { ...OPEN_POLICY, limits } };
+    const { verdict } = await judge(received(), upstream, limited, circumstances, asked());
+    expect(verdict).toMatchObject({ place: { policyLimits: limits } });
   });
 
   it('the same each time', async () => {
     const pushes: unknown[] = [];
     for (const questions of [asked(), asked()]) {
-      const { verdict } = await judge(received(), upstream, circumstances, questions);
-      pushes.push(verdict.kind === 'publishable' && { ...verdict.push, commits: [...verdict.push.commits] });
+      const { verdict } = await judge(received(), upstream, place, circumstances, questions);
+      pushes.push(verdict.kind === 'publishable' && { ...verdict.work, commits: [...verdict.work.commits] });
     }
     expect(pushes[0]).toEqual(pushes[1]);
   });
@@ -251,9 +259,11 @@ describe('a push is judged', () => {
 /** What a preview of one commit says, or why it would be refused. */
 async function told(work: Buffer): Promise<string> {
   const push = received({ preview: true, signOff: true, publishNames: true }, work);
-  const { verdict } = await judge(push, upstream, circumstances, asked());
-  if (verdict.kind === 'publishable') throw new Error('only a preview was asked for');
-  return (verdict.kind === 'refused' ? verdict.refusal.lines : verdict.preview.lines).join('\n');
+  const lines = await judge(push, upstream, place, circumstances, asked()).then(
+    ({ verdict }) => (verdict.kind === 'preview' ? verdict.preview.lines : []),
+    (error: unknown) => (error as Refusal).lines,
+  );
+  return lines.join('\n');
 }
 
 /** What is quadratic takes minutes for it: far more than a test has. */

@@ -46,6 +46,10 @@ describe('the description', () => {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
     }
+    // So is the page of a delayed push, whose address is a secret.
+    for (const method of ['GET', 'POST']) {
+      expect(served.delete(`${method} /v1/delayed/{name}`)).toBe(true);
+    }
     // Paths of the code host, which lead people to the forms.
     for (const path of served) {
       if (/^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|src\/|\{page\})/.test(path))
@@ -55,12 +59,12 @@ describe('the description', () => {
     for (const page of ['GET /privacy', 'GET /maintainers', 'GET /favicon.ico', 'GET /robots.txt'])
       expect(served.delete(page)).toBe(true);
     // A page of the operator's.
-    for (const page of ['GET /admin/held', 'POST /admin/held', 'GET /admin/held/{hash}']) {
+    for (const page of ['GET /admin/delayed', 'POST /admin/delayed', 'GET /admin/delayed/{name}']) {
       expect(served.delete(page)).toBe(true);
     }
     expect(served.delete('GET /v1/moderation/appeal')).toBe(true);
-    // The scheduled handler's own; see src/routes/git/publish-held.ts.
-    expect(served.delete('POST /v1/held')).toBe(true);
+    // The scheduled handler's own; see src/routes/git/publish-delayed.ts.
+    expect(served.delete('POST /v1/delayed')).toBe(true);
     expect(described.toSorted()).toEqual([...served].toSorted());
   });
 

@@ -4,10 +4,12 @@
  * also for the original ids of the commits, and in texts for Change-Ids, from which a name can be guessed.
  */
 import { utf8 } from '../../../git/bytes.ts';
+import { kindOfFile } from '../../../files/file-kinds.ts';
 import type { Memory } from '../../../git/memory.ts';
 import type { NewCommit } from '../../../git/objects/new-commits.ts';
 import { type Oid, OID_HEX_LENGTH, ZERO_OID } from '../../../git/objects/oid.ts';
 import type { Plan } from '../../../git/objects/planned-commits.ts';
+import { MAX_HEAD_BYTES } from '../../../git/search/pack-scan.ts';
 import { searchPack, type SearchQuestions } from '../../../git/search/pack-search.ts';
 import { type HeaderSource, SearchedNames } from '../../../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
@@ -74,7 +76,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   const share = search.memory.share();
   try {
     const names = new SearchedNames({ ...search, headers: headersOf(search) });
-    await share.set(names.search.mostBytes);
+    await share.set(names.search.mostBytes + MAX_HEAD_BYTES);
     return await searchFor(names, search);
   } catch (error) {
     if (error instanceof RangeError) throw notSearchable();
@@ -90,7 +92,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
   // Ids of this push stand there as zeros.
-  const named = await namedCommits(plan.messages(), (oid) => oid === ZERO_OID, search.history);
+  const named = await namedCommits(publicTexts(search), (oid) => oid === ZERO_OID, search.history);
   if (named.areStrange) {
     const isPublic = await inPullRequests(named, questions);
     findings.addStrangers(
@@ -108,7 +110,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
     readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
   };
-  const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
+  const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, named, found);
@@ -170,6 +172,12 @@ function optionsOf({ options }: NameSearch): (readonly [where: string, text: str
 function* textsOf(search: NameSearch): Generator<readonly [where: string, text: string]> {
   yield* optionsOf(search);
   for (const message of search.plan.messages()) yield ['a message', Buffer.from(message).toString()];
+}
+
+function* publicTexts({ plan, options }: NameSearch): Generator<Uint8Array> {
+  yield* plan.messages();
+  for (const text of [options.title, options.description])
+    if (text !== null) yield plan.planText(utf8(text)).bytes;
 }
 
 /** Whether an id is that of a pull request at the host, and so public. */

@@ -7,14 +7,15 @@ import { systemClock } from '../../../isolate/clock.ts';
 import type { AppEnv } from '../../../env.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
-import { heldPushesOf, pullRequestOf } from '../../../objects.ts';
+import { pullRequestOf } from '../../../objects.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import type { ChangeFields, ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
-import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-request-pages.ts';
+import { changeDelayedPage, changeDonePage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pr-hash.ts';
-import { type HeldFacts, heldSentence, notPublic } from '../../../push/reply/banner.ts';
+import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import type { SameWork } from '../../../push/reply/reply.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
@@ -49,8 +50,9 @@ export async function openChange(
       const { updated: isUpdate, prUrl, prHash, key } = outcome.facts;
       return done(c, target, form, { isUpdate, prUrl, prHash, key, lines, same });
     }
-    if (outcome.kind === 'held') return held(c, target, outcome.facts);
+    if (outcome.kind === 'delayed') return delayed(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
+    if (refusal.code === 'double' && same !== null) return showAgain(c, form, openAlready(same));
     // The first of two equal forms may be faster by so much that the second sees only its branch.
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && form.prHash === '');
     if (!isSecond || attempt === ATTEMPTS) {
@@ -77,10 +79,7 @@ export async function openedBefore(
   const mayBeOpen = await mayBeRecorded(c.env.DB, prHash, c.var.logger);
   const known = mayBeOpen ? await pullRequestOf(c.env, prHash).view() : null;
   const key = prKeyOf(await serviceSecret(c.env, c.var.config.identitySecret), prHash);
-  if (known === null) {
-    const hold = await heldPushesOf(c.env).find(prHash);
-    return hold?.state === 'held' ? held(c, target, { ...hold, window: hold, key }) : null;
-  }
+  if (known === null) return null;
   if (known.state !== 'open') {
     const explanation = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
@@ -115,20 +114,16 @@ function done(
   return answerForm(c, page);
 }
 
-function held(
+function delayed(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { prHash, key, reason, window }: Pick<HeldFacts, 'prHash' | 'key' | 'reason' | 'window'>,
+  { reason, window, isBegun, pageUrl, found }: DelayedFacts,
 ): Response | Promise<Response> {
   const place = placeOf(c, target, CHANGE_FORM);
-  const page = changeHeldPage(place, {
-    prHash,
-    key,
-    sentence: [heldSentence(reason, window), ...notPublic(reason)].join(' '),
-    page: pullRequestPath(prHash),
-    withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
-  });
-  return answerForm(c, page);
+  const standing = found?.url
+    ? `You have sent this before, and it was published: ${found.url}`
+    : `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
+  return answerForm(c, changeDelayedPage(place, { sentence: standing, page: pageUrl }));
 }
 
 /** The hash of the pull request that a form opens: nobody else can know it. */
@@ -150,6 +145,11 @@ export function refusalOf(outcome: Outcome): Refusal {
   return outcome.kind === 'refused'
     ? outcome.refusal
     : toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
+}
+
+function openAlready({ url }: SameWork): Refused {
+  const explanation = `The same change is open already as ${url}. This service opens no second pull request for it.`;
+  return problem(409, explanation);
 }
 
 /** The words of a refusal are for people who push. */

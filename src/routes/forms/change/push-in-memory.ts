@@ -12,10 +12,10 @@ import { isolate } from '../../../metrics/isolate.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { countPush, type Refusal } from '../../../push/reply/refusal.ts';
 import { NotedReply, type SameWork } from '../../../push/reply/reply.ts';
-import type { Outcome } from '../../../push/session.ts';
+import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { PushSettings } from '../../../push/push-host.ts';
 import type { BuiltChange } from '../../../edit/build-change.ts';
-import { pushSession } from '../../git/git-push.ts';
+import { pushRun } from '../../git/git-push.ts';
 import { pushHost } from '../../git/push-host.ts';
 
 export interface InMemoryPush {
@@ -38,7 +38,7 @@ export interface Pushed {
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
 export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Promise<Refusal | null> {
-  const refusal = await admission.enter(false);
+  const refusal = await admission.enter(false, undefined, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
@@ -83,17 +83,17 @@ async function pushed(
   { refName, newId, pushOptions, pack, names }: Sent,
 ): Promise<Pushed> {
   const reply = new NotedReply();
-  const session = pushSession(c, host, reply, target, names);
+  const run = pushRun(c, host, reply, target, names);
   const request: PushRequest = {
     kind: 'push',
     commandList: [{ oldId: ZERO_OID, newId, refName }],
     capabilities: new Set(),
     pushOptions,
   };
-  await session.receive(request, readerOf(pack));
-  const { outcome } = await session.conclude();
+  const arrival = await receive(run, request, readerOf(pack));
+  const { outcome } = await conclude(run, arrival);
   // A retry is the same form, which finds the pull request by its name.
-  await session.end(true);
+  await end(run, arrival, true);
   return { outcome, notes: reply.notes, same: reply.same };
 }
 

@@ -6,7 +6,7 @@ const nothing = {
   hits: [],
   isComplete: true,
   hasGitlinks: false,
-  hasBinaries: false,
+  opaque: [],
   homeFolders: [],
   files: [],
 };
@@ -20,29 +20,33 @@ it('are paths of home folders, in files and in texts', () => {
   ]);
 });
 
-it('are files of editors, and files that nobody can look into', () => {
-  const leftovers = ['.DS_Store', 'src/.a.c.swp', 'my.code-workspace', '.vscode/settings.json'];
-  leftovers.push('.idea/workspace.xml', 'workspace.xml');
-  const opaque = ['docs/a.PNG', 'b.jpeg', 'c.pdf', 'd.docx', 'e.odt', 'f.zip', 'g.tar.gz'];
-  const others = ['a.c', 'README', 'logo.svg', 'swp', 'png.ts', 'DS_Store.md', 'my.vscode/x'];
-  expect(remarksOn([], { ...nothing, files: [...others, ...leftovers, ...opaque] })).toEqual([
-    'Files of an editor or a system become public:',
-    ...leftovers.map((path) => `  ${path}`),
+const opaque = (path: string | null, ...tells: string[]) => ({ path, kind: 'PNG picture', tells });
+const REMOVE =
+  'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.';
+
+it('are what programs leave, what pictures say, and files that nobody can look into', () => {
+  const found = {
+    ...nothing,
+    files: ['a.c', '.DS_Store'],
+    opaque: [opaque('a.png'), opaque(null, 'place', 'author Ada')],
+  };
+  expect(remarksOn([], found)).toEqual([
+    'Files of an editor, a system or one machine become public:',
+    '  .DS_Store',
+    'These pictures say more than they show:',
+    '  PNG picture: place; author Ada',
     'The service cannot search inside these files for names:',
-    ...opaque.map((path) => `  ${path}`),
+    '  a.png (PNG picture)',
+    REMOVE,
   ]);
 });
 
 it('are counted beyond ten', () => {
-  const files = Array.from({ length: 30 }, (_, at) => `${at}.png`);
-  expect(remarksOn([], { ...nothing, files })).toHaveLength(12);
-  expect(remarksOn([], { ...nothing, files }).at(-1)).toBe('  and 20 more');
+  const many = Array.from({ length: 30 }, (_, at) => opaque(`${at}.png`));
+  expect(remarksOn([], { ...nothing, opaque: many })).toHaveLength(13);
+  expect(remarksOn([], { ...nothing, opaque: many }).at(-2)).toBe('  and 20 more');
 });
 
-it('say so if the push is too large for its files to be named', () => {
+it('are none if there is nothing to tell', () => {
   expect(remarksOn([], { ...nothing, files: null })).toEqual([]);
-  expect(remarksOn([], { ...nothing, files: null, hasBinaries: true })).toEqual([
-    'This push is too large to tell which images, PDF files, office files and archives it adds.',
-    'The service cannot search inside them for names.',
-  ]);
 });

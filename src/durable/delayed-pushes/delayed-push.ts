@@ -1,0 +1,167 @@
+/** What is known of a delayed push without its key. All times are milliseconds since 1970. */
+import type { KeptSpool } from '../../spool/spool.ts';
+
+/** `delay`: for a chosen time. `busy`: until the limits and the code host have room. `review`: until the operator has seen it. */
+export type DelayReason = 'delay' | 'busy' | 'review';
+
+/** `failed`: it cannot be published. `discarded`: by the operator, or because nobody has reviewed it in time. */
+export type DelayState = 'waiting' | 'published' | 'failed' | 'given-up' | 'discarded';
+
+/** Where its spool is. The key is elsewhere, in KV. */
+export type DelayedSpool = Omit<KeptSpool, 'key'>;
+
+/** When it is published: at a moment between the two. */
+export interface DelayWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface NewDelayedPush extends DelayWindow {
+  /** 128 random bits in hex: who knows it may publish it now or give it up. */
+  readonly name: string;
+  /** The key of the code host. */
+  readonly host: string;
+  readonly reason: DelayReason;
+  /** A keyed hash of what is pushed and where to: the same push again finds it. */
+  readonly push: string;
+  /** The same with its texts and options, but not the time. */
+  readonly same: string;
+  /** A random name of the client that pushes, for a day. */
+  readonly client: string;
+  readonly spool: DelayedSpool;
+  /** How many bytes of the spool are entries; what was judged lies behind them. */
+  readonly entryBytes: number;
+  readonly commits: number;
+  readonly keptAt: number;
+  /** Drawn in the window, and told nobody. Null: the operator has not published it yet. */
+  readonly dueAt: number | null;
+  /** Until when it waits at most. */
+  readonly until: number;
+}
+
+/** What its page and the same push again may know. When it has ended, the window is 0, and `same` is empty after a day. */
+export interface DelayedView extends Pick<
+  NewDelayedPush,
+  'name' | 'host' | 'reason' | 'same' | 'from' | 'to' | 'until'
+> {
+  readonly state: DelayState;
+  /** Whether the operator has to see it yet. */
+  readonly waitsForReview: boolean;
+  /** Its person wants it no more. What is public of it could not be removed yet. */
+  readonly isGivenUp: boolean;
+  /** Or removed, if it is given up. */
+  readonly isBeingPublished: boolean;
+  /** Somebody has begun to publish it: part of it may be public. */
+  readonly isBegun: boolean;
+  /** Why it ended, or how it was published, and what to do; while it waits: why it could not be published yet. */
+  readonly said: readonly string[];
+  /** Null: it is not published. */
+  readonly published: PublishedAs | null;
+}
+
+/** The pull request that it has opened or updated. */
+export interface PublishedAs {
+  readonly prHash: string;
+  readonly url: string;
+  /**
+   * Whether its page may show the key: it has opened the pull request, or was pushed with the key. Anybody who knows
+   * the hash may push an update.
+   */
+  readonly isKeyShown: boolean;
+  /** What the person should know of it, in sentences. They are stored as what the push says. */
+  readonly notes?: readonly string[];
+}
+
+/** What the first attempt to publish has decided, and every later one uses again. */
+export interface DelayedIntent {
+  readonly prHash: string;
+  /** Seconds since 1970: the date of its commits. */
+  readonly committedAt: number;
+}
+
+export interface Lease {
+  readonly name: string;
+  readonly lease: string;
+}
+
+/** What publishing it needs. */
+export interface LeasedPush extends Pick<
+  NewDelayedPush,
+  'name' | 'host' | 'client' | 'reason' | 'spool' | 'entryBytes'
+> {
+  /** The operator has seen it. */
+  readonly isApproved: boolean;
+  /** How often it was tried before. */
+  readonly failures: number;
+  /** Null: nobody has begun to publish it. */
+  readonly intent: DelayedIntent | null;
+}
+
+/** One that waits, as far as the operator can know it without its key. */
+export interface ListedPush extends Pick<
+  NewDelayedPush,
+  'name' | 'host' | 'reason' | 'spool' | 'entryBytes' | 'commits' | 'keptAt' | 'from' | 'to'
+> {
+  readonly waitsForReview: boolean;
+  /** Of its spool. */
+  readonly bytes: number;
+}
+
+/** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
+export interface BegunPush {
+  readonly kind: 'begun';
+  readonly lease: Lease;
+  readonly intent: DelayedIntent;
+  /** The key of the code host. */
+  readonly host: string;
+}
+
+/**
+ * `done`: it has ended, and nothing of it was public. `busy`: somebody publishes it now. `unknown`: it does not wait, or
+ * not as it was seen.
+ */
+export type EndedEarly = { readonly kind: 'done' } | BegunPush | 'busy' | 'unknown';
+
+/** Which push the operator has seen. @property attempt names its spool. */
+export interface SeenPush {
+  readonly name: string;
+  readonly attempt: string;
+}
+
+/**
+ * Why it ends, or why it could not be published yet. `review`: the operator has to see it first, by a setting that is
+ * newer than the push, or because it could not be removed.
+ */
+export type DelayFailure =
+  | { readonly kind: 'final'; readonly said: readonly string[] }
+  | { readonly kind: 'review' }
+  /** @property askedMs how long the refusing side asks to wait. @property counts whether the next pause grows. */
+  | {
+      readonly kind: 'later';
+      readonly said: readonly string[];
+      readonly askedMs: number;
+      readonly counts: boolean;
+    };
+
+/** For /metrics, and for the operator. What the operator has approved waits for its time. */
+export interface DelayedCounts {
+  readonly waiting: Readonly<Record<DelayReason, number>>;
+  readonly bytes: number;
+  /** Since when the oldest one waits; null: there is none. */
+  readonly oldestAt: number | null;
+}
+
+/** What the page of a push says that a rollback has discarded. */
+export const ROLLED_BACK = [
+  'It came with a burst of pushes, which the operator has rolled back. You may push it again.',
+] as const;
+
+/** The reasons that an operator may give. */
+export const DISCARD_REASONS = {
+  spam: 'It looks like spam or advertising.',
+  'off-topic': 'It has nothing to do with the repository.',
+  illegal: 'It may break the law, or harm somebody.',
+  private: 'It seems to hold private data of somebody.',
+  other: 'It does not fit what this service is for.',
+} as const;
+export type DiscardReason = keyof typeof DISCARD_REASONS;

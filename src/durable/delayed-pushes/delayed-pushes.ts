@@ -1,0 +1,486 @@
+/**
+ * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for the
+ * whole service.
+ *
+ * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
+ * moment of 30 days, a key that is deleted or has expired cannot.
+ *
+ * Only the holder of its lease may publish a push. The lease is stored, so a process that dies keeps it until it
+ * expires; it has to be renewed, and a holder that has lost it can end nothing here.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import type { Env } from '../../env.ts';
+import { guardOf } from '../../objects.ts';
+import { randomMoment } from '../../secret/random-moment.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
+import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
+import { keepOnly } from '../keep-only.ts';
+import {
+  type BegunPush,
+  type DelayedCounts,
+  type DelayedIntent,
+  type DelayedView,
+  type DelayFailure,
+  type DelayState,
+  type DelayWindow,
+  DISCARD_REASONS,
+  type DiscardReason,
+  type EndedEarly,
+  type Lease,
+  type LeasedPush,
+  type ListedPush,
+  type NewDelayedPush,
+  type PublishedAs,
+  ROLLED_BACK,
+  type SeenPush,
+} from './delayed-push.ts';
+import {
+  DelayedRows,
+  intentOf,
+  isLeased,
+  LEASE_MS,
+  leasedOf,
+  listedOf,
+  type Row,
+  viewOf,
+} from './delayed-rows.ts';
+import { pick, SPACING_MS, type Waiting } from './schedule.ts';
+import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
+import { shred } from './shred.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const LEASE_BYTES = 16;
+/** Under which it is stored when the next push may be published that waits for a time. */
+const SPACED_UNTIL = 'spaced-until';
+/** Under which the latest moment is stored that was seen while something waited. */
+const SEEN_TIME = 'seen-time';
+
+const EXPIRED = [
+  'It could not be published within the time for which the service keeps a push.',
+  'Fetch, and push it again.',
+];
+const UNSEEN = [
+  'The operator of this service did not review it in time, so it was discarded.',
+  'You may push it again.',
+];
+const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
+/** Of one that somebody has begun to publish. */
+const LEFT = 'Look at the code host first: part of it may be there already.';
+
+/** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
+export interface Claimed {
+  readonly leases: readonly Lease[];
+  readonly nextAt: number | null;
+}
+
+export class DelayedPushes extends DurableObject<Env> {
+  readonly #rows: DelayedRows;
+  #seen: SeenTime | null;
+  /** Of what is stored. */
+  #storedAt: number;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#rows = new DelayedRows(ctx.storage.sql);
+    this.#seen = ctx.storage.kv.get<SeenTime>(SEEN_TIME) ?? null;
+    this.#storedAt = this.#seen?.latest ?? 0;
+  }
+
+  /** The same push: one that waits, or that has ended within a day. @param push as `NewDelayedPush` has it. */
+  async find(push: string): Promise<DelayedView | null> {
+    const row = this.#rows.find(push);
+    return row === undefined ? null : viewOf(row, this.#now());
+  }
+
+  /** Null: there is none, or its end was told for long enough. */
+  async view(name: string): Promise<DelayedView | null> {
+    const row = this.#rows.get(name);
+    return row === undefined ? null : viewOf(row, this.#now());
+  }
+
+  /**
+   * Keeps a push. If the clock was set back, its window is later: see the view.
+   * @param mostBytes of all that wait.
+   * @returns `found`: the same push waits already, and nothing is kept. `full`: there is no room.
+   */
+  async keep(
+    push: NewDelayedPush,
+    mostBytes: number,
+  ): Promise<{ readonly kind: 'kept' | 'found'; readonly view: DelayedView } | { readonly kind: 'full' }> {
+    const now = this.#now();
+    const same = this.#rows.find(push.push);
+    if (same?.state === 'waiting') return { kind: 'found', view: viewOf(same, now) };
+    if (!this.#rows.hasRoom(push, mostBytes)) return { kind: 'full' };
+    this.#rows.add(push, this.#aheadMs());
+    this.#storeTime();
+    await this.#wake();
+    return { kind: 'kept', view: viewOf(this.#rows.get(push.name)!, now) };
+  }
+
+  /**
+   * Another time for one that waits. If it waits for the operator, it goes on waiting.
+   * @returns false: it has ended, is being published, or is not kept for so long.
+   */
+  async move(name: string, { from, to, dueAt }: DelayWindow & { readonly dueAt: number }): Promise<boolean> {
+    const row = this.#waiting(name);
+    const ahead = this.#aheadMs();
+    if (row === undefined || isLeased(row, this.#now()) || row.isGivenUp || to + ahead > row.until)
+      return false;
+    this.#rows.update(
+      name,
+      `from_at = ?, to_at = ?, due_at = CASE WHEN due_at IS NULL THEN NULL ELSE ? END,
+      reason = CASE reason WHEN 'busy' THEN 'delay' ELSE reason END, said = '[]'`,
+      from + ahead,
+      to + ahead,
+      dueAt + ahead,
+    );
+    return true;
+  }
+
+  /**
+   * Makes it due, and leases it. @returns `tried`: the service has just tried to publish it, and tries again by itself.
+   * `review`: it waits for the operator. `unknown`: it does not wait, or is to be removed.
+   */
+  async publishNow(name: string): Promise<Lease | 'busy' | 'tried' | 'review' | 'unknown'> {
+    const [row, now] = [this.#waiting(name), this.#now()];
+    if (row === undefined || row.isGivenUp) return 'unknown';
+    if (isLeased(row, now)) return 'busy';
+    if (row.dueAt === null) return 'review';
+    if (wasTried(row) && !isDue(row.dueAt, now)) return 'tried';
+    this.#rows.update(name, 'due_at = min(due_at, ?)', now);
+    return this.#lease(row);
+  }
+
+  /** Its person wants it no more. One that somebody has begun to publish is leased, and ends with `ended`. */
+  async giveUp(name: string): Promise<EndedEarly> {
+    return this.#endEarly(this.#waiting(name), 'given-up', GIVEN_UP);
+  }
+
+  /**
+   * What is to be published now, each with a lease.
+   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger.
+   */
+  async claim(triggeredAt: number): Promise<Claimed> {
+    if (!this.#rows.isWaiting) return { leases: [], nextAt: null };
+    const now = Math.max(triggeredAt, this.#now());
+    this.#storeTime();
+    const waiting = this.#rows.select(`state = 'waiting' AND (lease IS NOT NULL OR due_at IS NOT NULL)`);
+    const running = waiting.filter((row) => isLeased(row, now));
+    const due = waiting.flatMap((row): (Row & Waiting)[] => {
+      const { dueAt } = row;
+      if (dueAt === null || isLeased(row, now)) return [];
+      // The pause after a failure may be counted from a time to which the clock had jumped by mistake.
+      if (dueAt > now && !(wasTried(row) && isDue(dueAt, now))) return [];
+      return [{ ...row, dueAt, client: row.client ?? row.name }];
+    });
+    const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
+    const picked = pick(due, { running, spacedUntil }, now);
+    if (picked.some(({ reason }) => reason === 'delay')) {
+      this.ctx.storage.kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
+    }
+    const later = waiting.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []));
+    const isSpaced = due.length > 0 && spacedUntil > now;
+    return {
+      leases: picked.map((row) => this.#lease(row)),
+      nextAt: earliest(...later, isSpaced ? spacedUntil : null),
+    };
+  }
+
+  /** Null if the lease is not good any more. */
+  async open(lease: Lease): Promise<LeasedPush | null> {
+    const row = this.#leased(lease);
+    return row === undefined ? null : leasedOf(row);
+  }
+
+  /** It is still at work. False: it has lost the lease, and must stop. */
+  async renew(lease: Lease): Promise<boolean> {
+    if (this.#leased(lease) === undefined) return false;
+    this.#rows.update(lease.name, 'lease_until = ?', this.#now() + LEASE_MS);
+    return true;
+  }
+
+  /**
+   * Before the first byte of it becomes public.
+   * @returns what the first attempt has decided; null: the lease is lost, and nothing may be published.
+   */
+  async begin(lease: Lease, intent: DelayedIntent): Promise<DelayedIntent | null> {
+    const row = this.#leased(lease);
+    if (row === undefined) return null;
+    return intentOf(row) ?? this.rebind(lease, intent);
+  }
+
+  /** Decides anew. @returns null: as for `begin`. */
+  async rebind(lease: Lease, intent: DelayedIntent): Promise<DelayedIntent | null> {
+    if (this.#leased(lease) === undefined) return null;
+    this.#rows.update(lease.name, 'intent = ?', JSON.stringify(intent));
+    return intent;
+  }
+
+  /** False: the lease is lost, and somebody else decides what becomes of its pull request. */
+  async published(lease: Lease, as: PublishedAs): Promise<boolean> {
+    const row = this.#leased(lease);
+    if (row === undefined) return false;
+    const { notes = [], ...published } = as;
+    await this.#end(row, 'published', notes, published);
+    return true;
+  }
+
+  /** One that was to be removed is gone from the code host. False: the lease is lost. */
+  async ended(lease: Lease, state: 'given-up' | 'discarded', said: readonly string[]): Promise<boolean> {
+    const row = this.#leased(lease);
+    if (row === undefined) return false;
+    await this.#end(row, state, said);
+    return true;
+  }
+
+  /** @param now milliseconds since 1970, by the clock of the cron trigger. */
+  async failed(lease: Lease, failure: DelayFailure, now: number): Promise<void> {
+    const row = this.#leased(lease);
+    if (row === undefined) return;
+    if (failure.kind === 'final') return this.#end(row, 'failed', [...failure.said, ...leftOf(row)]);
+    if (failure.kind === 'review') return this.#stop([row]);
+    this.#rows.update(
+      row.name,
+      `said = ?, failures = failures + ?, due_at = CASE WHEN due_at IS NULL THEN NULL ELSE ? END, lease = NULL`,
+      JSON.stringify(failure.said),
+      Number(failure.counts),
+      dueAgainAt(row.failures, Math.max(now, this.#now()), failure.askedMs),
+    );
+  }
+
+  /**
+   * Everything that waits: first what waits for the operator, and then the oldest.
+   * @param skip how many to leave out. @returns `waiting`: how many there are in all.
+   */
+  async list(
+    skip: number,
+    most: number,
+  ): Promise<{ readonly pushes: readonly ListedPush[]; readonly waiting: number }> {
+    const order = 'ORDER BY due_at IS NOT NULL, kept_at, name LIMIT ? OFFSET ?';
+    const rows = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
+    return { pushes: rows.map(listedOf), waiting: this.#rows.countWaiting() };
+  }
+
+  /** Null: it does not wait. */
+  async listed(name: string): Promise<ListedPush | null> {
+    const row = this.#waiting(name);
+    return row === undefined ? null : listedOf(row);
+  }
+
+  /**
+   * The operator has seen it: it is published when it would have been, or now if that is over. False: it does not wait
+   * for that.
+   */
+  async approve({ name, attempt }: SeenPush): Promise<boolean> {
+    const row = this.#waiting(name);
+    if (row === undefined || row.attempt !== attempt || row.dueAt !== null || row.isGivenUp) return false;
+    const now = this.#believed();
+    const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
+    this.#rows.update(
+      name,
+      `due_at = ?, from_at = ?, to_at = ?, until = max(until, ?), said = '[]', is_approved = 1`,
+      randomMoment(from, to),
+      from,
+      to,
+      to + DAY_MS,
+    );
+    return true;
+  }
+
+  /** The operator does not want it. Otherwise as `giveUp`. */
+  async discard({ name, attempt }: SeenPush, reason: DiscardReason): Promise<EndedEarly> {
+    const row = this.#waiting(name);
+    const why = `The operator of this service has not published it. ${DISCARD_REASONS[reason]}`;
+    return this.#endEarly(row?.attempt === attempt ? row : undefined, 'discarded', [why]);
+  }
+
+  /**
+   * A rollback: what was kept in the last hours goes, too, even while somebody publishes it: they lose the lease. What may
+   * be public already waits for the operator, so that nobody publishes the rest.
+   * @param since milliseconds since 1970.
+   */
+  async stopSince(since: number): Promise<void> {
+    const rows = this.#keptSince(since);
+    for (const row of rows) if (row.intent === null) await this.#end(row, 'discarded', ROLLED_BACK);
+    this.#stop(rows.filter(({ intent, dueAt }) => intent !== null && dueAt !== null));
+  }
+
+  /** The same. Answers what may be public already, leased, but for what somebody else removes already. */
+  async discardSince(since: number): Promise<readonly BegunPush[]> {
+    await this.stopSince(since);
+    const now = this.#now();
+    return this.#keptSince(since).flatMap((row): BegunPush[] => {
+      const intent = intentOf(row);
+      if (intent === null || isLeased(row, now)) return [];
+      return [{ kind: 'begun', lease: this.#lease(row), intent, host: row.host }];
+    });
+  }
+
+  /** Before a downgrade: all that waits for a time is due now. Answers what still waits. */
+  async drain(): Promise<DelayedCounts> {
+    const now = this.#now();
+    for (const { name } of this.#rows.select(`state = 'waiting' AND due_at > ?`, now)) {
+      this.#rows.update(name, 'due_at = ?', now);
+    }
+    return this.counts();
+  }
+
+  async counts(): Promise<DelayedCounts> {
+    const waiting = { delay: 0, busy: 0, review: 0 };
+    let [bytes, oldestAt]: [number, number | null] = [0, null];
+    for (const row of this.#rows.select(`state = 'waiting'`)) {
+      const reason = row.reason === 'review' ? 'delay' : row.reason;
+      waiting[row.dueAt === null ? 'review' : reason] += 1;
+      bytes += row.bytes;
+      oldestAt = Math.min(oldestAt ?? row.keptAt, row.keptAt);
+    }
+    return { waiting, bytes, oldestAt };
+  }
+
+  /** Ends what has waited for too long, and forgets what was told for long enough. */
+  override async alarm(): Promise<void> {
+    const now = this.#now();
+    if (this.#mayExpire) {
+      for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
+        if (isLeased(row, now)) continue;
+        const left = leftOf(row);
+        if (row.isGivenUp) await this.#end(row, 'given-up', ['You have given it up.', ...left]);
+        else if (row.dueAt === null) await this.#end(row, 'discarded', [...UNSEEN, ...left]);
+        else await this.#end(row, 'failed', [...(JSON.parse(row.said) as string[]), ...EXPIRED, ...left]);
+      }
+    }
+    await this.#wake();
+  }
+
+  /** Milliseconds since 1970. It never goes back while something waits. */
+  #now(): number {
+    const [clock, before] = [Date.now(), this.#seen];
+    // While nothing waits, nobody looks at the clock, so it has not jumped.
+    const isOld = before !== null && clock - before.latest > DAY_MS && !this.#rows.isWaiting;
+    this.#seen = see(isOld ? null : before, clock);
+    const { latest, jumpedTo } = this.#seen;
+    if (jumpedTo !== null && before?.jumpedTo === null) this.#tellOfJump(clock - latest);
+    return Math.max(latest, clock);
+  }
+
+  /** The same without a jump of the clock that may be a mistake. */
+  #believed(): number {
+    const now = this.#now();
+    return this.#seen?.latest ?? now;
+  }
+
+  /** How far the clock is behind what this object has seen. */
+  #aheadMs(): number {
+    return this.#now() - Date.now();
+  }
+
+  get #mayExpire(): boolean {
+    return this.#seen === null || this.#seen.jumpedTo === null;
+  }
+
+  /** Once a minute at most. */
+  #storeTime(): void {
+    if (this.#seen === null) return;
+    const { latest, jumpedTo } = this.#seen;
+    const at = jumpedTo ?? latest;
+    if (Math.abs(at - this.#storedAt) < MINUTE_MS) return;
+    this.#storedAt = at;
+    this.ctx.storage.kv.put(SEEN_TIME, this.#seen);
+  }
+
+  #tellOfJump(byMs: number): void {
+    const told: Promise<void> = guardOf(this.env).clockJumped(byMs);
+    this.ctx.waitUntil(told.catch(() => {}));
+  }
+
+  /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
+  #stop(rows: readonly Row[]): void {
+    for (const { name } of rows) this.#rows.update(name, `due_at = NULL, said = '[]', lease = NULL`);
+    if (rows.every(({ dueAt }) => dueAt === null)) return;
+    const told = this.counts().then(({ waiting }) => guardOf(this.env).toReview(waiting.review));
+    this.ctx.waitUntil(told.catch(() => {}));
+  }
+
+  #keptSince(since: number): Row[] {
+    return this.#rows.select(`state = 'waiting' AND kept_at >= ?`, since + this.#aheadMs());
+  }
+
+  #waiting(name: string): Row | undefined {
+    const row = this.#rows.get(name);
+    return row?.state === 'waiting' ? row : undefined;
+  }
+
+  /** One that has expired is good until somebody else gets one. */
+  #leased({ name, lease }: Lease): Row | undefined {
+    const row = this.#waiting(name);
+    return row !== undefined && row.lease !== null && isSameSecret(row.lease, lease) ? row : undefined;
+  }
+
+  /** A lease that is still there belongs to a process that died. */
+  #lease({ name }: Pick<Row, 'name'>): Lease {
+    const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
+    const changes = 'failures = failures + (lease IS NOT NULL), lease = ?, lease_until = ?';
+    this.#rows.update(name, changes, lease, this.#now() + LEASE_MS);
+    return { name, lease };
+  }
+
+  /** @param row undefined: it does not wait. */
+  async #endEarly(
+    row: Row | undefined,
+    state: 'given-up' | 'discarded',
+    said: readonly string[],
+  ): Promise<EndedEarly> {
+    if (row === undefined) return 'unknown';
+    if (isLeased(row, this.#now())) return 'busy';
+    const intent = intentOf(row);
+    if (intent !== null) {
+      // Whoever removes it may die: it must not be published then.
+      const changes = `due_at = NULL, said = '[]', is_given_up = max(is_given_up, ?)`;
+      this.#rows.update(row.name, changes, Number(state === 'given-up'));
+      return { kind: 'begun', lease: this.#lease(row), intent, host: row.host };
+    }
+    await this.#end(row, state, said);
+    return { kind: 'done' };
+  }
+
+  async #end(
+    row: Row,
+    state: Exclude<DelayState, 'waiting'>,
+    said: readonly string[],
+    published: PublishedAs | null = null,
+  ): Promise<void> {
+    this.#rows.end(row.name, state, said, published, this.#now());
+    // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.
+    this.ctx.waitUntil(shred(this.env, row.attempt).catch(() => {}));
+    await this.#wake();
+  }
+
+  /** Forgets what has served, and sets the alarm for what comes next. */
+  async #wake(): Promise<void> {
+    const next = this.#rows.forget(this.#now());
+    if (next === null) return this.#erase();
+    if (!this.#rows.isNamed) this.ctx.storage.kv.delete(SEEN_TIME);
+    const pauseMs = this.#mayExpire ? MINUTE_MS : HOUR_MS;
+    await this.ctx.storage.setAlarm(Math.max(next - this.#aheadMs(), Date.now() + pauseMs));
+  }
+
+  /**
+   * Rows that are only deleted can still be read in the file. While others are there, that is accepted: a machine that
+   * dies while everything is written again would lose them.
+   */
+  async #erase(): Promise<void> {
+    const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL);
+    const kept = spacedUntil === undefined ? [] : [[SPACED_UNTIL, spacedUntil] as const];
+    const erased = keepOnly(this.ctx.storage, kept, null);
+    this.#seen = null;
+    this.#storedAt = 0;
+    this.#rows.create();
+    await erased;
+  }
+}
+
+/** While it waits for a time: whether the service has tried to publish it, so that the time is the end of a pause. */
+const wasTried = ({ said }: Pick<Row, 'said'>): boolean => said !== '[]';
+
+const leftOf = ({ intent }: Pick<Row, 'intent'>): string[] => (intent === null ? [] : [LEFT]);

@@ -1,0 +1,72 @@
+/**
+ * Which of the pushes that are due are published now. Pure.
+ *
+ * Fair among clients: the first push of each comes before the second one of anybody. Of pushes that wait for a chosen
+ * time, few are published one after the other with a minute or two in between, so that two of them do not look like one
+ * person's; where many are due, a crowd hides them, and the spacing would only delay them.
+ */
+import type { NewDelayedPush } from './delayed-push.ts';
+
+/** Being published at once, of all runs of the scheduled handler together. A live push finds room beside them. */
+export const MOST_AT_ONCE = 3;
+/** The same, in what they hold: a push of 100 MB goes alone. */
+const MOST_BYTES_AT_ONCE = 100_000_000;
+const MOST_COMMITS_AT_ONCE = 20_000;
+/** Of those that wait for a time: so many are few. */
+const FEW = 5;
+/** Between two of them: at least this long, and at most twice as long. */
+export const SPACING_MS = 60_000;
+
+export interface Waiting extends Pick<NewDelayedPush, 'name' | 'client' | 'reason' | 'commits'> {
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly dueAt: number;
+}
+
+export interface Room {
+  /** Those that are being published. */
+  readonly running: readonly Pick<Waiting, 'bytes' | 'commits'>[];
+  /** When the next one may come that waits for a time; milliseconds since 1970. */
+  readonly spacedUntil: number;
+}
+
+/** @param due what is due, in any order. */
+export function pick(due: readonly Waiting[], { running, spacedUntil }: Room, now: number): Waiting[] {
+  const picked: Waiting[] = [];
+  const isFew = due.filter(({ reason }) => reason === 'delay').length <= FEW;
+  // A clock that was set back must not stop them.
+  let isSpaced = isFew && now < spacedUntil && spacedUntil - now <= 2 * SPACING_MS;
+  for (const each of inTurn(due)) {
+    const all = [...running, ...picked];
+    const fits =
+      all.length === 0 ||
+      (all.length < MOST_AT_ONCE &&
+        sum(all, 'bytes') + each.bytes <= MOST_BYTES_AT_ONCE &&
+        sum(all, 'commits') + each.commits <= MOST_COMMITS_AT_ONCE);
+    // Nobody passes one that waits for room: it would wait for ever.
+    if (!fits) break;
+    if (each.reason === 'delay') {
+      if (isSpaced) continue;
+      isSpaced = isFew;
+    }
+    picked.push(each);
+  }
+  return picked;
+}
+
+function inTurn(due: readonly Waiting[]): Waiting[] {
+  const seen = new Map<string, number>();
+  return due
+    .toSorted((a, b) => a.dueAt - b.dueAt)
+    .map((each) => {
+      const turn = seen.get(each.client) ?? 0;
+      seen.set(each.client, turn + 1);
+      return { each, turn };
+    })
+    .toSorted((a, b) => a.turn - b.turn)
+    .map(({ each }) => each);
+}
+
+function sum(all: Room['running'], what: 'bytes' | 'commits'): number {
+  return all.reduce((total, each) => total + each[what], 0);
+}

@@ -1,0 +1,146 @@
+/** The page of a delayed push: how it stands, and two buttons. Only who has pushed it knows its address. */
+import { html } from 'hono/html';
+import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
+import { pullRequestPath } from '../pr-hash.ts';
+import { minuteOf } from '../push/reply/banner.ts';
+import { problemNotice, safeUrl, shownValue } from './forms/parts.ts';
+import { dotted, type Html, type Page, unlistedPage } from './layout.ts';
+
+/** What the buttons send as `action`. */
+export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
+export type DelayedAction = (typeof DELAYED_ACTIONS)[number];
+
+export interface ShownPush {
+  readonly view: DelayedView;
+  /** Of its pull request; null: it is not shown. */
+  readonly prKey: string | null;
+  /** Where the service is found, without a slash at the end. */
+  readonly origin: string;
+  /** Why a button has done nothing; null: none was pressed. */
+  readonly problem: string | null;
+}
+
+const STATES: Readonly<Record<DelayState | 'left', { readonly tone: string; readonly word: string }>> = {
+  waiting: { tone: 'warn', word: 'Delayed' },
+  published: { tone: 'good', word: 'Published' },
+  failed: { tone: 'bad', word: 'Failed' },
+  'given-up': { tone: 'warn', word: 'Given up' },
+  discarded: { tone: 'bad', word: 'Discarded' },
+  // Given up, but not removed yet.
+  left: { tone: 'bad', word: 'Not removed yet' },
+};
+const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
+
+/** @param name of a delayed push. */
+export function delayedPath(name: string): string {
+  return `/v1/delayed/${name}`;
+}
+
+export function delayedPage(shown: ShownPush): Page {
+  const { view, problem } = shown;
+  const { tone, word } = standingOf(view);
+  const content = html`<h1>A delayed push</h1>
+    ${problemNotice(problem)}
+    <section class="card" aria-labelledby="standing">
+      <h2 id="standing">${dotted(tone, word)}</h2>
+      ${sentences(view).map((sentence) => html`<p>${sentence}</p>`)}
+    </section>
+    ${view.published === null ? '' : pullRequestCard(view.published, shown)} ${buttons(view)}`;
+  return unlistedPage(word, 'The state of a delayed push.', content);
+}
+
+/** How it stands. */
+function sentences({ state, said, published, ...waiting }: DelayedView): string[] {
+  if (published !== null)
+    return [`It was published as ${published.url}`, ...said, 'This page stays for 14 days.'];
+  if (state !== 'waiting') return [...said];
+  if (waiting.isBeingPublished) {
+    const what = waiting.isGivenUp ? 'removed' : 'published';
+    return [`It is being ${what} now. Reload this page in a minute.`];
+  }
+  if (waiting.isGivenUp) {
+    return [
+      'You have given it up, so nothing more of it will be published.',
+      'Part of it may be public already. Press “Give up” again to remove that.',
+    ];
+  }
+  const tried =
+    said.length === 0
+      ? []
+      : ['It could not be published yet. The service tries again by itself. The reason:'];
+  return [
+    when(waiting),
+    waiting.isBegun ? 'Part of it may be public already.' : 'Nothing of it is public yet.',
+    ...tried,
+    ...said,
+  ];
+}
+
+function when({
+  reason,
+  waitsForReview,
+  from,
+  to,
+  until,
+}: Omit<DelayedView, 'state' | 'said' | 'published'>): string {
+  if (waitsForReview)
+    return `The operator of this service looks at it before it is published, or discards it. It waits until ${minuteOf(until)}.`;
+  return reason === 'busy'
+    ? `There was no room for it. The service publishes it when there is, and tries until ${minuteOf(until)}.`
+    : `It will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
+}
+
+function pullRequestCard({ prHash, url }: PublishedAs, { prKey }: ShownPush): Html {
+  return html`<section class="card" aria-labelledby="opened">
+    <h2 id="opened">Its pull request</h2>
+    <p><a href="${safeUrl(url)}" rel="noreferrer">${url}</a></p>
+    <p><a href="${pullRequestPath(prHash)}" rel="noreferrer">Its page on this service</a></p>
+    ${shownValue('hash', 'Hash', prHash)}
+    ${
+      prKey === null
+        ? ''
+        : html`${shownValue('key', 'Key', prKey)}
+            <p class="soft small">Keep the key secret: it can withdraw the pull request.</p>`
+    }
+  </section>`;
+}
+
+function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView): Html | '' {
+  if (state !== 'waiting' || isBeingPublished) return '';
+  const now = html`<button type="submit" name="action" value="publish">Publish now</button>`;
+  return html`<form method="post" action="${delayedPath(name)}" class="card">
+    <div class="buttons">
+      ${waitsForReview ? '' : now}
+      <button type="submit" name="action" value="give-up" class="second">Give up</button>
+    </div>
+    <p class="soft small">
+      To change it, give it up, then push again. Keep the address of this page secret: it has the buttons.
+    </p>
+  </form>`;
+}
+
+/** For a terminal. */
+export function delayedText({ view, prKey, origin, problem }: ShownPush): string {
+  const { name, state, waitsForReview, isBeingPublished, published } = view;
+  const command = (action: DelayedAction): string =>
+    `  curl -d action=${action} ${origin}${delayedPath(name)}`;
+  const lines = [
+    ...(problem === null ? [] : [problem, '']),
+    standingOf(view).word,
+    ...sentences(view),
+    ...(published === null
+      ? []
+      : [
+          '',
+          `PR URL:   ${published.url}`,
+          `PR hash:  ${published.prHash}`,
+          ...(prKey === null ? [] : [`PR key:   ${prKey}`]),
+          `Page:     ${origin}${pullRequestPath(published.prHash)}`,
+        ]),
+    ...(state !== 'waiting' || isBeingPublished || waitsForReview
+      ? []
+      : ['', 'Publish it now:', command('publish')]),
+    ...(state !== 'waiting' || isBeingPublished ? [] : ['', 'Give it up:', command('give-up')]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

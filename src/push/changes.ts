@@ -1,0 +1,503 @@
+/**
+ * All files that leave with a delayed push: those of its newest commit, compared with the upstream commit that it stands
+ * on, what only its earlier commits have, and whatever else is in its pack.
+ *
+ * Its own objects come from its pack. The host is asked only for what is in folders of that upstream commit, so it
+ * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
+ * be listed is counted.
+ */
+import { type Difference, difference } from '../edit/hunks.ts';
+import { decodeEscaped, decodeUtf8 } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
+import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
+import type { KeptObject } from '../git/pack/kept-objects.ts';
+import { type IndexedObject, PackIndex } from '../git/pack/pack-index.ts';
+import { type FileObject, PackedObjects, type StoredPack } from '../git/pack/packed-objects.ts';
+import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
+
+/** Of a pack that is looked into. */
+export const MAX_PACK_BYTES = 1024 * 1024;
+/** Of a file whose difference is shown, in each version. */
+export const MAX_FILE_BYTES = 64 * 1024;
+/** Files whose difference is shown. */
+const MAX_SHOWN = 50;
+/** Of all differences together: their texts, and their lines. */
+const MAX_COMPARED_BYTES = 512 * 1024;
+const MAX_SHOWN_LINES = 5_000;
+/** Paths that are listed. */
+const MAX_LISTED = 5_000;
+/** Folders that are compared, of all commits together. */
+const MAX_FOLDERS = 500;
+/** Commits of upstream, besides the one that it is compared with, that are read for what deltas stand on. */
+const MAX_MERGED = 4;
+/** Objects that the host is asked for at once; and, if they are too large together, one by one. */
+const MAX_WANTS = 500;
+const MAX_SINGLE_WANTS = 20;
+/** Of one answer of the host. */
+const MAX_FOLDERS_BYTES = 512 * 1024;
+const MAX_FILES_BYTES = 1024 * 1024;
+/** Of all that it answers. */
+const MAX_READ_BYTES = 3 * 1024 * 1024;
+
+export interface ChangedFile {
+  /** As `decodeEscaped` has it; a folder's ends with a slash. Of one that is elsewhere, its id. */
+  readonly path: string;
+  /** `earlier`: only an earlier commit has it. `elsewhere`: in no folder that could be compared. Both leave, too. */
+  readonly kind: 'added' | 'removed' | 'changed' | 'earlier' | 'elsewhere';
+  /** Null: it is removed, or not known. */
+  readonly mode: string | null;
+  readonly bytes: number | null;
+  /** Null: it is not shown. */
+  readonly difference: Difference | null;
+  /** What else there is to know, in sentences. */
+  readonly remarks: readonly string[];
+}
+
+export interface Changes {
+  readonly files: readonly ChangedFile[];
+  /** What is missing in all this, in sentences. */
+  readonly gaps: readonly string[];
+}
+
+/** The upstream commit that the newest one stands on, always by the first parent; null: it has a history of its own. */
+export function groundOf(commits: PlannedCommits): Oid | null {
+  for (let number = commits.length - 1; ;) {
+    const [parent] = commits.at(number).parents;
+    if (parent === undefined) return null;
+    if (typeof parent === 'string') return parent;
+    number = parent;
+  }
+}
+
+export interface PushedFiles {
+  readonly commits: PlannedCommits;
+  /** The upstream commits that they stand on. */
+  readonly ground: readonly Oid[];
+  readonly pack: StoredPack;
+}
+
+/** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
+export function changesOf(pushed: PushedFiles, read: ReadObjects, memory: Memory): Promise<Changes> {
+  return compare(pushed, groundOf(pushed.commits), read, memory, async (comparison, old) => {
+    await comparison.compareEarlier(pushed.commits, old);
+    return comparison.compareFiles();
+  });
+}
+
+/** A submodule, and the commit of its own repository that it stands for. */
+export interface Submodule {
+  readonly path: string;
+  readonly oid: Oid;
+}
+
+/**
+ * The submodules whose commits a push changes: those that none of the upstream commits that it stands on has so. Null: not
+ * everything can be compared. Rejects as `changesOf` does.
+ */
+export async function changedSubmodules(
+  pushed: PushedFiles,
+  read: ReadObjects,
+  memory: Memory,
+): Promise<readonly Submodule[] | null> {
+  const first = groundOf(pushed.commits);
+  const merged = pushed.ground.filter((oid) => oid !== first);
+  if (merged.length > MAX_MERGED) return null;
+  let changed: readonly Submodule[] | null = null;
+  for (const oid of [first, ...merged]) {
+    const alone = { ...pushed, ground: [] };
+    const found = await compare(alone, oid, read, memory, async (comparison) => comparison.submodules);
+    if (found === null) return null;
+    const isFound = new Set(found.map((submodule) => `${submodule.oid} ${submodule.path}`));
+    changed = (changed ?? found).filter((submodule) => isFound.has(`${submodule.oid} ${submodule.path}`));
+  }
+  return changed;
+}
+
+/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. */
+async function compare<T>(
+  { commits, ground, pack }: PushedFiles,
+  first: Oid | null,
+  read: ReadObjects,
+  memory: Memory,
+  use: (comparison: Comparison, old: Oid | null) => Promise<T>,
+): Promise<T> {
+  const objects = new PackedObjects(pack, memory);
+  const share = memory.share();
+  try {
+    const held = new Map<Oid, Held>();
+    const index = await PackIndex.of(pack, objects, ({ oid, type, offset, size }) =>
+      held.set(oid, { type, offset, size }),
+    );
+    await index.resolve();
+    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes));
+    let old: Oid | null = null;
+    for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
+      comparison.merges((await readCommit(read, oid)).tree);
+    }
+    if (first !== null) old = (await readCommit(read, first)).tree;
+    await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
+    return await use(comparison, old);
+  } finally {
+    share.setNow(0);
+    objects.free();
+  }
+}
+
+/** An entry on each side; null: there is none. */
+interface Pair {
+  readonly path: string;
+  readonly now: TreeEntry | null;
+  readonly old: TreeEntry | null;
+  /** None: it is of the newest commit. */
+  readonly kind?: 'earlier' | 'elsewhere';
+}
+
+interface Pushed {
+  readonly objects: PackedObjects;
+  readonly index: PackIndex;
+  /** What is known to be in the pack: where it is, and its size in bytes. It grows as the index does. */
+  readonly held: ReadonlyMap<Oid, Held>;
+}
+type Held = Pick<IndexedObject, 'type' | 'offset' | 'size'>;
+
+class Comparison {
+  readonly #pushed: Pushed;
+  readonly #read: ReadObjects;
+  readonly #count: (bytes: number) => Promise<void>;
+  /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
+  readonly #upstreams = new Map<Oid, string>();
+  /** What the host has sent. */
+  readonly #sent = new Map<Oid, Uint8Array>();
+  #sentBytes = 0;
+  /** What it need not be asked for again. */
+  readonly #asked = new Set<Oid>();
+  readonly #changed: Pair[] = [];
+  /** What was compared, or noted, by path and id. */
+  readonly #seen = new Set<string>();
+  /** Folders of the push whose names are shown. */
+  readonly #seenFolders = new Set<Oid>();
+  #foldersLeft = MAX_FOLDERS;
+  readonly #gaps = new Set<string>();
+
+  constructor(pushed: Pushed, read: ReadObjects, count: (bytes: number) => Promise<void>) {
+    this.#pushed = pushed;
+    this.#read = read;
+    this.#count = count;
+  }
+
+  /** @param root of another commit that the push stands on. */
+  merges(root: Oid): void {
+    this.#upstreams.set(root, '');
+    this.#gaps.add(
+      'It merges several upstream commits, but is compared with only one, so the changes of the others are listed, too.',
+    );
+  }
+
+  /** The newest commit's. @param old null: upstream has nothing. */
+  async compareFolders(now: Oid, old: Oid | null): Promise<void> {
+    if (old !== null) this.#upstreams.set(old, '');
+    await this.#compareLevels([rootPair(now, old)]);
+  }
+
+  /** What other commits of the push have besides. */
+  async compareEarlier(commits: PlannedCommits, old: Oid | null): Promise<void> {
+    const roots = new Set<Oid>();
+    for (const { tree } of commits) if (this.#pushed.held.has(tree)) roots.add(tree);
+    await this.#compareLevels([...roots].map((root) => rootPair(root, old, 'earlier')));
+  }
+
+  /** Level by level, with one question for each. */
+  async #compareLevels(roots: readonly Pair[]): Promise<void> {
+    let level = roots.filter((pair) => this.#isNew(pair));
+    while (level.length > 0) {
+      if (level.length > this.#foldersLeft)
+        this.#gaps.add('It changes too many folders to compare all of them.');
+      const compared = level.slice(0, this.#foldersLeft);
+      this.#foldersLeft -= compared.length;
+      await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
+      const next: Pair[] = [];
+      for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
+      level = next.filter((pair) => this.#isNew(pair));
+    }
+  }
+
+  /** Whether nothing else is known to be the same there. */
+  #isNew({ path, now }: Pair): boolean {
+    const key = `${path} ${now?.mode} ${now?.oid}`;
+    if (this.#seen.has(key)) return false;
+    this.#seen.add(key);
+    return true;
+  }
+
+  /** What an earlier commit has removed leaves nothing. */
+  #note(pair: Pair): void {
+    if ((pair.kind === undefined || pair.now !== null) && this.#isNew(pair)) this.#changed.push(pair);
+  }
+
+  /** Null: not all folders could be compared. */
+  get submodules(): readonly Submodule[] | null {
+    if (this.#gaps.size > 0 || this.#changed.some(({ now }) => isFolder(now))) return null;
+    return this.#changed.flatMap(({ path, now }) =>
+      now !== null && kindOf(now) === 'submodule' ? [{ path, oid: now.oid }] : [],
+    );
+  }
+
+  async compareFiles(): Promise<Changes> {
+    const changed = this.#changed.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+    const sorted = [...changed, ...this.#others()];
+    const unlisted = sorted.length - MAX_LISTED;
+    if (unlisted > 0) this.#gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
+    const listed = sorted.slice(0, MAX_LISTED);
+    const old = oldIds(listed.slice(0, MAX_SHOWN).filter((pair) => isFile(pair.now) && isFile(pair.old)));
+    await this.#ask('file', old, MAX_FILES_BYTES);
+    const files: ChangedFile[] = [];
+    let [bytesLeft, linesLeft] = [MAX_COMPARED_BYTES, MAX_SHOWN_LINES];
+    for (const pair of listed) {
+      const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
+      if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
+      const file = isRoom ? await this.#fileOf(pair) : await this.#listedOnly(pair);
+      if (file.difference !== null)
+        bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
+      linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
+      files.push(file);
+    }
+    const { isComplete, unresolved } = this.#pushed.index;
+    if (!isComplete) {
+      const count = Math.max(1, unresolved.length).toLocaleString('en');
+      this.#gaps.add(`At least ${count} of its files, or versions of them, could not be read.`);
+    }
+    return { files, gaps: [...this.#gaps] };
+  }
+
+  /** What is in the pack, and in no folder that was compared. */
+  #others(): Pair[] {
+    const shown = new Set(this.#seenFolders);
+    // What a submodule has is no id of a file, whatever stands there.
+    for (const { now } of this.#changed) if (now !== null && kindOf(now) !== 'submodule') shown.add(now.oid);
+    const others = [...this.#pushed.held].filter(([oid]) => !this.#upstreams.has(oid) && !shown.has(oid));
+    return others.map(([oid, { type }]) => {
+      const isTree = type === 'tree';
+      const now = { ...rootFolder(oid), mode: isTree ? FOLDER_MODE : FILE_MODE };
+      return { path: isTree ? `${oid}/` : oid, now, old: null, kind: 'elsewhere' };
+    });
+  }
+
+  /** The folders in it that differ. Files are noted. */
+  async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
+    const nowEntries = now === null ? [] : await this.#folder(now.oid);
+    const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
+    const ofKind = (pair: Pair): Pair => (kind === undefined ? pair : { ...pair, kind });
+    const note = (pair: Pair): void => this.#note(ofKind(pair));
+    if (nowEntries === null) {
+      this.#changed.push(ofKind({ path, now, old }));
+      return [];
+    }
+    if (oldEntries === null) {
+      this.#gaps.add(
+        `Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`,
+      );
+    }
+    const below = (name: Uint8Array): string => path + decodeEscaped(name);
+    for (const entry of oldEntries ?? []) {
+      const place = below(entry.name) + (isFolder(entry) ? '/' : '');
+      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
+        this.#upstreams.set(entry.oid, place);
+    }
+    const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
+    for (const entry of nowEntries) {
+      if (oldEntries !== null || this.#pushed.held.has(entry.oid)) names.set(keyOf(entry), [entry, null]);
+    }
+    for (const entry of oldEntries ?? [])
+      names.set(keyOf(entry), [names.get(keyOf(entry))?.[0] ?? null, entry]);
+    const folders: Pair[] = [];
+    for (const [after, before] of names.values()) {
+      if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
+      const name = below((after ?? before)!.name);
+      if (isFolder(after)) {
+        folders.push(ofKind({ path: `${name}/`, now: after, old: isFolder(before) ? before : null }));
+        if (before !== null && !isFolder(before)) note({ path: name, now: null, old: before });
+      } else if (isFolder(before)) {
+        note({ path: `${name}/`, now: null, old: before });
+        if (after !== null) note({ path: name, now: after, old: null });
+      } else {
+        note({ path: name, now: after, old: before });
+      }
+    }
+    return folders;
+  }
+
+  /** Null: it is not there, or too large. */
+  async #folder(oid: Oid): Promise<readonly TreeEntry[] | null> {
+    const object = await this.#readHeld(oid);
+    if (object?.type !== 'tree') return this.#sentFolder(oid);
+    this.#seenFolders.add(oid);
+    return parseTree(object.content);
+  }
+
+  #sentFolder(oid: Oid): readonly TreeEntry[] | null {
+    const content = this.#sent.get(oid);
+    return content === undefined ? null : parseTree(content);
+  }
+
+  /** Asks upstream for these, and for what the pack's deltas of the same kind stand on. */
+  async #ask(kind: 'file' | 'folder', oids: readonly Oid[], maxBytes: number): Promise<void> {
+    const isOfKind = (oid: Oid): boolean =>
+      /(?:^|\/)$/.test(this.#upstreams.get(oid) ?? 'none') === (kind === 'folder');
+    const bases = this.#pushed.index.missingBases;
+    const wants = [...new Set([...oids, ...bases.keys()])]
+      .filter((oid) => this.#upstreams.has(oid) && !this.#asked.has(oid) && isOfKind(oid))
+      // One that is known to be large is not shown anyway.
+      .filter((oid) => (bases.get(oid) ?? 0) <= maxBytes / 2)
+      .slice(0, MAX_WANTS);
+    for (const oid of wants) this.#asked.add(oid);
+    if (wants.length === 0) return;
+    const all = await this.#readObjects(wants, maxBytes);
+    if (all !== null) return this.#take(all);
+    // Together they are too large. Most of them are not.
+    for (const oid of wants.slice(0, MAX_SINGLE_WANTS)) {
+      const one = await this.#readObjects([oid], maxBytes / 2);
+      if (one !== null) await this.#take(one);
+    }
+  }
+
+  async #readObjects(wants: readonly Oid[], maxBytes: number): Promise<readonly KeptObject[] | null> {
+    const most = Math.min(maxBytes, MAX_READ_BYTES - this.#sentBytes);
+    if (most <= 0) return [];
+    const objects = await this.#read({ wants }, most);
+    return objects === null ? null : [...objects.values()];
+  }
+
+  async #take(objects: readonly KeptObject[]): Promise<void> {
+    this.#sentBytes += objects.reduce((sum, { content }) => sum + content.byteLength, 0);
+    await this.#count(this.#sentBytes);
+    for (const { oid, content } of objects) this.#sent.set(oid, content);
+    this.#pushed.index.add(objects);
+    await this.#pushed.index.resolve();
+  }
+
+  async #fileOf(pair: Pair): Promise<ChangedFile> {
+    const { now, old } = pair;
+    const only = await this.#listedOnly(pair);
+    const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
+    if (now === null || now.oid === old?.oid || !isFile(now)) return only;
+    const after = await this.#content(now.oid);
+    if (after === null) return remark(this.#whereElse(now.oid));
+    const before = old !== null && isFile(old) ? this.#sent.get(old.oid) : new Uint8Array(0);
+    if (before === undefined) return remark('Upstream’s version is too large to be shown here.');
+    if (Math.max(before.byteLength, after.byteLength) > MAX_FILE_BYTES) {
+      return remark(tooLarge(after.byteLength));
+    }
+    if (before.includes(0) || after.includes(0)) return remark('It is not text.');
+    const shown = decodeUtf8(after) === null ? remark('It is not UTF-8: some bytes are written out.') : only;
+    return { ...shown, difference: difference(decodeEscaped(before), decodeEscaped(after)) };
+  }
+
+  /** Without its difference. */
+  async #listedOnly({ path, now, old, kind }: Pair): Promise<ChangedFile> {
+    const isModeChanged = now !== null && old !== null && now.mode !== old.mode;
+    const remarks = [
+      ...(now === null ? [] : await this.#kindRemarks(now, kind === 'elsewhere')),
+      ...(isModeChanged ? [`Its mode changes from ${old.mode} to ${now.mode}.`] : []),
+    ];
+    return {
+      path,
+      kind: kind ?? (old === null ? 'added' : now === null ? 'removed' : 'changed'),
+      mode: kind === 'elsewhere' ? null : (now?.mode ?? null),
+      bytes: isFile(now) ? this.#sizeOf(now!.oid) : null,
+      difference: null,
+      remarks,
+    };
+  }
+
+  async #kindRemarks(entry: TreeEntry, isElsewhere: boolean): Promise<string[]> {
+    switch (kindOf(entry)) {
+      case 'symlink':
+        return ['It is a symbolic link to the path that is its content.'];
+      case 'submodule': {
+        const also = this.#pushed.held.has(entry.oid)
+          ? ' That is the id of a file, or a folder, of the push.'
+          : '';
+        return [`It is a submodule, at the commit ${entry.oid}.${also}`];
+      }
+      case 'file':
+        return isExecutable(entry) ? ['It is executable.'] : [];
+      case 'folder': {
+        const entries = isElsewhere ? await this.#folder(entry.oid) : null;
+        if (entries === null) return [this.#whereElse(entry.oid)];
+        return [`It is a folder with: ${entries.map(({ name }) => decodeEscaped(name)).join(', ')}`];
+      }
+    }
+  }
+
+  /** In bytes; null: it is not known. */
+  #sizeOf(oid: Oid): number | null {
+    return this.#pushed.held.get(oid)?.size ?? this.#sent.get(oid)?.byteLength ?? null;
+  }
+
+  /** Null: it is not known to be in the pack, or too much. */
+  async #readHeld(oid: Oid): Promise<FileObject | null> {
+    const held = this.#pushed.held.get(oid);
+    const object = held === undefined ? null : await this.#pushed.objects.at(held.offset);
+    return typeof object === 'object' ? object : null;
+  }
+
+  /** Null: not in the pack, or too large. */
+  async #content(oid: Oid): Promise<Uint8Array | null> {
+    const size = this.#pushed.held.get(oid)?.size ?? null;
+    if (size === null) return this.#sent.get(oid) ?? null;
+    return size > MAX_FILE_BYTES ? null : ((await this.#readHeld(oid))?.content ?? null);
+  }
+
+  /** Of something that cannot be shown: why. */
+  #whereElse(oid: Oid): string {
+    const size = this.#pushed.held.get(oid)?.size ?? null;
+    if (size !== null) return tooLarge(size);
+    const path = this.#upstreams.get(oid);
+    if (path !== undefined) return `It is the same as /${path} upstream.`;
+    return this.#pushed.index.isComplete
+      ? 'The push does not contain its content: the code host must have it already, in another place or version.'
+      : 'It is too large to be shown, or the push does not contain its content.';
+  }
+}
+
+function rootPair(now: Oid, old: Oid | null, kind?: Pair['kind']): Pair {
+  const pair = { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
+  return kind === undefined ? pair : { ...pair, kind };
+}
+
+/** What the newest commit has comes first. */
+function orderOf({ kind, path }: Pair): string {
+  return `${kind ?? ''} ${path}`;
+}
+
+function rootFolder(oid: Oid): TreeEntry {
+  return { mode: FOLDER_MODE, name: new Uint8Array(0), oid };
+}
+
+/** Not as text: two names that are not UTF-8 may look the same. */
+function keyOf({ name }: TreeEntry): string {
+  return Buffer.from(name).toString('latin1');
+}
+
+function isExecutable({ mode }: TreeEntry): boolean {
+  return (Number.parseInt(mode, 8) & 0o111) !== 0;
+}
+
+function isFolder(entry: TreeEntry | null): boolean {
+  return entry !== null && kindOf(entry) === 'folder';
+}
+
+/** What has a content: a file or a symbolic link. */
+function isFile(entry: TreeEntry | null): boolean {
+  return entry !== null && ['file', 'symlink'].includes(kindOf(entry));
+}
+
+function oldIds(pairs: readonly Pair[]): Oid[] {
+  return pairs.flatMap(({ old }) => (old === null ? [] : [old.oid]));
+}
+
+function tooLarge(bytes: number): string {
+  return `It is too large to be shown: ${bytes.toLocaleString('en')} bytes.`;
+}

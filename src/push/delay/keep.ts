@@ -1,0 +1,272 @@
+/**
+ * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
+ * address of its page, which nobody else has, and which shows its state.
+ */
+import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { Wants } from '../../limits/wants.ts';
+import { randomMoment } from '../../secret/random-moment.ts';
+import type { Spool } from '../../spool/spool.ts';
+import { type DelayedHashes, delayedHashesOf, type Pushed } from '../push-hashes.ts';
+import type { Place, PushSettings } from '../push-host.ts';
+import { type ClaimedUpdate, inProgress, type PushRun } from '../push-run.ts';
+import type { PushOptions } from '../receive/push-options.ts';
+import type { DelayedFacts } from '../reply/banner.ts';
+import { Refusal } from '../reply/refusal.ts';
+import { findSameWork, proposedBefore, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
+import { undatedOf } from '../verdict/dates.ts';
+import type { PushedWork } from '../verdict/verdict.ts';
+import { encodeKept, type KeptPush } from './kept-push.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Half of it is the longest delay, and the window of that ends with it. */
+const LIFE_MS = 14 * 24 * HOUR_MS;
+/** For what is due at its end; and for the keys, which a clock that jumps must not expire. */
+const REST_MS = 2 * 24 * HOUR_MS;
+/** A push that waits only for limits and the code host. */
+const BUSY_LIFE_MS = 24 * HOUR_MS;
+/** The pause before the first attempt. */
+const BUSY_PAUSE_MS = 60_000;
+
+/** Why and when a push is published later. */
+export interface DelayPlan extends DelayWindow {
+  readonly reason: DelayReason;
+}
+
+/** What is kept of a push. */
+export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip' | 'wasOpen'> {
+  readonly spool: Spool;
+  /** On the pull request that it names; null: it names none, or one that no push has recorded. */
+  readonly claim: ClaimedUpdate | null;
+  /** Of the pull request that it opens; null: it opens none. */
+  readonly place: Place | null;
+}
+
+/** Whether a push waits if the limits or the code host have no room for it now. */
+export function mayWait(settings: Pick<PushSettings, 'whenBusy'>, { wait }: PushOptions): boolean {
+  return wait || settings.whenBusy === 'wait';
+}
+
+/** Whether it is published at once, as far as the operator's settings and its options say. */
+export function isNow(
+  { publishDelayMs, review }: Pick<PushSettings, 'publishDelayMs' | 'review'>,
+  { delayMs }: PushOptions,
+): boolean {
+  return review === 'none' && (delayMs ?? publishDelayMs) === 0;
+}
+
+/** What is decided before a push is judged: that it is published later, and why. Null: it is not. */
+export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<DelayPlan | null> {
+  const { host, settings } = run;
+  const now = host.clock.now();
+  const waitMs = delayMs ?? settings.publishDelayMs;
+  // Ends after twice the delay, so that nobody can compute the time of the push.
+  const window = { from: now + waitMs, to: now + 2 * waitMs };
+  if (await isForReview(run)) return { reason: 'review', ...window };
+  return waitMs > 0 ? { reason: 'delay', ...window } : null;
+}
+
+/** Whether the operator wants to see it before it is published. */
+export async function isForReview({ host, settings, target }: PushRun): Promise<boolean> {
+  if (settings.review === 'new') return !(await host.isKnownRepository(target));
+  return settings.review === 'all';
+}
+
+/** Until the limits and the code host have room. */
+export function busyPlan(now: number): DelayPlan {
+  return { reason: 'busy', from: now, to: now + BUSY_LIFE_MS };
+}
+
+/**
+ * The same push that waits already, or was published within the last day; null: there is none. Another delay moves it.
+ */
+export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
+  const hashes = await delayedHashesOf(run, pushed);
+  const found = await run.host.delayed.find(hashes.push);
+  return found === null ? null : again(run, pushed, plan, hashes, found);
+}
+
+async function again(
+  run: PushRun,
+  { options }: Pushed,
+  plan: DelayPlan,
+  { push, same }: DelayedHashes,
+  found: DelayedView,
+): Promise<DelayedFacts | null> {
+  const { host, settings } = run;
+  const { name, state, published } = found;
+  const pageUrl = settings.delayedUrl(name);
+  if (state === 'published') {
+    // An update may be pushed again, and so may what was closed since.
+    const isOpen = options.prHash === null && published !== null && (await host.isOpen(published.prHash));
+    if (!isOpen) return null;
+  } else if (state !== 'waiting') return null;
+  const wantsMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
+  const { from, to } = plan;
+  const isMoved = wantsMove && (await host.delayed.move(name, { from, to, dueAt: randomMoment(from, to) }));
+  if (wantsMove && !isMoved) throw notMoved(pageUrl);
+  const { reason, waitsForReview, isBegun, ...window } =
+    (isMoved && (await host.delayed.find(push))) || found;
+  return {
+    reason: waitsForReview ? 'review' : reason === 'review' ? 'delay' : reason,
+    window,
+    isBegun,
+    pageUrl,
+    found: { isMoved, hasOtherOptions: found.same !== same, url: published?.url ?? null },
+  };
+}
+
+/**
+ * What the service itself knows of the push, and the person should know before it is published.
+ * @param isRecorded whether it has recorded the pull request that the push names.
+ * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
+ */
+async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
+  const { host, reply, settings, target } = run;
+  const { prHash, commits } = work;
+  if (isRecorded) return;
+  if (prHash !== null) {
+    const near = await host.openNear(target, prHash);
+    const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
+    await reply.note(
+      `The service has recorded no pull request with that pr-hash.${question}`,
+      'If the code host knows none either, it opens a new one.',
+    );
+  }
+  const identity = { name: await host.botLogin(true), email: settings.anonEmail };
+  const place = { repository: target, commits };
+  const works = await worksOf(run, place, undatedOf(commits, identity)());
+  const before = await findSameWork(run, place, works, true);
+  if (before?.shared === commits.length) throw proposedBefore(before);
+  const same = await findSameWork(run, place, works);
+  if (same === null) return;
+  const lines = sameWorkLines(run, work, same);
+  if (same.isMerged || settings.pushDoubles === 'tell') return tellSameWork(reply, same, lines);
+  throw new Refusal('double', 'the same commits are open already', lines);
+}
+
+/**
+ * @returns the facts of another one if the same push came first.
+ * @throws Refusal if there is no room for it, or it cannot be stored. Then nothing of it is kept.
+ */
+export async function keep(
+  run: PushRun,
+  pushed: Pushed,
+  { spool, place, claim, ...kept }: ToKeep,
+  plan: DelayPlan,
+): Promise<DelayedFacts> {
+  const { host, settings, target } = run;
+  const { from, to, reason } = plan;
+  const { work, pushHash, recordedTip, wasOpen } = kept;
+  if (pushed.options.overwrite) throw noOverwrite();
+  await tellKnown(run, work, hasRecord(claim));
+  await refuseBegun(run, pushHash);
+  const hashes = await delayedHashesOf(run, pushed);
+  const owed = await settled(place, reason);
+  let isKept = false;
+  try {
+    const now = host.clock.now();
+    const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS + REST_MS);
+    const entryBytes = spool.byteLength;
+    await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
+    const delayed = {
+      name: newName(),
+      reason,
+      ...hashes,
+      entryBytes,
+      commits: work.commits.length,
+      keptAt: now,
+      from,
+      to,
+      dueAt: dueAt(plan, now),
+      until,
+    };
+    const keptUntil = until + REST_MS;
+    const answer = await host.delayed.keep(delayed, await spool.keep(keptUntil), keptUntil);
+    if (answer.kind === 'full') throw noRoom(reason);
+    isKept = answer.kind === 'kept';
+    const { view } = answer;
+    // Later than was asked for, where the clock was set back.
+    if (isKept)
+      return { reason, window: view, isBegun: false, pageUrl: settings.delayedUrl(view.name), found: null };
+    const other = await again(run, pushed, plan, hashes, view);
+    if (other !== null) return other;
+    throw inProgress('the same push has just ended', 'Push again.');
+  } finally {
+    if (!isKept) await place?.release();
+  }
+}
+
+/** Whether the service knows the pull request that a push names. */
+function hasRecord(claim: ClaimedUpdate | null): boolean {
+  return (claim?.recorded ?? null) !== null;
+}
+
+/** An attempt that was not answered may have opened a pull request: to keep the push would open another. @throws Refusal */
+async function refuseBegun({ claims, target }: PushRun, pushHash: string): Promise<void> {
+  const { isRepeated } = await claims.begin(pushHash, target, null);
+  if (!isRepeated) return;
+  throw inProgress(
+    'an earlier attempt has begun to publish this push',
+    'Push it again without delay, and in a while: the service continues where it stopped.',
+  );
+}
+
+/** Takes what counts in the limit of its network. @returns what cannot be given now, and is owed. @throws Refusal */
+async function settled(place: Place | null, reason: DelayReason): Promise<Wants | null> {
+  // What it asked for in order to be published now.
+  await place?.release();
+  try {
+    await place?.settle(true);
+    return null;
+  } catch (error) {
+    if (reason !== 'busy' || !isFull(error)) throw error;
+    return place?.owed() ?? null;
+  }
+}
+
+/** Whether limits refuse it, or the host asks to be left alone: nothing has been done, and it may wait. */
+export function isFull(error: unknown): error is Refusal {
+  return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');
+}
+
+/** A secret moment. Null: when the operator has approved it. */
+function dueAt({ reason, from, to }: DelayPlan, now: number): number | null {
+  if (reason === 'review') return null;
+  return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
+}
+
+function newName(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+}
+
+export function withAdvice(refusal: Refusal): Refusal {
+  const { reason, lines, code, cause, outcome, waitMs } = refusal;
+  const advice = 'Add -o wait, and the service publishes it as soon as there is room.';
+  return new Refusal(code, reason, [...lines, advice], {
+    cause,
+    ...(outcome !== null && { outcome }),
+    ...(waitMs !== null && { waitMs }),
+  });
+}
+
+/** It is meant for what is there now, and would replace what comes until then, too. */
+function noOverwrite(): Refusal {
+  return new Refusal('options', 'overwrite cannot wait', [
+    'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
+  ]);
+}
+
+/** A promise of time is kept or refused. */
+function notMoved(pageUrl: string): Refusal {
+  return new Refusal('delay', 'the delay cannot be changed', [
+    'This push waits already. It is being published now, or is not kept for so long.',
+    `Look at ${pageUrl}. To publish it at another time, give it up there, then push again.`,
+  ]);
+}
+
+function noRoom(reason: DelayReason): Refusal {
+  return new Refusal('delays-full', 'too many pushes wait', [
+    'There is no room left for this push, in total or for your network. Nothing was kept.',
+    reason === 'delay' ? 'Push again later, or publish it at once with -o delay=0s.' : 'Push again later.',
+  ]);
+}

@@ -1,0 +1,99 @@
+/**
+ * What the place says that a push goes to: whether the repository takes it, by which rules, and which pull request it
+ * updates. The half of judging that asks the host's interface; a delayed push runs it when it is published.
+ */
+import type { Repository } from '../../host/code-host.ts';
+import { closedSentence, OPEN_POLICY, POLICY_PATH, policyRefusal } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { missingKey } from '../pr-key.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
+import type { PushSettings } from '../push-host.ts';
+import { Refusal } from '../reply/refusal.ts';
+import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict/verdict.ts';
+import type { Place, Questions } from './questions.ts';
+
+/** @throws Refusal if it takes no pull requests, or none of ours. */
+export function openPlace(
+  { repository, policy }: Place,
+  {
+    maxRepositoryMb,
+    issueFormUrl,
+    pullRequestFooter,
+  }: Pick<PushSettings, 'maxRepositoryMb' | 'issueFormUrl' | 'pullRequestFooter'>,
+  { isSignedOff }: Pick<PushedWork, 'isSignedOff'>,
+): Omit<OpenPlace, 'named'> {
+  const sizeMb = Math.ceil(repository.sizeKb / 1024);
+  if (sizeMb > maxRepositoryMb) {
+    throw new Refusal('repository-size', 'the repository is too large', [
+      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
+    ]);
+  }
+  if (repository.isArchived) {
+    throw new Refusal('archived', 'the repository is archived', [
+      `${fullName(repository)} accepts no more changes.`,
+    ]);
+  }
+  if (repository.pullRequests !== 'all') {
+    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
+    throw new Refusal('policy', 'not accepted by the repository', [
+      closedSentence(repository, repository.pullRequests),
+      ...(takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : []),
+    ]);
+  }
+  if (policy === undefined) {
+    throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
+      'Nothing was changed. Push again later.',
+    ]);
+  }
+  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
+  if (refusal !== null) throw new Refusal('policy', 'not accepted by the repository', [refusal]);
+  if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
+  const footer = policy?.pullRequestFooter ? pullRequestFooter : '';
+  return { repository, footer, policyLimits: policy?.limits ?? [] };
+}
+
+function unsigned(repository: Repository): Refusal {
+  return new Refusal('sign-off', 'a sign-off is required', [
+    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+  ]);
+}
+
+export interface Named {
+  /** Null: the push names no pull request, or one that nobody knows. */
+  readonly named: Omit<NamedPullRequest, 'tip'> | null;
+  readonly claim: ClaimedUpdate | null;
+}
+
+/**
+ * The pull request that a push names with `-o pr-hash`, claimed. If nobody knows it, the person is told.
+ * @param listed its claim, if the service has it in its list; otherwise only the host knows it.
+ * @param mayOpen whether the push would open another one.
+ * @throws Refusal if another push to it is in progress, or its key is missing.
+ */
+export async function findNamed(
+  questions: Pick<Questions, 'findPullRequest' | 'hashMeant' | 'note' | 'claim'>,
+  repository: RepositoryName,
+  {
+    prHash,
+    title,
+    description,
+    hasKey,
+  }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
+  listed: ClaimedUpdate | null,
+  mayOpen: boolean,
+): Promise<Named> {
+  if (prHash === null) return { named: null, claim: null };
+  const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
+  if (pullRequest === null) {
+    const meant = await questions.hashMeant(prHash);
+    const question = meant === null ? '' : ` Did you mean ${meant}?`;
+    const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    await questions.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
+    return { named: null, claim: null };
+  }
+  const claim = listed ?? (await questions.claim(prHash));
+  const changesTexts = title !== null || description !== null;
+  if (isUpdate({ named: { pullRequest } }) && changesTexts && !hasKey) throw missingKey('texts');
+  return { named: { prHash, pullRequest }, claim };
+}

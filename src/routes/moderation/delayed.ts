@@ -1,0 +1,289 @@
+/**
+ * /admin/delayed: the operator sees everything that waits, for whatever reason, and all that would leave with it;
+ * publishes what waits for them, and discards what they do not want.
+ *
+ * It opens with PANIC_PASSWORD or with the token of an alert, and only by a POST: links are followed by machines, too.
+ * That attempt counts in the limit of the operator's endpoints; once open, requests do not.
+ */
+import { type Context, Hono } from 'hono';
+import { hostWithKey, recordName } from '../../config/hosts.ts';
+import {
+  DISCARD_REASONS,
+  type DiscardReason,
+  type ListedPush,
+  type SeenPush,
+} from '../../durable/delayed-pushes/delayed-push.ts';
+import { REVIEW_PATH } from '../../notify/alert.ts';
+import type { AppEnv } from '../../env.ts';
+import type { FormFields } from '../../forms/form-fields.ts';
+import { concatBytes } from '../../git/bytes.ts';
+import { HostError } from '../../host-error.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { within } from '../../isolate/within.ts';
+import { delayedPushesOf, guardOf } from '../../objects.ts';
+import {
+  type Decided,
+  type ReviewedPush,
+  type ReviewList,
+  reviewDoorPage,
+  reviewListPage,
+  reviewOnePage,
+  seenIn,
+} from '../../pages/delayed-review-page.ts';
+import type { Page } from '../../pages/layout.ts';
+import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
+import type { KeptPush } from '../../push/delay/kept-push.ts';
+import { type TextLimits, textsLeaving } from '../../push/delay/leaves.ts';
+import type { PushHost } from '../../push/push-host.ts';
+import { pushHost } from '../git/push-host.ts';
+import { judgedBytesOf, readDelayedBytes, readDelayedPush } from '../git/read-delayed.ts';
+import { removeDelayed } from '../git/remove-delayed.ts';
+import { answerPage } from '../pages/answer-page.ts';
+import { isCrossSite } from '../request/cross-site.ts';
+import { memoryFor } from '../request/held-memory.ts';
+import { answerRefused, explained } from '../request/refused.ts';
+import { readSmallForm } from '../request/small-form.ts';
+import { credentialOf, refuseTooOften } from './admin.ts';
+import { beginReview, mayReview } from './review-session.ts';
+
+const PAGE_SIZE = 20;
+const ACTION_TOKEN = /^[0-9a-f]{32}$/;
+/** For folders and files of upstream. */
+const HOST_TIMEOUT_MS = 10_000;
+
+/** The page can do without the bot's name. */
+const LOGIN_PATIENCE_MS = 3_000;
+
+/** What is shown of a push in the list, and on its own page. @property mostBytes of what was judged. */
+const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
+const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
+
+const CROSS_SITE = explained(
+  403,
+  'This form came from another site',
+  'Open /admin/delayed, and begin there.',
+);
+const NO_FORM = explained(
+  400,
+  'This is not a form of this page',
+  'Open /admin/delayed, and send it from there.',
+);
+const NOT_WAITING = explained(
+  404,
+  'No such push waits',
+  'It was published or discarded, or its author has given it up. Look at /admin/delayed.',
+);
+const NO_ACCESS = 'Neither the password nor the token is correct. A token works once, within ten minutes.';
+const CLOSED = 'The ten minutes are over, and nothing was decided. Open it again.';
+
+type Answer = Response | Promise<Response>;
+
+export const delayedReview = new Hono<AppEnv>();
+
+delayedReview.get(REVIEW_PATH, async (c) => {
+  if (!(await mayReview(c))) return door(c, 200, null);
+  const page = Number(/^[1-9]\d{0,4}$/.exec(c.req.query('page') ?? '')?.[0] ?? 1);
+  return showList(c, page, null, null);
+});
+
+delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
+  if (!(await mayReview(c))) return door(c, 200, null);
+  const listed = await delayedPushesOf(c.env).listed(c.req.param('name'));
+  if (listed === null) return answerRefused(c, NOT_WAITING, 'page');
+  const memory = memoryFor(c);
+  try {
+    const { push, opened } = await look(c, listed, FULL, new Map(), memory);
+    const changes = opened === null ? 'This cannot be shown.' : await changesIn(c, listed, opened, memory);
+    return await show(c, reviewOnePage(push, changes));
+  } finally {
+    memory.end();
+  }
+});
+
+delayedReview.post(REVIEW_PATH, async (c) => {
+  if (isCrossSite(c.req.raw)) return answerRefused(c, CROSS_SITE, 'page');
+  const fields = await readSmallForm(c);
+  if (fields === null) return answerRefused(c, NO_FORM, 'page');
+  if (fields.has('password') || fields.has('token')) return open(c, fields);
+  if (!(await mayReview(c))) return door(c, 401, CLOSED);
+  return decide(c, fields);
+});
+
+async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
+  const tooOften = await refuseTooOften(c, ['admin']);
+  if (tooOften !== null) return answerRefused(c, tooOften, 'page');
+  const credential = await credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
+  if (credential === null || !(await guardOf(c.env).mayReview(credential))) {
+    const guessed = await refuseTooOften(c, []);
+    return guessed === null ? door(c, 401, NO_ACCESS) : answerRefused(c, guessed, 'page');
+  }
+  await beginReview(c);
+  c.var.logger.warn('delayed pushes were opened for review');
+  return c.redirect(REVIEW_PATH, 303);
+}
+
+async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
+  const [what, reason] = [fields.get('decision'), fields.get('reason') ?? ''];
+  const isValid = what === 'publish' || (what === 'discard' && isReason(reason));
+  if (!isValid) return answerRefused(c, NO_FORM, 'page');
+  const chosen = [...fields].flatMap(([name, value]) =>
+    name.startsWith('push-') ? (seenIn(value) ?? []) : [],
+  );
+  if (chosen.length === 0) return showList(c, 1, null, 'Choose at least one push.');
+  const act = (seen: SeenPush): Promise<boolean> =>
+    what === 'publish' ? delayedPushesOf(c.env).approve(seen) : discard(c, seen, reason as DiscardReason);
+  const done = (await Promise.all(chosen.map(act))).filter(Boolean).length;
+  c.var.logger.warn('delayed pushes were reviewed', { outcome: what, objects: done });
+  return showList(c, 1, { what, done, late: chosen.length - done }, null);
+}
+
+/** False: it does not wait any more, is being published, or what is at the host already could not be removed. */
+async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason): Promise<boolean> {
+  const end = await delayedPushesOf(c.env).discard(seen, reason);
+  if (typeof end === 'string') return false;
+  if (end.kind === 'done') return true;
+  const said = [
+    'The operator of this service has removed what was published of it.',
+    DISCARD_REASONS[reason],
+  ];
+  return removeDelayed(c, end, { state: 'discarded', said });
+}
+
+function isReason(text: string): text is DiscardReason {
+  return Object.hasOwn(DISCARD_REASONS, text);
+}
+
+async function showList(
+  c: Context<AppEnv>,
+  page: number,
+  decided: Decided | null,
+  problem: ReviewList['problem'],
+): Promise<Response> {
+  const { pushes, waiting } = await delayedPushesOf(c.env).list((page - 1) * PAGE_SIZE, PAGE_SIZE);
+  const shown: ReviewedPush[] = [];
+  const logins: Logins = new Map();
+  // One after the other: each may take some memory.
+  for (const listed of pushes) {
+    const memory = memoryFor(c);
+    try {
+      shown.push((await look(c, listed, BRIEF, logins, memory)).push);
+    } finally {
+      memory.end();
+    }
+  }
+  return show(
+    c,
+    reviewListPage({ pushes: shown, waiting, page, pageSize: PAGE_SIZE, decided, problem }),
+    problem === null ? 200 : 400,
+  );
+}
+
+/** What it takes to see what is in a push. */
+interface Opened {
+  readonly kept: KeptPush;
+  readonly host: PushHost;
+  /** Of its spool. */
+  readonly key: string;
+}
+
+interface Look {
+  readonly push: ReviewedPush;
+  /** Null: it cannot be shown. */
+  readonly opened: Opened | null;
+}
+
+/** Reads a push. What cannot be read is told. @param memory where it is counted. */
+async function look(
+  c: Context<AppEnv>,
+  listed: ListedPush,
+  limits: TextLimits & { readonly mostBytes: number },
+  logins: Logins,
+  memory: MemoryHold,
+): Promise<Look> {
+  const config = hostWithKey(c.var.config, listed.host);
+  const unread = (problem: string): Look => ({
+    push: { listed, author: c.var.config.anonEmail, repository: null, texts: null, problem },
+    opened: null,
+  });
+  if (config === undefined) return unread('This service does not know its code host any more. Discard it.');
+  if (judgedBytesOf(listed) > limits.mostBytes) {
+    return unread('Its texts are too long to be shown here.');
+  }
+  c.set('host', config);
+  const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
+  try {
+    const [key, login] = await Promise.all([
+      c.env.DELAYED_KEYS.get(listed.spool.attempt),
+      loginAt(host, logins),
+    ]);
+    if (key === null) return unread('Its key is not here yet. Reload this page in a minute.');
+    const kept = await readDelayedPush(c.env, listed, key, memory);
+    const texts = textsLeaving(kept, limits);
+    const author = `${login} <${c.var.config.anonEmail}>`;
+    const repository = recordName(config, texts.repository);
+    return { push: { listed, author, repository, texts, problem: null }, opened: { kept, host, key } };
+  } catch (error) {
+    c.var.logger.warn('a delayed push could not be read', { error });
+    return unread('It cannot be read now. Reload this page in a minute.');
+  }
+}
+
+/** Of the bot, by the key of the code host: an unreachable one is asked once. */
+type Logins = Map<string, Promise<string>>;
+
+function loginAt(host: PushHost, logins: Logins): Promise<string> {
+  const known = logins.get(host.hostKey);
+  if (known !== undefined) return known;
+  const asked = within(LOGIN_PATIENCE_MS, host.botLogin()).catch(() => 'the bot');
+  logins.set(host.hostKey, asked);
+  return asked;
+}
+
+/** Why they cannot be shown, as a text. */
+async function changesIn(
+  c: Context<AppEnv>,
+  listed: ListedPush,
+  { kept, host, key }: Opened,
+  memory: MemoryHold,
+): Promise<Changes | string> {
+  const { entryBytes } = listed;
+  if (entryBytes > MAX_PACK_BYTES) {
+    return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
+  }
+  try {
+    await memory.share().set(entryBytes);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of readDelayedBytes(c.env, listed, key, memory, 0, entryBytes))
+      pieces.push(piece.slice());
+    const bytes = concatBytes(pieces);
+    const pack = {
+      read: async function* (start: number) {
+        yield bytes.subarray(start);
+      },
+      byteLength: entryBytes,
+      maxReads: Infinity,
+    };
+    const { target, work } = kept;
+    return await changesOf(
+      { commits: work.commits, ground: work.ground, pack },
+      (request, maxBytes) => host.transport.readObjects(target, request, maxBytes),
+      memory,
+    );
+  } catch (error) {
+    c.var.logger.warn('the changes of a delayed push could not be read', { error });
+    return error instanceof HostError
+      ? `It cannot be shown now. ${error.publicMessage} Reload this page in a minute.`
+      : 'Its files or upstream’s cannot be read. If it is published, the code host may refuse it.';
+  }
+}
+
+/** The form that opens the page. */
+function door(c: Context<AppEnv>, status: 200 | 401, problem: string | null): Answer {
+  const token = c.req.method === 'POST' ? '' : (c.req.query('token') ?? '');
+  const hasPassword = c.var.config.panicPassword !== null;
+  return show(c, reviewDoorPage(ACTION_TOKEN.test(token) ? token : null, hasPassword, problem), status);
+}
+
+function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200): Answer {
+  return answerPage(c, page, status, { 'Cache-Control': 'no-store' });
+}

@@ -1,0 +1,131 @@
+/**
+ * GET and POST /v1/delayed/<name>: a delayed push for who has pushed it. Its name is random and shown once, in the
+ * answer to the push: who knows it may publish the push now, or give it up.
+ */
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import type { DelayedView } from '../../durable/delayed-pushes/delayed-push.ts';
+import { releaseOne } from '../../durable/delayed-pushes/release-due.ts';
+import type { AppEnv } from '../../env.ts';
+import { NO_WAIT } from '../../limits/sliding-window.ts';
+import { delayedPushesOf } from '../../objects.ts';
+import {
+  DELAYED_ACTIONS,
+  type DelayedAction,
+  delayedPage as renderPage,
+  delayedPath,
+  delayedText,
+} from '../../pages/delayed-page.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { prKeyOf } from '../../secret/pr-key.ts';
+import { removeDelayed } from '../git/remove-delayed.ts';
+import { isCrossSite } from '../request/cross-site.ts';
+import { limitsOf, textRefusal } from '../request/limits.ts';
+import { shownOrigin } from '../request/public-origin.ts';
+import { answerRefused, explained, type Refused } from '../request/refused.ts';
+import { readSmallForm } from '../request/small-form.ts';
+import { answerPage, preferredType } from './answer-page.ts';
+
+const NOT_KEPT = { 'Cache-Control': 'no-store', Vary: 'Accept' };
+
+const UNKNOWN = explained(
+  404,
+  'No such delayed push',
+  'Copy the whole address from the answer to the push. A page is here as long as its push waits, and two weeks more. If the push does not show among your pull requests either, push it again.',
+);
+const CROSS_SITE = explained(
+  403,
+  'This form came from another site',
+  'Open the page of the delayed push, and press its button there.',
+);
+const NO_FORM = explained(
+  400,
+  'This is not a form of this page',
+  'Open the page of the delayed push, and press its button there.',
+);
+
+const PROBLEMS = {
+  busy: 'The service is at work on it, so nothing was done. Reload this page in a minute.',
+  tried:
+    'The service has tried to publish it, and tries again by itself, so nothing was done. The reason is below.',
+  review: 'The operator looks at it before it is published, so nothing was done. You can give it up.',
+  unknown: 'It does not wait any more, so nothing was done.',
+} as const;
+const NOT_REMOVED =
+  'You wanted to give it up, but what is at the code host already could not be removed. Press “Give up” again in a minute. Nothing more of it will be published.';
+const REMOVED =
+  'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
+
+const delayedForm = z.object({ action: z.enum(DELAYED_ACTIONS) });
+
+export const delayedPage = new Hono<AppEnv>();
+
+delayedPage.get('/v1/delayed/:name', (c) => showDelayed(c));
+delayedPage.post('/v1/delayed/:name', (c) => decide(c));
+
+async function showDelayed(c: Context<AppEnv>): Promise<Response> {
+  const found = await lookUp(c);
+  return found instanceof Response ? found : show(c, found, null);
+}
+
+async function decide(c: Context<AppEnv>): Promise<Response> {
+  if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
+  const action = delayedForm.safeParse(Object.fromEntries((await readSmallForm(c)) ?? [])).data?.action;
+  if (action === undefined) return refuse(c, NO_FORM);
+  const found = await lookUp(c);
+  if (found instanceof Response) return found;
+  const { name } = found;
+  const problem = await act(c, name, action);
+  if (problem === null) return c.redirect(delayedPath(name), 303);
+  return show(c, (await delayedPushesOf(c.env).view(name)) ?? found, problem);
+}
+
+/** Answers why nothing was done; null: it was. */
+async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Promise<string | null> {
+  const objects = delayedPushesOf(c.env);
+  if (action === 'publish') {
+    const lease = await objects.publishNow(name);
+    if (typeof lease === 'string') return PROBLEMS[lease];
+    c.executionCtx.waitUntil(releaseOne(c.env, c.var.config, lease, Date.now()));
+    return null;
+  }
+  const end = await objects.giveUp(name);
+  if (typeof end === 'string') return PROBLEMS[end];
+  if (end.kind === 'done') return null;
+  const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
+  return isRemoved ? null : NOT_REMOVED;
+}
+
+/** The push, or why it is not shown: names that nobody has are counted, as are hashes. */
+async function lookUp(c: Context<AppEnv>): Promise<DelayedView | Response> {
+  const limits = limitsOf(c);
+  const known = await limits.known('lookUps').catch(() => NO_WAIT);
+  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
+  const name = c.req.param('name') ?? '';
+  const view = /^[0-9a-f]{32}$/.test(name) ? await delayedPushesOf(c.env).view(name) : null;
+  if (view !== null) return view;
+  const wait = await limits.countMiss();
+  return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : refuse(c, UNKNOWN);
+}
+
+async function show(c: Context<AppEnv>, view: DelayedView, problem: string | null): Promise<Response> {
+  const { published } = view;
+  const { config } = c.var;
+  const prKey = published?.isKeyShown
+    ? prKeyOf(await serviceSecret(c.env, config.identitySecret), published.prHash)
+    : null;
+  const shown = { view, prKey, origin: shownOrigin(c.req.raw, config), problem };
+  const status = problem === null ? 200 : 409;
+  return typeFor(c) === 'text/plain'
+    ? c.text(delayedText(shown), status, NOT_KEPT)
+    : answerPage(c, renderPage(shown), status, NOT_KEPT);
+}
+
+function refuse(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
+  const headers = { ...NOT_KEPT, ...refusal.headers };
+  return answerRefused(c, { ...refusal, headers }, typeFor(c) === 'text/plain' ? 'text' : 'page');
+}
+
+function typeFor(c: Context<AppEnv>) {
+  return preferredType(c, ['text/html', 'text/plain'], 'text/plain');
+}

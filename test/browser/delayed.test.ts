@@ -1,0 +1,61 @@
+/** A change that becomes public later, from a browser without script: its time, its page, and the buttons there. */
+import { expect, it } from 'vitest';
+import { pass } from '../e2e/support/delayed.ts';
+import { useTestBed } from '../e2e/support/test-bed.ts';
+import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { browserOf, heading, press } from './support/forms.ts';
+
+const bed = useTestBed({ env: { PR_UPDATE_POLICY: 'key', PUBLISH_DELAY: '1h' } });
+const chromium = useChromium();
+
+/** A change that waits, with its page open. */
+async function delayed(time?: string) {
+  const upstream = await bed.createUpstream();
+  await upstream.grow({ files: { 'a.txt': 'one\n' } });
+  const page = await chromium.newPage(browserOf(bed));
+  await page.goto(`/v1/gh/${upstream.fullName}/change?path=a.txt`);
+  await page.getByLabel('Text of the file').fill('two\n');
+  await page.getByLabel('Title').fill('Say two');
+  await press(page, 'See what becomes public');
+  await heading(page, 'What becomes public');
+  await chromium.expectFit(page);
+  expect(await page.getByLabel('When it becomes public').inputValue()).toBe('');
+  if (time !== undefined) await page.getByLabel('When it becomes public').selectOption({ label: time });
+  await press(page, 'Open the pull request');
+  await heading(page, 'Your change waits');
+  await chromium.expectFit(page);
+  await page.getByRole('link', { name: '/v1/delayed/' }).click();
+  await heading(page, 'A delayed push');
+  await chromium.expectFit(page);
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+  return { upstream, page };
+}
+
+describeInBrowser('a change with a time', () => {
+  it('has a page, is published with its button, and tells hash and key then', async () => {
+    const { upstream, page } = await delayed('within some days: one or two');
+    await page.getByText(/^It will be published between/).waitFor();
+    await press(page, 'Publish now');
+    await expect.poll(async () => (await bed.host.pulls(upstream)).length).toBe(1);
+    await expect
+      .poll(
+        async () => (await page.reload(), page.getByRole('heading', { name: 'Its pull request' }).count()),
+      )
+      .toBe(1);
+    await chromium.expectFit(page);
+    expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toMatch(/^[0-9a-f]{32}$/);
+    const hash = await page.getByRole('textbox', { name: 'Hash' }).inputValue();
+    await page.getByRole('link', { name: 'Its page on this service' }).click();
+    await page.getByText(hash).first().waitFor();
+  });
+
+  it('goes as the service does it if nothing is chosen, and is given up with a button', async () => {
+    const { upstream, page } = await delayed();
+    await press(page, 'Give up');
+    await page.getByText('You have given it up.').waitFor();
+    await chromium.expectFit(page);
+    expect(await page.getByRole('button').count()).toBe(0);
+    await pass(bed);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+});

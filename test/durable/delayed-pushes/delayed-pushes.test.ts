@@ -1,0 +1,648 @@
+/** The list of delayed pushes: what is due, who publishes it, and how each of them ends. */
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
+import type { DelayedPushes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
+import { LEASE_MS } from '../../../src/durable/delayed-pushes/delayed-rows.ts';
+import type { Env } from '../../../src/env.ts';
+
+const bindings = env as unknown as Env;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MOST = 1_000_000;
+const INTENT = { prHash: 'aaaabbbbcccc', committedAt: 1_800_000_000 };
+const LATER = { kind: 'later', said: ['Not now.'], askedMs: 600_000, counts: true } as const;
+const LEFT = /part of it may be there already/;
+const PUBLISHED = { prHash: 'aaaabbbbcccc', url: 'https://host.test/octo/hello/pull/1', isKeyShown: true };
+
+let count = 0;
+beforeEach(() => {
+  count += 1;
+  vi.setSystemTime(Date.now());
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const object = () => bindings.DELAYED_PUSHES.get(bindings.DELAYED_PUSHES.idFromName(`delayed ${count}`));
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+/** Time passes, and the scheduled handler runs. */
+async function live(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 12 * HOUR_MS) {
+    pass(Math.min(left, 12 * HOUR_MS));
+    await object().claim(0);
+  }
+}
+
+function push(name: string, more: Partial<NewDelayedPush> = {}): NewDelayedPush {
+  const now = Date.now();
+  return {
+    name,
+    host: 'gh',
+    reason: 'busy',
+    push: `push ${name}`,
+    same: `same ${name}`,
+    client: 'somebody',
+    spool: { attempt: `attempt ${name}`, rowEnds: [1_000] },
+    entryBytes: 500,
+    commits: 1,
+    keptAt: now,
+    from: now + HOUR_MS,
+    to: now + 2 * HOUR_MS,
+    dueAt: now + HOUR_MS,
+    until: now + 14 * DAY_MS,
+    ...more,
+  };
+}
+
+async function kept(name: string, more: Partial<NewDelayedPush> = {}): Promise<void> {
+  expect(await object().keep(push(name, more), MOST)).toMatchObject({ kind: 'kept' });
+}
+
+const claim = async () => (await object().claim(Date.now())).leases;
+const stateOf = async (name: string) => (await object().view(name))?.state;
+
+async function leased(name: string): Promise<Lease> {
+  const lease = await object().publishNow(name);
+  expect(lease).toMatchObject({ name });
+  return lease as Lease;
+}
+
+/** Everything that the object's tables hold. */
+const stored = () =>
+  runInDurableObject(object(), (_, { storage }) => storage.sql.exec('SELECT * FROM delayed').toArray());
+
+describe('a delayed push', () => {
+  it('is claimed when it is due, and by one run only', async () => {
+    await kept('a');
+    expect(await claim()).toEqual([]);
+    pass(HOUR_MS);
+    const [lease, ...others] = await claim();
+    expect(others).toEqual([]);
+    expect(await object().open(lease!)).toMatchObject({
+      name: 'a',
+      entryBytes: 500,
+      intent: null,
+      failures: 0,
+    });
+    expect(await claim()).toEqual([]);
+    expect(await object().view('a')).toMatchObject({ isBeingPublished: true });
+  });
+
+  it('is told to a run that comes before it is due, so that it is published at its own second', async () => {
+    await kept('a');
+    await kept('b', { push: 'other', dueAt: Date.now() + HOUR_MS + 30_000 });
+    pass(HOUR_MS - 10_000);
+    expect(await object().claim(Date.now())).toEqual({ leases: [], nextAt: Date.now() + 10_000 });
+    pass(10_000);
+    expect((await object().claim(Date.now())).leases).toMatchObject([{ name: 'a' }]);
+    expect(await object().claim(Date.now())).toEqual({ leases: [], nextAt: Date.now() + 30_000 });
+  });
+
+  it('is claimed again when the lease has expired, and whoever had that ends nothing any more', async () => {
+    await kept('a');
+    pass(HOUR_MS);
+    const [first] = await claim();
+    pass(LEASE_MS - 1);
+    expect(await object().renew(first!)).toBe(true);
+    pass(LEASE_MS - 1);
+    expect(await claim()).toEqual([]);
+    pass(1);
+    const [second] = await claim();
+    expect(second).toBeDefined();
+    expect(await object().renew(first!)).toBe(false);
+    expect(await object().begin(first!, INTENT)).toBeNull();
+    expect(await object().published(first!, PUBLISHED)).toBe(false);
+    expect(await object().ended(first!, 'given-up', [])).toBe(false);
+    await object().failed(first!, { kind: 'final', said: ['never'] }, Date.now());
+    expect(await stateOf('a')).toBe('waiting');
+    expect(await object().published(second!, PUBLISHED)).toBe(true);
+    expect(await object().view('a')).toMatchObject({ state: 'published', published: PUBLISHED });
+  });
+
+  it('is tried again with pauses that grow, or as long as the host asks for', async () => {
+    await kept('a');
+    pass(HOUR_MS);
+    const pauses: number[] = [];
+    let [lease] = await claim();
+    for (const askedMs of [0, 0, 0, 600_000]) {
+      await object().failed(lease!, { kind: 'later', said: ['Not now.'], askedMs, counts: true }, Date.now());
+      const before = Date.now();
+      for (lease = undefined; lease === undefined; [lease] = await claim()) pass(1_000);
+      pauses.push(Date.now() - before);
+    }
+    expect(pauses).toEqual([5_000, 10_000, 20_000, 600_000]);
+  });
+
+  it('is published with what the first attempt has decided, until a later one decides anew', async () => {
+    await kept('a');
+    const first = await leased('a');
+    expect(await object().begin(first, INTENT)).toEqual(INTENT);
+    pass(LEASE_MS);
+    const second = await leased('a');
+    expect(await object().open(second)).toMatchObject({ intent: INTENT, failures: 1 });
+    const other = { prHash: 'dddd', committedAt: 1 };
+    expect(await object().begin(second, other)).toEqual(INTENT);
+    expect(await object().rebind(first, other)).toBeNull();
+    expect(await object().rebind(second, other)).toEqual(other);
+    expect(await object().begin(second, INTENT)).toEqual(other);
+  });
+
+  it('that cannot be published tells why for two weeks, and is forgotten then', async () => {
+    await kept('a');
+    await object().failed(await leased('a'), { kind: 'final', said: ['It is closed.'] }, Date.now());
+    expect(await object().view('a')).toMatchObject({ state: 'failed', said: ['It is closed.'] });
+    pass(14 * DAY_MS);
+    expect(await runDurableObjectAlarm(object())).toBe(true);
+    expect(await object().view('a')).toBeNull();
+  });
+
+  it('ends when it has waited for too long, and says so', async () => {
+    await kept('a', { dueAt: Date.now() + 20 * DAY_MS });
+    await live(14 * DAY_MS);
+    await runDurableObjectAlarm(object());
+    expect(await object().view('a')).toMatchObject({ state: 'failed' });
+    expect((await object().view('a'))?.said.join(' ')).toMatch(
+      /within the time for which the service keeps a push/,
+    );
+  });
+
+  it('tells what the person should know of how it was published', async () => {
+    await kept('a');
+    await object().published(await leased('a'), { ...PUBLISHED, notes: ['Its title was cut.'] });
+    expect(await object().view('a')).toMatchObject({ published: PUBLISHED, said: ['Its title was cut.'] });
+  });
+
+  it('has no key and no rows any more once it has ended', async () => {
+    await kept('a');
+    await bindings.DELAYED_KEYS.put('attempt a', 'the key');
+    const spool = bindings.SPOOL.get(bindings.SPOOL.idFromName('attempt a'));
+    await spool.write('attempt a', 0, new Uint8Array(10).buffer);
+    await object().giveUp('a');
+    await expect.poll(() => bindings.DELAYED_KEYS.get('attempt a')).toBeNull();
+    await expect.poll(() => spool.read('attempt a', 0)).toBeNull();
+  });
+
+  it('leaves its name and its end only, and after a day nothing by which it could be found', async () => {
+    await kept('a', { reason: 'delay' });
+    await kept('b', { push: 'another' });
+    await object().published(await leased('a'), PUBLISHED);
+    const ended = (await stored()).find(({ name }) => name === 'a');
+    expect(ended).toMatchObject({
+      state: 'published',
+      client: null,
+      attempt: '',
+      row_ends: '[]',
+      lease: null,
+    });
+    for (const column of ['kept_at', 'from_at', 'to_at', 'bytes', 'entry_bytes', 'commits'])
+      expect(ended?.[column]).toBe(0);
+    await live(DAY_MS);
+    await runDurableObjectAlarm(object());
+    const later = (await stored()).find(({ name }) => name === 'a');
+    expect(later).toMatchObject({ push: null, same: null });
+    expect(Number(later?.['until']) % DAY_MS).toBe(0);
+    expect(await object().view('a')).toMatchObject({ state: 'published', same: '' });
+  });
+
+  it('has no name in common with another one for more than a day', async () => {
+    const dueAt = Date.now() + 5 * DAY_MS;
+    await kept('a', { dueAt });
+    await kept('b', { dueAt });
+    await live(DAY_MS);
+    await runDurableObjectAlarm(object());
+    expect((await stored()).map(({ client }) => client)).toEqual([null, null]);
+    const [a, b] = [await leased('a'), await leased('b')];
+    expect(await object().open(a)).toMatchObject({ client: 'a' });
+    expect(await object().open(b)).toMatchObject({ client: 'b' });
+  });
+
+  it('takes everything with it when its end was told for long enough', async () => {
+    await kept('a', { reason: 'delay' });
+    await kept('b', { reason: 'delay', push: 'another' });
+    await object().giveUp('a');
+    await object().published(await leased('b'), PUBLISHED);
+    pass(15 * DAY_MS);
+    const erased = vi.fn<() => void>();
+    await runInDurableObject(object(), async (instance: DelayedPushes, { storage }) => {
+      const deleteAll = storage.deleteAll.bind(storage);
+      storage.deleteAll = () => (erased(), deleteAll());
+      await instance.alarm();
+    });
+    expect(erased).toHaveBeenCalledOnce();
+    await kept('c');
+  });
+});
+
+describe('the same push again', () => {
+  it('finds the one that waits, and keeps nothing', async () => {
+    await kept('a');
+    expect(await object().find('push a')).toMatchObject({ name: 'a', state: 'waiting' });
+    const again = await object().keep(push('b', { push: 'push a' }), MOST);
+    expect(again).toMatchObject({ kind: 'found', view: { name: 'a', same: 'same a' } });
+    expect(await object().view('b')).toBeNull();
+  });
+
+  it('finds one that has ended for a day, and the one that waits before that', async () => {
+    await kept('a');
+    await object().giveUp('a');
+    expect(await object().find('push a')).toMatchObject({ name: 'a', state: 'given-up' });
+    pass(1);
+    await kept('b', { push: 'push a' });
+    expect(await object().find('push a')).toMatchObject({ name: 'b' });
+    await object().published(await leased('b'), PUBLISHED);
+    await live(DAY_MS - 1);
+    await runDurableObjectAlarm(object());
+    expect(await object().find('push a')).toMatchObject({ name: 'b', published: PUBLISHED });
+    pass(1);
+    await runDurableObjectAlarm(object());
+    expect(await object().find('push a')).toBeNull();
+  });
+
+  it('is moved with another time', async () => {
+    await kept('a');
+    const now = Date.now();
+    const window = { from: now + 3 * HOUR_MS, to: now + 6 * HOUR_MS, dueAt: now + 4 * HOUR_MS };
+    expect(await object().move('a', window)).toBe(true);
+    expect(await object().view('a')).toMatchObject({ reason: 'delay', from: window.from, to: window.to });
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+    pass(2 * HOUR_MS);
+    expect(await claim()).toHaveLength(1);
+    expect(await object().move('a', window)).toBe(false);
+  });
+
+  it('is moved without what an earlier attempt said', async () => {
+    await kept('a');
+    await object().failed(await leased('a'), LATER, Date.now());
+    const now = Date.now();
+    await object().move('a', { from: now + HOUR_MS, to: now + 2 * HOUR_MS, dueAt: now + HOUR_MS });
+    expect(await object().view('a')).toMatchObject({ said: [] });
+    await leased('a');
+  });
+
+  it('is not moved beyond its life, and goes on waiting for the operator', async () => {
+    await kept('a', { reason: 'review', dueAt: null });
+    const now = Date.now();
+    expect(await object().move('a', { from: now, to: now + 15 * DAY_MS, dueAt: now })).toBe(false);
+    expect(await object().move('a', { from: now, to: now + 1, dueAt: now })).toBe(true);
+    expect(await claim()).toEqual([]);
+    expect(await object().view('a')).toMatchObject({ waitsForReview: true, to: now + 1 });
+  });
+});
+
+describe('who has its name', () => {
+  it('publishes it now, once', async () => {
+    await kept('a');
+    await leased('a');
+    expect(await object().publishNow('a')).toBe('busy');
+    expect(await object().publishNow('b')).toBe('unknown');
+    await kept('c', { reason: 'review', dueAt: null, push: 'another' });
+    expect(await object().publishNow('c')).toBe('review');
+  });
+
+  it('does not shorten the pauses between attempts', async () => {
+    await kept('a');
+    const failure = { kind: 'later', said: ['Not now.'], askedMs: 600_000, counts: true } as const;
+    await object().failed(await leased('a'), failure, Date.now());
+    expect(await object().publishNow('a')).toBe('tried');
+    pass(600_000);
+    await leased('a');
+  });
+
+  it('gives it up, once, and not while it is published', async () => {
+    await kept('a');
+    expect(await object().giveUp('a')).toEqual({ kind: 'done' });
+    expect(await object().view('a')).toMatchObject({ state: 'given-up' });
+    expect(await object().giveUp('a')).toBe('unknown');
+    await kept('b', { push: 'another' });
+    await leased('b');
+    expect(await object().giveUp('b')).toBe('busy');
+  });
+
+  it('gives up a begun one only when that is removed', async () => {
+    await kept('a');
+    await object().begin(await leased('a'), INTENT);
+    pass(LEASE_MS);
+    const end = await object().giveUp('a');
+    expect(end).toMatchObject({ kind: 'begun', intent: INTENT, host: 'gh' });
+    const { lease } = end as { lease: Lease };
+    expect(await stateOf('a')).toBe('waiting');
+    expect(await object().giveUp('a')).toBe('busy');
+    expect(await object().ended(lease, 'given-up', ['It is removed.'])).toBe(true);
+    expect(await object().view('a')).toMatchObject({ state: 'given-up', said: ['It is removed.'] });
+  });
+});
+
+describe('one that is begun, and wanted no more', () => {
+  beforeEach(async () => {
+    await kept('a');
+    await object().begin(await leased('a'), INTENT);
+    pass(LEASE_MS);
+  });
+
+  it('is never published, also if whoever was to remove it has died', async () => {
+    expect(await object().giveUp('a')).toMatchObject({ kind: 'begun' });
+    pass(LEASE_MS);
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+    expect(await object().view('a')).toMatchObject({ state: 'waiting', isGivenUp: true });
+    expect(await object().find('push a')).toBeNull();
+    expect(await object().publishNow('a')).toBe('unknown');
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().move('a', { from: 0, to: 0, dueAt: 0 })).toBe(false);
+    expect(await object().giveUp('a')).toMatchObject({ kind: 'begun' });
+  });
+
+  it('waits for the operator if they were to remove it', async () => {
+    expect(await object().discard(seen, 'spam')).toMatchObject({ kind: 'begun' });
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+    expect(await object().view('a')).toMatchObject({ waitsForReview: true, isGivenUp: false });
+  });
+
+  it('is not published after a rollback because its removal failed', async () => {
+    await object().stopSince(0);
+    const { lease } = (await object().giveUp('a')) as { lease: Lease };
+    await object().failed(lease, LATER, Date.now());
+    pass(2 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+  });
+
+  it('says that something of it may be at the code host when its time is over', async () => {
+    await object().giveUp('a');
+    await live(14 * DAY_MS);
+    await runDurableObjectAlarm(object());
+    expect(await object().view('a')).toMatchObject({ state: 'given-up' });
+    expect((await object().view('a'))?.said.join(' ')).toMatch(LEFT);
+  });
+
+  it('says the same when it has failed for good, or nobody has reviewed it', async () => {
+    await object().failed(await leased('a'), { kind: 'final', said: ['It is closed.'] }, Date.now());
+    expect((await object().view('a'))?.said.join(' ')).toMatch(LEFT);
+    await toReview('b');
+    await runInDurableObject(object(), (_, { storage }) => {
+      storage.sql.exec(`UPDATE delayed SET intent = ? WHERE name = 'b'`, JSON.stringify(INTENT));
+    });
+    await live(14 * DAY_MS);
+    await runDurableObjectAlarm(object());
+    expect(await object().view('b')).toMatchObject({ state: 'discarded' });
+    expect((await object().view('b'))?.said.join(' ')).toMatch(LEFT);
+  });
+});
+
+describe('time', () => {
+  it('to which the clock has jumped by mistake puts nothing off', async () => {
+    await kept('a', { until: Date.now() + DAY_MS });
+    await kept('b', { push: 'another' });
+    await kept('c', { push: 'a third' });
+    await claim();
+    pass(30 * DAY_MS);
+    await object().failed(await leased('a'), LATER, Date.now());
+    await leased('b');
+    await toReview('d');
+    expect(await object().publishNow('a')).toBe('tried');
+    expect(await object().publishNow('b')).toBe('busy');
+    pass(-30 * DAY_MS);
+    expect(await object().view('b')).toMatchObject({ isBeingPublished: false });
+    expect(await object().giveUp('b')).toEqual({ kind: 'done' });
+    expect((await claim()).map(({ name }) => name)).toEqual(['a']);
+  });
+
+  it('does not go back with the clock, so nothing comes early', async () => {
+    await kept('a');
+    pass(HOUR_MS / 2);
+    expect(await claim()).toEqual([]);
+    pass(-DAY_MS);
+    expect(await claim()).toEqual([]);
+    await kept('b', { push: 'another' });
+    const { from, to } = push('b');
+    expect(await object().view('b')).toMatchObject({ from: from + DAY_MS, to: to + DAY_MS });
+    pass(DAY_MS + HOUR_MS / 2);
+    const [lease, ...others] = await claim();
+    expect(lease).toMatchObject({ name: 'a' });
+    expect(others).toEqual([]);
+    await object().published(lease!, PUBLISHED);
+    pass(HOUR_MS / 2);
+    expect((await claim()).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('is remembered over a restart', async () => {
+    await kept('a');
+    pass(MINUTE_MS);
+    await claim();
+    pass(-DAY_MS);
+    const reborn = async () =>
+      runInDurableObject(object(), (instance: DelayedPushes, state) =>
+        new (instance.constructor as new (...given: unknown[]) => DelayedPushes)(state, bindings).view('a'),
+      );
+    expect((await reborn())?.state).toBe('waiting');
+    const seen = await runInDurableObject(object(), (_, { storage }) => storage.kv.get('seen-time'));
+    expect(seen).toEqual({ latest: Date.now() + DAY_MS, jumpedTo: null });
+  });
+
+  it('counts while the machine is off, but nothing expires for a day after a jump', async () => {
+    await kept('a', { dueAt: Date.now() + 20 * DAY_MS + 12 * HOUR_MS });
+    await kept('b', { push: 'another' });
+    pass(20 * DAY_MS);
+    expect((await claim()).map(({ name }) => name)).toEqual(['b']);
+    await runDurableObjectAlarm(object());
+    expect(await stateOf('a')).toBe('waiting');
+    pass(12 * HOUR_MS);
+    expect((await claim()).map(({ name }) => name)).toContain('a');
+  });
+
+  it('tells the operator of a jump, once', async () => {
+    const told: number[] = [];
+    const guard = { clockJumped: async (byMs: number) => void told.push(byMs) };
+    await kept('a');
+    await runInDurableObject(object(), async (instance: DelayedPushes, state) => {
+      const GUARD = { idFromName: () => null, get: () => guard };
+      const reborn = new (instance.constructor as new (...given: unknown[]) => DelayedPushes)(state, {
+        ...bindings,
+        GUARD,
+      });
+      pass(20 * DAY_MS);
+      await reborn.claim(0);
+      pass(MINUTE_MS);
+      await reborn.claim(0);
+    });
+    expect(told).toEqual([20 * DAY_MS]);
+  });
+
+  it('jumps for nobody while nothing waits', async () => {
+    await kept('a');
+    await object().giveUp('a');
+    pass(10 * DAY_MS);
+    await kept('b', { dueAt: Date.now() + 20 * DAY_MS, until: Date.now() + HOUR_MS });
+    pass(HOUR_MS);
+    await runDurableObjectAlarm(object());
+    expect(await stateOf('b')).toBe('failed');
+  });
+});
+
+describe('all delayed pushes', () => {
+  it('have so much room in all, and a client a tenth of what the others leave of it', async () => {
+    const large = { spool: { attempt: 'large', rowEnds: [MOST / 10] } };
+    await kept('a', large);
+    expect(await object().keep(push('b'), MOST)).toEqual({ kind: 'full' });
+    const another = { ...large, client: 'another' };
+    expect(await object().keep(push('c', another), MOST)).toEqual({ kind: 'full' });
+    await object().giveUp('a');
+    await kept('c', another);
+  });
+
+  it('leave room for whoever comes next, however many have kept what they may', async () => {
+    let left = MOST;
+    for (let other = 0; other < 30; other++) {
+      const bytes = Math.floor(left / 10);
+      await kept(`a${other}`, { client: `other ${other}`, spool: { attempt: `${other}`, rowEnds: [bytes] } });
+      left -= bytes;
+    }
+    await kept('b', { client: 'late' });
+  });
+
+  it('are counted by what they wait for; what was approved waits for its time', async () => {
+    await kept('a', { reason: 'delay' });
+    pass(1_000);
+    await kept('b', { reason: 'review', dueAt: null });
+    await kept('c', { reason: 'review', dueAt: null });
+    await object().approve({ name: 'c', attempt: 'attempt c' });
+    expect(await object().counts()).toEqual({
+      waiting: { delay: 2, busy: 0, review: 1 },
+      bytes: 3_000,
+      oldestAt: Date.now() - 1_000,
+    });
+  });
+
+  it('are due at once before a downgrade, but for those that the operator is to see', async () => {
+    await kept('a');
+    await kept('b', { reason: 'review', dueAt: null });
+    expect((await object().drain()).waiting).toEqual({ delay: 0, busy: 1, review: 1 });
+    expect((await claim()).map(({ name }) => name)).toEqual(['a']);
+  });
+
+  it('that came lately are discarded by a rollback, whoever publishes them', async () => {
+    await kept('a');
+    pass(3 * HOUR_MS);
+    for (const name of ['b', 'c', 'd']) await kept(name);
+    const [running, begun] = [await leased('c'), await leased('d')];
+    await object().begin(begun, INTENT);
+    const since = Date.now() - 2 * HOUR_MS;
+    await object().stopSince(since);
+    const rolledBack = await object().discardSince(since);
+    expect(rolledBack).toMatchObject([{ intent: INTENT, lease: { name: 'd' } }]);
+    // Whoever removes it has the lease, whoever else asks.
+    expect(await object().discardSince(since)).toEqual([]);
+    const states = await Promise.all(['a', 'b', 'c', 'd'].map(stateOf));
+    expect(states).toEqual(['waiting', 'discarded', 'discarded', 'waiting']);
+    expect(await object().renew(running)).toBe(false);
+    expect(await object().published(begun, PUBLISHED)).toBe(false);
+    const { lease } = rolledBack[0]!;
+    expect(await object().ended(lease, 'discarded', ['Gone.'])).toBe(true);
+  });
+});
+
+const toReview = (name = 'a') => kept(name, { reason: 'review', dueAt: null });
+const seen = { name: 'a', attempt: 'attempt a' };
+
+describe('what the operator is to see', () => {
+  it('is everything that waits, what waits for them first', async () => {
+    await kept('b');
+    pass(1);
+    await toReview();
+    pass(1);
+    await kept('c');
+    const listed = await object().list(0, 2);
+    expect(listed).toMatchObject({
+      pushes: [{ name: 'a', waitsForReview: true }, { name: 'b' }],
+      waiting: 3,
+    });
+    expect(await object().list(2, 2)).toMatchObject({ pushes: [{ name: 'c', bytes: 1_000 }], waiting: 3 });
+    expect(await object().listed('b')).toMatchObject({ name: 'b', reason: 'busy', waitsForReview: false });
+    expect(await object().listed('x')).toBeNull();
+  });
+
+  it('is published once it is approved, and cannot be approved twice', async () => {
+    await toReview();
+    pass(3 * HOUR_MS);
+    expect(await claim()).toEqual([]);
+    expect(await object().approve(seen)).toBe(true);
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().view('a')).toMatchObject({ waitsForReview: false });
+    pass(MINUTE_MS);
+    const [lease] = await claim();
+    expect(await object().open(lease!)).toMatchObject({ isApproved: true });
+  });
+
+  it('gets another window, and some life behind it, if it is approved late', async () => {
+    await toReview();
+    await live(14 * DAY_MS - 1_000);
+    const now = Date.now();
+    await object().approve(seen);
+    const view = await object().view('a');
+    expect(view).toMatchObject({ from: now, to: now + MINUTE_MS });
+    expect(view?.until).toBeGreaterThanOrEqual(now + HOUR_MS);
+    pass(MINUTE_MS);
+    await runDurableObjectAlarm(object());
+    expect(await claim()).toHaveLength(1);
+  });
+
+  it('is told to the operator also if it had to wait for a time before, or is half published', async () => {
+    const told: number[] = [];
+    const guard = { toReview: async (waiting: number) => void told.push(waiting) };
+    await kept('a');
+    await kept('b', { push: 'another' });
+    const [a, b] = [await leased('a'), await leased('b')];
+    await object().begin(b, INTENT);
+    await runInDurableObject(object(), async (instance: DelayedPushes, state) => {
+      const GUARD = { idFromName: () => null, get: () => guard };
+      const reborn = new (instance.constructor as new (...given: unknown[]) => DelayedPushes)(state, {
+        ...bindings,
+        GUARD,
+      });
+      await reborn.failed(a, { kind: 'review' }, Date.now());
+      await reborn.stopSince(0);
+      await reborn.stopSince(0);
+    });
+    await expect.poll(() => told).toEqual([1, 1]);
+  });
+
+  it('is discarded with a reason, which its page tells, whatever it waits for', async () => {
+    await toReview();
+    await kept('b');
+    expect(await object().discard(seen, 'private')).toEqual({ kind: 'done' });
+    expect(await object().discard(seen, 'private')).toBe('unknown');
+    expect(await object().discard({ name: 'b', attempt: 'another' }, 'spam')).toBe('unknown');
+    expect(await object().discard({ name: 'b', attempt: 'attempt b' }, 'spam')).toEqual({ kind: 'done' });
+    expect((await object().view('a'))?.said.join(' ')).toMatch(/private data/);
+  });
+
+  it('is discarded when nobody has looked at it in time', async () => {
+    await toReview();
+    await live(14 * DAY_MS - 1);
+    await runDurableObjectAlarm(object());
+    expect(await stateOf('a')).toBe('waiting');
+    pass(1);
+    await runDurableObjectAlarm(object());
+    expect(await object().view('a')).toMatchObject({
+      state: 'discarded',
+      said: [
+        'The operator of this service did not review it in time, so it was discarded.',
+        'You may push it again.',
+      ],
+    });
+    expect(await object().approve(seen)).toBe(false);
+  });
+
+  it('may be one for which the setting is newer than the push', async () => {
+    await kept('a');
+    await object().failed(await leased('a'), { kind: 'review' }, Date.now());
+    expect(await object().view('a')).toMatchObject({ reason: 'busy', waitsForReview: true, said: [] });
+    expect((await object().counts()).waiting).toEqual({ delay: 0, busy: 0, review: 1 });
+    expect(await object().approve(seen)).toBe(true);
+  });
+});

@@ -1,0 +1,118 @@
+/** The scheduled handler publishes each push at its own second, and leaves the rest to the next run. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { configOf } from '../../../src/configured.ts';
+import type { Config } from '../../../src/config.ts';
+import type { NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
+import { releaseDue, type ReleaseRequest } from '../../../src/durable/delayed-pushes/release-due.ts';
+import type { Env } from '../../../src/env.ts';
+import { systemClock } from '../../../src/isolate/clock.ts';
+
+const NOON = Date.UTC(2031, 0, 1, 12);
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let count = 0;
+let published: { name: string; second: number }[] = [];
+let answer: () => Response;
+
+/** Publishes nothing, and notes when it was asked. */
+async function publisher(all: Env, body: string): Promise<Response> {
+  const { name, lease } = JSON.parse(body) as ReleaseRequest;
+  published.push({ name, second: (Date.now() - NOON) / 1000 });
+  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).published(
+    { name, lease },
+    { prHash: 'a', url: 'https://host.test/1', isKeyShown: true },
+  );
+  return answer();
+}
+
+/** Each test has an object of its own. */
+function bindings(): Env {
+  const all = env as unknown as Env;
+  const { DELAYED_PUSHES } = all;
+  const id = DELAYED_PUSHES.idFromName(`release ${count}`);
+  const namespace = { idFromName: () => id, get: () => DELAYED_PUSHES.get(id) };
+  const SELF = { fetch: (_: string, { body }: { body: string }) => publisher(result, body) };
+  const result = {
+    ...all,
+    IDENTITY_SECRET: 'a secret of at least 32 characters, for tests',
+    DELAYED_PUSHES: namespace,
+    SELF,
+  } as unknown as Env;
+  return result;
+}
+
+beforeEach(() => {
+  count += 1;
+  published = [];
+  answer = () => Response.json({ stop: false });
+  vi.setSystemTime(NOON);
+  vi.spyOn(systemClock, 'sleep').mockImplementation(async (ms) => void vi.setSystemTime(Date.now() + ms));
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function kept(name: string, dueIn: number, more: Partial<NewDelayedPush> = {}): Promise<void> {
+  const push = {
+    name,
+    host: 'gh',
+    reason: 'busy',
+    push: name,
+    same: name,
+    client: name,
+    spool: { attempt: name, rowEnds: [1] },
+    entryBytes: 1,
+    commits: 1,
+    keptAt: NOON,
+    from: NOON,
+    to: NOON,
+    dueAt: NOON + dueIn * 1000,
+    until: NOON + DAY_MS,
+    ...more,
+  } satisfies NewDelayedPush;
+  const all = bindings();
+  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).keep(push, 1_000_000);
+}
+
+async function run(): Promise<void> {
+  const all = bindings();
+  const result = configOf(all);
+  expect(result.kind).toBe('valid');
+  await releaseDue(all, (result as { config: Config }).config, Date.now());
+}
+
+it('publishes each at its own second', async () => {
+  await kept('a', 41);
+  await kept('b', 7);
+  await kept('c', 60);
+  await run();
+  expect(published).toEqual([
+    { name: 'b', second: 7 },
+    { name: 'a', second: 41 },
+  ]);
+  vi.setSystemTime(NOON + 60_000);
+  await run();
+  expect(published.at(-1)).toEqual({ name: 'c', second: 60 });
+});
+
+it('leaves those that wait for a time and come close together to another minute', async () => {
+  for (const name of ['a', 'b']) await kept(name, 5, { reason: 'delay' });
+  await run();
+  expect(published).toHaveLength(1);
+  expect(published[0]?.second).toBe(5);
+});
+
+it('waits for nobody when nothing is due soon', async () => {
+  await kept('a', 3_600);
+  await run();
+  expect(Date.now()).toBe(NOON);
+});
+
+it('stops if others would fail as well', async () => {
+  answer = () => Response.json({ stop: true });
+  await kept('a', 7);
+  await kept('b', 8);
+  await run();
+  expect(published.map(({ name }) => name)).toEqual(['a']);
+});

@@ -1,0 +1,87 @@
+/** Which delayed pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
+import { array, assert, constantFrom, integer, property, record } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  MOST_AT_ONCE,
+  pick,
+  SPACING_MS,
+  type Waiting,
+} from '../../../src/durable/delayed-pushes/schedule.ts';
+
+const NOW = 1_800_000_000_000;
+const NOTHING_RUNS = { running: [], spacedUntil: 0 };
+
+const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
+  name,
+  client: name,
+  reason: 'delay',
+  bytes: 1_000,
+  commits: 1,
+  dueAt: NOW,
+  ...more,
+});
+
+const many = (count: number, more: Partial<Waiting> = {}): Waiting[] =>
+  Array.from({ length: count }, (_, index) =>
+    waiting(`push-${index}`, { dueAt: NOW - count + index, ...more }),
+  );
+
+const hashes = (picked: readonly Waiting[]): string[] => picked.map(({ name }) => name);
+
+describe('the pushes that are due', () => {
+  it('are published one at a time while they are few', () => {
+    expect(hashes(pick(many(3), NOTHING_RUNS, NOW))).toEqual(['push-0']);
+    const spaced = { running: [], spacedUntil: NOW + SPACING_MS };
+    expect(pick(many(3), spaced, NOW)).toEqual([]);
+    expect(hashes(pick(many(3), spaced, NOW + SPACING_MS))).toEqual(['push-0']);
+  });
+
+  it('are published without a pause when they are many', () => {
+    const spaced = { running: [], spacedUntil: NOW + SPACING_MS };
+    expect(pick(many(6), spaced, NOW)).toHaveLength(MOST_AT_ONCE);
+  });
+
+  it('wait for nothing if they only wait for the code host', () => {
+    const spaced = { running: [], spacedUntil: NOW + SPACING_MS };
+    expect(pick(many(2, { reason: 'busy' }), spaced, NOW)).toHaveLength(2);
+  });
+
+  it('do not stand still because a clock was set back', () => {
+    expect(pick(many(1), { running: [], spacedUntil: NOW + 3 * SPACING_MS }, NOW)).toHaveLength(1);
+  });
+
+  it('of another client come before the second one of anybody', () => {
+    const greedy = many(10, { client: 'greedy', reason: 'busy' });
+    const late = waiting('late', { client: 'modest', reason: 'busy' });
+    expect(hashes(pick([...greedy, late], NOTHING_RUNS, NOW)).slice(0, 2)).toEqual(['push-0', 'late']);
+  });
+
+  it('are published alone if they are large, and nobody passes them', () => {
+    const large = waiting('large', { bytes: 100_000_000, reason: 'busy', dueAt: NOW - 1 });
+    const small = waiting('small', { reason: 'busy' });
+    expect(hashes(pick([small, large], NOTHING_RUNS, NOW))).toEqual(['large']);
+    expect(pick([large, small], { running: [small], spacedUntil: 0 }, NOW)).toEqual([]);
+  });
+
+  it('are picked once each, within the bounds, and one of them always if nothing runs', () => {
+    const any = array(
+      record({
+        client: constantFrom('a', 'b', 'c'),
+        reason: constantFrom<Waiting['reason']>('delay', 'busy', 'review'),
+        bytes: integer({ min: 0, max: 120_000_000 }),
+        commits: integer({ min: 1, max: 25_000 }),
+        dueAt: integer({ min: NOW - 10_000, max: NOW }),
+      }),
+      { maxLength: 12 },
+    );
+    assert(
+      property(any, (rows) => {
+        const due = rows.map((row, index) => ({ ...row, name: String(index) }));
+        const picked = pick(due, NOTHING_RUNS, NOW);
+        expect(new Set(hashes(picked)).size).toBe(picked.length);
+        expect(picked.length).toBeLessThanOrEqual(MOST_AT_ONCE);
+        if (due.length > 0) expect(picked.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+});

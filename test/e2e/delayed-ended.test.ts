@@ -1,0 +1,154 @@
+/**
+ * What ends a delayed push while it is published, or after nobody knows how far that came: a rollback, panic, its person,
+ * a maintainer who was faster than the answer.
+ */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
+import {
+  delayed,
+  delayedAs,
+  type DelayedContribution,
+  pageOf,
+  pass,
+  press,
+  published,
+} from './support/delayed.ts';
+import { Operator, OPERATOR } from './support/operator.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed({ env: OPERATOR });
+const operator = new Operator(bed);
+
+/** Begins to publish a delayed push, and goes on when the host gets such a request, which it answers late. */
+async function publishing({
+  path,
+  cut = false,
+}: {
+  readonly path: RegExp;
+  readonly cut?: boolean;
+}): Promise<{ readonly passing: Promise<void> }> {
+  const lost = { during: 'answer', afterBytes: 0 } as const;
+  bed.sandbox.faults.inject({
+    method: 'POST',
+    path,
+    delayMs: 2_500,
+    ...(cut && { times: ALWAYS, cut: lost }),
+  });
+  const before = bed.host.requests.length;
+  const passing = pass(bed);
+  await expect
+    .poll(() =>
+      bed.host.requests.slice(before).some((request) => request.method === 'POST' && path.test(request.path)),
+    )
+    .toBe(true);
+  return { passing };
+}
+
+it('a rollback stops one that is being sent', async () => {
+  const { upstream, name } = await delayed(bed);
+  const { passing } = await publishing({ path: /git-receive-pack$/ });
+  await operator.rollBack();
+  await passing;
+  await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Discarded\n/);
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+  expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n/);
+});
+
+it('a rollback of a flood, which spares single clients, leaves it alone', async () => {
+  const { name } = await delayed(bed);
+  expect((await operator.rollBack({ comments: true, issues: true, spare_single: true })).status).toBe(200);
+  expect(await pageOf(bed, name)).toContain('Delayed');
+});
+
+it('a rollback discards it before the host has answered for anything else', async () => {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  await expectAccepted(bed, contribution, await contribution.clone.push());
+  const { name } = await delayed(bed);
+  bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: ALWAYS, delayMs: 5_000 });
+  let hasEnded = false;
+  const rollback = operator.rollBack().finally(() => (hasEnded = true));
+  await expect.poll(() => pageOf(bed, name), { timeout: 15_000 }).toMatch(/^200 Discarded\n/);
+  expect(hasEnded).toBe(false);
+  expect(await rollback).toMatchObject({ status: 200, body: { closed: 1, failed: 0 } });
+  bed.sandbox.faults.clear();
+});
+
+it('panic stops one whose fork is being made, and it is published when that is over', async () => {
+  const { upstream } = await delayed(bed);
+  const { passing } = await publishing({ path: /\/forks$/ });
+  expect((await operator.setPanic(true)).status).toBe(200);
+  // Isolates ask again after two seconds.
+  await passing;
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+  expect((await operator.setPanic(false)).status).toBe(200);
+  await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
+});
+
+it('one that names a pull request that the service knows to be closed opens another', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await clone.push());
+  const named = ['-o', `pr-hash=${banner.prHash}`];
+  const key = ['-o', `pr-key=${banner.prKey}`];
+  expect((await clone.push('-o', 'withdraw', ...named, ...key, 'origin', 'HEAD:topic')).code).toBe(0);
+  await clone.commit({ message: 'More\n' });
+  const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await published(bed, name);
+  expect(await bed.host.pulls(upstream)).toHaveLength(2);
+});
+
+/** It is open, and nobody knows. */
+async function openedUnheard(): Promise<DelayedContribution> {
+  const contribution = await delayed(bed);
+  const { passing } = await publishing({ path: /\/pulls$/, cut: true });
+  bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+  await passing;
+  bed.sandbox.faults.clear();
+  expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
+  expect(await pageOf(bed, contribution.name)).not.toContain('Nothing of it is public yet');
+  return contribution;
+}
+
+describe('a pull request whose answer was lost', () => {
+  it('is found when it is tried again', async () => {
+    const { upstream, name } = await openedUnheard();
+    await published(bed, name);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('is not opened again if the maintainer has closed it meanwhile', async () => {
+    const { upstream, name } = await openedUnheard();
+    const { number } = await bed.host.onlyPull(upstream);
+    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number });
+    await published(bed, name);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('is closed if its person gives it up, and its branch is removed', async () => {
+    const { upstream, name } = await openedUnheard();
+    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+    expect(await bed.host.workBranches(upstream)).toEqual([]);
+  });
+
+  it('waits if it cannot be closed now, and is closed when that is asked again', async () => {
+    const { upstream, name } = await openedUnheard();
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+    expect(await press(bed, name, 'give-up')).not.toMatch(/^200 Given up\n/);
+    bed.sandbox.faults.clear();
+    await expect.poll(() => press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+  });
+});
+
+it('"Give up" of one that is being sent says so', async () => {
+  const { upstream, name } = await delayed(bed);
+  const { passing } = await publishing({ path: /git-receive-pack$/ });
+  expect(await press(bed, name, 'give-up')).toMatch(/being published/);
+  await passing;
+  await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
+  await bed.host.onlyPull(upstream);
+});
