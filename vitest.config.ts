@@ -1,5 +1,5 @@
 /**
- * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` and `e2e` drive the service
+ * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; the other projects drive the service
  * from outside with a real Git client, and test the sandbox host, which is a Node program.
  */
 import { readFileSync, statfsSync } from 'node:fs';
@@ -38,25 +38,29 @@ process.env['TMPDIR'] = temporaryFolder();
 
 const migrations = await readD1Migrations('migrations');
 
-/**
- * Each of these has a process of its own: they start many programs, or hold hundreds of megabytes. A process grows with
- * each file that it runs, and starting a program takes it a millisecond longer for each 100 MB that it has.
- */
+/** Each of these has a process of its own. */
 const ALONE = [
-  // Of the clients only the one that is a package; `npm run test:clients` runs all.
+  // They hold hundreds of megabytes, and starting a program takes a process a millisecond longer for each 100 MB.
   'test/clients/isomorphic-git.test.ts',
-  'test/e2e/**/*.test.ts',
+  'test/e2e/{fetch-limits,hosted-database,told}.test.ts',
   'test/local/{bundle,patterns}.test.ts',
+  // It names a certificate before it loads miniflare.
+  'test/e2e/outgoing.test.ts',
 ];
 
+const COLLECT_GARBAGE = ['test/support/collect-garbage.ts'];
+
 /** Tests that run real programs, outside workerd. */
-function programs(name: string, files: Pick<InlineConfig, 'include' | 'exclude' | 'isolate'>) {
+function programs(
+  name: string,
+  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'setupFiles'>,
+) {
   return {
     // The contract of the host's interface runs beside the hosts.
     resolve: { alias: { 'cloudflare:workers': join(import.meta.dirname, 'test/support/no-workers.ts') } },
     test: {
       name,
-      ...files,
+      ...options,
       globalSetup: ['test/e2e/support/worker-build.ts'],
       // On a busy machine each program takes its time.
       testTimeout: 90_000,
@@ -95,13 +99,22 @@ export default defineConfig({
           expect: { poll: { timeout: 30_000, interval: 5 } },
         },
       },
-      // Loading the same modules again would take each file half a second of CPU.
+      // A process for each file would load the same modules again, and V8 would compile them again.
       programs('node', {
         include: ['test/{contract,sandbox,local,browser}/**/*.test.ts'],
         exclude: ALONE,
         isolate: false,
+        setupFiles: COLLECT_GARBAGE,
       }),
-      programs('e2e', { include: ALONE }),
+      // These start most programs: their processes stay small without the others' files.
+      programs('e2e', {
+        include: ['test/e2e/**/*.test.ts'],
+        exclude: ALONE,
+        isolate: false,
+        setupFiles: COLLECT_GARBAGE,
+      }),
+      // Of the clients only the one that is a package; `npm run test:clients` runs all.
+      programs('alone', { include: ALONE }),
     ],
   },
 });

@@ -48,8 +48,17 @@ const MAGICS: readonly Magic[] = [
   named('property list', 'bplist00'),
 ];
 
+/** Most files begin with none of these. */
+const BEGINNINGS = new Set(
+  MAGICS.flatMap(({ starts, at = 0 }) => (at > 0 ? [] : starts.map((start) => start.charCodeAt(0)))),
+);
+const LATER = MAGICS.flatMap(({ starts, at = 0 }) =>
+  at > 0 ? [[at, starts[0]!.charCodeAt(0)] as const] : [],
+);
+
 /** Null: a search of its bytes is enough. @param first its first bytes, as many as FIRST_BYTES if it has them. */
 export function kindOfFile(first: Uint8Array): FileKind | null {
+  if (!BEGINNINGS.has(first[0] ?? 0) && !LATER.some(([at, byte]) => first[at] === byte)) return null;
   const text = Buffer.from(first.buffer, first.byteOffset, first.byteLength).toString('latin1');
   const isOne = ({ starts, at = 0, and }: Magic): boolean =>
     starts.some((start) => text.startsWith(start, at)) &&

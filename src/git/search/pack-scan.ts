@@ -218,7 +218,8 @@ export class PackScan implements ContentListener, InstructionListener {
         // What is surely a name comes first, and is one in other forms, too.
         if (whole === undefined) this.#noteWord(bytes, at);
       } else if (kind === 'credential') {
-        if (this.#sightings.length === MAX_SIGHTINGS) continue;
+        // A name must find room.
+        if (this.#sightings.length >= MAX_SIGHTINGS - 1) continue;
         credential ??= this.#credential(bytes, at - letters.length, text);
         if (credential !== null) whole ??= text;
       }

@@ -71,6 +71,8 @@ export interface PackFindings {
 
 /** So many are compared with upstream's. */
 const MAX_FOUND = 1_000;
+/** Of these, what only looks like a credential. Ten are shown. */
+const MAX_LIKELY = 100;
 /** The host is asked for no more. */
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
@@ -122,7 +124,9 @@ export async function searchPack(
     if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
     const upstreams = await readUpstream(search, look.found);
     return {
-      hits: newHits(look.found, paths, upstreams).slice(0, maxHits),
+      hits: newHits(look.found, paths, upstreams)
+        .toSorted((a, b) => rankOf(a) - rankOf(b))
+        .slice(0, maxHits),
       isComplete: look.isComplete && !scan.isCut,
       files: isSmall ? paths.newFiles() : null,
       opaque: withPaths(),
@@ -158,6 +162,7 @@ class CloserLook {
   /** False if something was not searched. */
   isComplete = true;
   readonly #names: SearchedNames;
+  #likelyLeft = MAX_LIKELY;
 
   constructor(names: SearchedNames) {
     this.#names = names;
@@ -177,8 +182,10 @@ class CloserLook {
   #search(object: PackedObject, offset: number): void {
     const { type, content, delta } = object;
     const spans = this.#names.spansIn(content);
-    const added = delta === null ? spans : spans.filter(notCopied(spans, delta));
-    if (added.length === 0) return;
+    const news = delta === null ? spans : spans.filter(notCopied(spans, delta));
+    if (news.length === 0) return;
+    // Folders are read in order; in a file, what may be nothing must not take the place of a name.
+    const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
     const oid = hashObject(type, content);
     const kind = type === 'tree' ? 'name' : 'content';
     for (const line of linesAt(object, added.slice(0, MAX_FOUND))) {
@@ -188,6 +195,7 @@ class CloserLook {
   }
 
   #add(found: Found): void {
+    if (found.credential?.isProven === false && --this.#likelyLeft < 0) return;
     if (this.found.length < MAX_FOUND) this.found.push(found);
     else this.isComplete = false;
   }
@@ -252,6 +260,10 @@ function newHits(found: readonly Found[], paths: PackPaths, upstreams: Upstreams
     return isUpstreams ? [] : { excerpt, kind, text, credential, path };
   });
 }
+
+/** Names and ids, then credentials that are proven, then what only looks like one. */
+const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
+  credential === null ? 0 : credential.isProven ? 1 : 2;
 
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
 function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {

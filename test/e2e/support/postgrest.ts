@@ -25,6 +25,12 @@ export const SECRET_KEY = 'sb_secret_test';
 const ROLES: Readonly<Record<string, string>> = { [PUBLIC_KEY]: 'anon', [SECRET_KEY]: 'service_role' };
 
 /**
+ * PGlite computes in this process, for seconds on a busy machine: a connection would end before a request on it is seen,
+ * and the request would fail.
+ */
+const KEEP_ALIVE_MS = 120_000;
+
+/**
  * `refuse`: no connection; `stall`: headers, and then nothing; `html`: the answer of something else; `redirect`: to an
  * address that answers.
  */
@@ -40,6 +46,7 @@ export class HostedDatabase {
   private constructor(pg: PGlite) {
     this.pg = pg;
     this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.keepAliveTimeout = KEEP_ALIVE_MS;
   }
 
   /** @param scripts in docs/, or of tests, that an operator has run. */

@@ -3,11 +3,11 @@
  *
  * Code that does not build fails the tests that need it, and not those of the code host, which run in the same project.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type WorkerBuild, buildWorker } from '../../../local/build.ts';
+import { buildForStart, keepBuild } from '../../../local/kept-build.ts';
 import { prepareService } from '../../../local/prepare-service.ts';
 
 declare module 'vitest' {
@@ -20,6 +20,8 @@ declare module 'vitest' {
   }
 }
 
+const KEPT_BUILD = join(import.meta.dirname, '../../../.build');
+
 /** Answers what clears up after the tests. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const newState = mkdtempSync(join(tmpdir(), 'gitveil-new-state-'));
@@ -27,8 +29,11 @@ export default async function setup(project: TestProject): Promise<() => void> {
   // Tests start programs of the project more than a hundred times; compiling one takes it two thirds of its start.
   const compiled = mkdtempSync(join(tmpdir(), 'gitveil-compiled-'));
   process.env['NODE_COMPILE_CACHE'] = compiled;
+  const toRemove = [newState, compiled, ...(existsSync(KEPT_BUILD) ? [] : [KEPT_BUILD])];
   try {
-    const build: WorkerBuild = await buildWorker();
+    // Tests run `npm start` dozens of times: only those of the bundling itself, in copies of the checkout, bundle again.
+    await keepBuild();
+    const { worker: build } = await buildForStart();
     const { folder } = await prepareService({ build, variables: [], stateDir: newState });
     rmSync(folder, { recursive: true });
     project.provide('workerBuild', JSON.stringify(build));
@@ -38,6 +43,6 @@ export default async function setup(project: TestProject): Promise<() => void> {
     project.provide('workerBuildProblem', String(error));
   }
   return () => {
-    for (const folder of [newState, compiled]) rmSync(folder, { recursive: true });
+    for (const folder of toRemove) rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -7,6 +7,7 @@ import { randomPieces } from '../../support/byte-chunks.ts';
 import { commitContent, treeContent } from '../../support/objects.ts';
 import { copyInstruction, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { blob, linesOf, NAME, searched } from '../../support/pack-searching.ts';
+import { LIKELY } from '../../support/made-up-credentials.ts';
 import { exifSegment, jpeg, png, tiff } from '../../support/pictures.ts';
 import { runs } from '../../support/runs.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
@@ -465,6 +466,26 @@ describe('what is noted on the way', () => {
     const found = { files: null, opaque: [{ kind: 'PNG picture', path: null, tells: [] }] };
     expect(await searched([blob(picture)])).toMatchObject(found);
     expect(await searched([blob(text)])).toMatchObject({ files: null, opaque: [] });
+  });
+});
+
+const likely = (count: number) => `${LIKELY['in an address']?.()}\n`.repeat(count);
+
+describe('what only looks like a credential', () => {
+  it('leaves room for a name, however much of it there is', async () => {
+    const { hits } = await searched([blob(likely(50)), blob(`${likely(20)}by ${NAME}\n`)]);
+    expect(hits.map(({ credential }) => credential === null)).toEqual([
+      true,
+      ...Array.from({ length: 9 }, () => false),
+    ]);
+  });
+
+  it('leaves room for a name in what cannot be resolved, too', async () => {
+    const base = around('nobody');
+    const { hits } = await searched([
+      refDelta(base, Buffer.concat([base, Buffer.from(`${likely(9)}by ${NAME}.\n`)])),
+    ]);
+    expect(hits.some(({ credential }) => credential === null)).toBe(true);
   });
 });
 

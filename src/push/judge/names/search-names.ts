@@ -92,7 +92,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
   // Ids of this push stand there as zeros.
-  const named = await namedCommits(plan.messages(), (oid) => oid === ZERO_OID, search.history);
+  const named = await namedCommits(publicTexts(search), (oid) => oid === ZERO_OID, search.history);
   if (named.areStrange) {
     const isPublic = await inPullRequests(named, questions);
     findings.addStrangers(
@@ -172,6 +172,12 @@ function optionsOf({ options }: NameSearch): (readonly [where: string, text: str
 function* textsOf(search: NameSearch): Generator<readonly [where: string, text: string]> {
   yield* optionsOf(search);
   for (const message of search.plan.messages()) yield ['a message', Buffer.from(message).toString()];
+}
+
+function* publicTexts({ plan, options }: NameSearch): Generator<Uint8Array> {
+  yield* plan.messages();
+  for (const text of [options.title, options.description])
+    if (text !== null) yield plan.planText(utf8(text)).bytes;
 }
 
 /** Whether an id is that of a pull request at the host, and so public. */

@@ -56,7 +56,12 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
-    history: { isKnown: () => false, unknownOf: () => [], since: -Infinity, reachBack: async () => false },
+    history: {
+      isKnown: () => false,
+      unknownOf: (ids: ReadonlySet<string>) => [...ids],
+      since: -Infinity,
+      reachBack: async () => false,
+    },
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
     questions: { readBases: async () => [], readUpstream: async () => new Map() },
@@ -109,6 +114,13 @@ describe('what another author than the newest commit’s is called by', () => {
       'The name or address of an author other than the newest commit’s would become public:',
     );
   });
+});
+
+it('tells of what looks like a strange commit in a message, a title and a description', async () => {
+  for (const more of [{ message: 'See c0ffee1\n' }, { options: { description: 'See c0ffee1' } }])
+    expect((await search({ authors: [ADA], ...more })).warnings.join('\n')).toMatch(
+      /^These look like ids.*\n.*c0ffee1$/,
+    );
 });
 
 describe('a push that holds a credential', () => {
