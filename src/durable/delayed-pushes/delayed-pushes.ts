@@ -50,6 +50,8 @@ import { shred } from './shred.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+/** Ends of pushes that are written anew when none waits any more. */
+const MOST_REWRITTEN = 1_000;
 const LEASE_BYTES = 16;
 /** Under which it is stored when the next push may be published that waits for a time. */
 const SPACED_UNTIL = 'spaced-until';
@@ -459,23 +461,30 @@ export class DelayedPushes extends DurableObject<Env> {
   /** Forgets what has served, and sets the alarm for what comes next. */
   async #wake(): Promise<void> {
     const next = this.#rows.forget(this.#now());
-    if (next === null) return this.#erase();
+    await this.#erase();
+    if (next === null) return;
     if (!this.#rows.isNamed) this.ctx.storage.kv.delete(SEEN_TIME);
     const pauseMs = this.#mayExpire ? MINUTE_MS : HOUR_MS;
     await this.ctx.storage.setAlarm(Math.max(next - this.#aheadMs(), Date.now() + pauseMs));
   }
 
   /**
-   * Rows that are only deleted can still be read in the file. While others are there, that is accepted: a machine that
-   * dies while everything is written again would lose them.
+   * What a row has held can still be read in the file, as long as that is not written anew. While a push waits, that is
+   * accepted: a machine that dies in this moment would lose it. The ends that are told then are the lesser loss.
    */
   async #erase(): Promise<void> {
-    const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL);
-    const kept = spacedUntil === undefined ? [] : [[SPACED_UNTIL, spacedUntil] as const];
-    const erased = keepOnly(this.ctx.storage, kept, null);
-    this.#seen = null;
-    this.#storedAt = 0;
+    if (this.#rows.isWaiting) return;
+    const ended = this.#rows.select('true LIMIT ?', MOST_REWRITTEN + 1);
+    if (ended.length > MOST_REWRITTEN) return;
+    const { storage } = this.ctx;
+    const kept = [SPACED_UNTIL, SEEN_TIME].flatMap((key) => {
+      const value = storage.kv.get(key);
+      return value === undefined || (key === SEEN_TIME && ended.length === 0) ? [] : [[key, value] as const];
+    });
+    const erased = keepOnly(storage, kept, null);
     this.#rows.create();
+    for (const row of ended) this.#rows.restore(row);
+    if (ended.length === 0) [this.#seen, this.#storedAt] = [null, 0];
     await erased;
   }
 }

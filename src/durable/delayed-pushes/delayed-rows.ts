@@ -105,6 +105,22 @@ export class DelayedRows {
     );
   }
 
+  /** One that has ended, once more when everything was deleted. */
+  restore({ name, host, reason, state, said, push, same, until, published }: Row): void {
+    this.#sql.exec(
+      `INSERT INTO delayed VALUES (?, ?, ?, ?, ?, ?, ?, NULL, '', '[]', 0, 0, 0, 0, 0, 0, NULL, ?, 0, 0, 0, NULL, ?, NULL, 0)`,
+      name,
+      host,
+      reason,
+      state,
+      said,
+      push,
+      same,
+      until,
+      published,
+    );
+  }
+
   /** @param condition SQL, with `?` for each of the values. */
   select(condition: string, ...values: readonly SqlStorageValue[]): Row[] {
     return this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM delayed WHERE ${condition}`, ...values).toArray();

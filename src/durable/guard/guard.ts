@@ -170,8 +170,8 @@ export class Guard extends DurableObject<Env> {
     return this.#accepts(credential, pardonOf(hash));
   }
 
-  /** A pardon has failed: the button may be pressed again. */
-  pardonFailed(credential: Credential): void {
+  /** What it was for has failed: the button may be pressed again. */
+  giveBack(credential: Credential): void {
     if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
   }
 

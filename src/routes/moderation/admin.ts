@@ -194,7 +194,7 @@ async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential
   try {
     return (await mayBeListed(c.env.DB, hash, c.var.logger)) ? await identityOf(c.env, hash).pardon() : null;
   } catch (error) {
-    await guardOf(c.env).pardonFailed(credential);
+    await guardOf(c.env).giveBack(credential);
     throw error;
   }
 }
@@ -229,9 +229,10 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const { spare_single: spareSingle = false, comments = false, issues = false } = request.fields;
   const scope = { spareSingle, comments, issues };
   const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
-  if (id === null) return refuseCredential(c);
+  if (credential === null || id === null) return refuseCredential(c);
   const left = spareSingle ? 0 : await insisting(() => discardDelayed(c));
   const { closedUrls, failedUrls } = await insisting(() => resultOf(c, id));
+  if (left > 0) await guardOf(c.env).giveBack(credential);
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
