@@ -226,3 +226,19 @@ describe('whoever asks for a release', () => {
     expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
   });
 });
+
+describe('what the host did not take of an update', () => {
+  it('is told on its page', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`, '-o', 'title=Other'];
+    await clone.commit({ message: 'More\n' });
+    const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    const answer = { status: 422, body: { message: 'Validation Failed', errors: [], status: '422' } };
+    bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: 10, answer });
+    expect(await published(bed, name)).toContain('Title, description or base could not be changed');
+    bed.sandbox.faults.clear();
+  });
+});

@@ -97,7 +97,8 @@ async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lea
         : final('its key is gone', 'Push it again.');
     }
     const kept = await readDelayedPush(c.env, leased, key, memory);
-    const run = runOf(c, kept, leased.client, memory);
+    const reply = new NotedReply();
+    const run = runOf(c, kept, leased.client, memory, reply);
     // A setting that is newer than the push.
     if (!leased.isApproved && (await isForReview(run)))
       return { kind: 'failed', failure: { kind: 'review' }, isForAll: false };
@@ -106,7 +107,7 @@ async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lea
     // Who named a pull request without its key is not shown it.
     const isKeyShown = isOpened || kept.work.hasKey;
     const objects = delayedPushesOf(c.env);
-    if (!(await objects.published(lease, { prHash, url: pullRequest.url, isKeyShown }))) {
+    if (!(await objects.published(lease, { prHash, url: pullRequest.url, isKeyShown, notes: reply.notes }))) {
       const state = (await objects.view(lease.name))?.state;
       // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
       if (isOpened && state !== 'waiting' && state !== 'published')
@@ -148,9 +149,10 @@ function runOf(
   { target, owed }: Pick<KeptPush, 'target' | 'owed'>,
   client: string,
   memory: MemoryHold,
+  reply = new NotedReply(),
 ): PushRun {
   const host = pushHost(c, { memory, admission: delayedAdmission(c, client, owed) });
-  return new PushRun(host, pushSettings(c), target, { reply: new NotedReply(), logger: c.var.logger });
+  return new PushRun(host, pushSettings(c), target, { reply, logger: c.var.logger });
 }
 
 /** @throws Refusal if the lease is lost */
