@@ -96,7 +96,7 @@ function run(commands: string, state: string, backup: string): void {
 const hashIn = (output: string): string => /PR hash: +(\w+)/.exec(output)?.[1] ?? '';
 
 describe.skipIf(!has('sqlite3'))('the backup', () => {
-  it('is made while the service runs, opens no held push, and can be restored', async () => {
+  it('is made while the service runs, opens no delayed push, and can be restored', async () => {
     const port = await freePorts();
     const service = `http://127.0.0.1:${port}`;
     const stateDir = join(folder, 'state');
@@ -105,8 +105,8 @@ describe.skipIf(!has('sqlite3'))('the backup', () => {
       await untilPrinted(program, 'Press Ctrl-C to stop.');
       return program;
     };
-    const page = async (hash: string) => {
-      const answer = await fetch(`${service}/v1/pr/${hash}`, { headers: { Accept: 'text/plain' } });
+    const page = async (path: string) => {
+      const answer = await fetch(`${service}/v1/${path}`, { headers: { Accept: 'text/plain' } });
       return `${answer.status} ${await answer.text()}`;
     };
     let running = await start();
@@ -121,34 +121,34 @@ describe.skipIf(!has('sqlite3'))('the backup', () => {
     };
     const opened = await push('open');
     const key = /pr-key=(\S+)/.exec(opened)?.[1] ?? '';
-    const heldHash = hashIn(await push('held', '-o', 'delay=1h'));
-    expect(await page(heldHash)).toMatch(/^200 /);
-    await expect.poll(() => page(hashIn(opened))).toMatch(/^200 /);
-    expect(readdirSync(join(stateDir, 'service/kv/HELD_KEYS/blobs'))).toHaveLength(1);
+    const delayed = /delayed\/([0-9a-f]{32})/.exec(await push('later', '-o', 'delay=1h'))?.[1] ?? '';
+    expect(await page(`delayed/${delayed}`)).toMatch(/^200 /);
+    await expect.poll(() => page(`pr/${hashIn(opened)}`)).toMatch(/^200 /);
+    expect(readdirSync(join(stateDir, 'service/kv/DELAYED_KEYS/blobs'))).toHaveLength(1);
 
     const backup = join(folder, 'backup');
     mkdirSync(backup);
     run(block('sh', 'VACUUM INTO'), join(stateDir, 'service'), backup);
     const files = readdirSync(backup, { recursive: true }).map(String).toSorted();
-    expect(files.filter((file) => /kv|HELD|Held|Spool|Pending|Client|Account|Guard|-wal/.test(file))).toEqual(
-      [],
-    );
+    expect(
+      files.filter((file) => /kv|DELAYED|Delayed|Spool|Pending|Client|Account|Guard|-wal/.test(file)),
+    ).toEqual([]);
     const copied = files
       .filter((file) => file.endsWith('.sqlite'))
       .map((file) => readFileSync(join(backup, file), 'latin1'))
       .join('\n');
     expect(copied).toContain(hashIn(opened));
-    expect(copied).not.toContain(heldHash);
+    expect(copied).not.toContain(delayed);
 
     running.child.kill('SIGTERM');
     await running.ended;
     run(block('sh', 'mv "$state"'), join(stateDir, 'service'), backup);
     running = await start();
-    expect(await page(hashIn(opened))).toMatch(/^200 octo\/hello #2\n/);
-    expect(await page(heldHash)).toMatch(/^404 /);
+    expect(await page(`pr/${hashIn(opened)}`)).toMatch(/^200 octo\/hello #2\n/);
+    expect(await page(`delayed/${delayed}`)).toMatch(/^404 /);
     const updated = await push('open', '-o', `pr-hash=${hashIn(opened)}`, '-o', `pr-key=${key}`);
     expect(updated).toContain('/octo/hello/pull/2');
-    expect(await push('held')).toContain('/octo/hello/pull/3');
+    expect(await push('later')).toContain('/octo/hello/pull/3');
     expect(running.output.stderr).toBe('');
   });
 });
