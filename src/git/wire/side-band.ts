@@ -5,7 +5,7 @@
  * bytes with its length digits and its band byte: 65,515 bytes of data are left (Git's own sideband.c; the prose of the
  * protocol document says 65,519).
  */
-import { type ByteReader } from './byte-reader.ts';
+import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthPrefix, readPacket, refuseErrorPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
