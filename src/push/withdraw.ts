@@ -51,7 +51,12 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
     if (closing.kind === 'open') throw new Refusal('withdrawal', 'it could not be closed', [closing.said]);
     return;
   }
-  const fork = knownFork(host, target) ?? { owner: await host.botLogin(), name: target.name };
+  const { repositories } = host;
+  if (repositories.way !== 'fork') return;
+  // It was made before anything was begun, and may have another name.
+  const fork =
+    knownFork(host, target) ??
+    (await steps.run('fork', async () => repositories.fork(await repositories.repository(target))));
   await steps.run('withdrawal', () => removeBranch(host, { fork, prHash }));
 }
 

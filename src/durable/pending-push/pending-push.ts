@@ -184,10 +184,11 @@ async function findOrphan(host: CodeHost, target: RepositoryName, prHash: string
     const branch = workBranch(prHash);
     const pullRequest = await host.findPullRequest(repository, { owner: login, branch });
     if (pullRequest !== null) return { repository, pullRequest };
-    if (host.way === 'fork') await host.deleteBranch({ owner: login, name: repository.name }, branch);
+    // It was made before anything was begun, and may have another name.
+    if (host.way === 'fork') await host.deleteBranch(await host.fork(repository), branch);
     return null;
   } catch (error) {
-    // The repository or branch is gone, or the fork has another name; its branch does no harm.
+    // The repository or the branch is gone.
     const saidNo = error instanceof HostError && (error.code === 'missing' || error.code === 'refused');
     if (saidNo) return null;
     throw error;

@@ -249,9 +249,16 @@ describe('a push that died and is not repeated', () => {
     expect(await pullRequest.claim('gh', NOW)).toMatchObject({ recorded: { url: PULL.html_url } });
   });
 
-  it('leaves no branch without a pull request', async () => {
-    const deletion = `DELETE /repos/bot/hello/git/refs/heads%2Fanon-${PR_HASH}`;
-    const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [], [deletion]: null });
+  it('leaves no branch without a pull request, whatever its fork is called', async () => {
+    const upstream = REPOSITORY['GET /repos/octo/hello'];
+    const fork = { ...upstream, id: 2, name: 'hello-1', owner: { login: 'bot' }, parent: upstream };
+    const deletion = `DELETE /repos/bot/hello-1/git/refs/heads%2Fanon-${PR_HASH}`;
+    const asked = answer({
+      ...REPOSITORY,
+      'GET /repos/octo/hello/pulls': [],
+      'POST /repos/octo/hello/forks': fork,
+      [deletion]: null,
+    });
     const push = newPush();
     await push.begin({ prHash: PR_HASH, committedAt: 1 });
     expect(await clearUp(push)).toBe(false);

@@ -32,7 +32,7 @@ it.each([true, false])(
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)] };
     expect(await hasSubmodules(host, REPOSITORY)).toBe(false);
-    const lines = await submoduleLines({ host, logger }, push as never, { spool } as never);
+    const lines = await submoduleLines({ host, logger }, push, { spool } as never);
     expect(lines.join()).toContain('could not check');
   },
 );
