@@ -3,15 +3,8 @@
  * Nothing is changed, and nothing is repeated.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
-import {
-  ACCOUNT_PROBLEMS,
-  ACCOUNT_RULES,
-  accountProblemOf,
-  isTokenProblem,
-  type AccountRules,
-  TOKEN_PROBLEMS,
-  type TokenProblem,
-} from '../src/host/account/account-rules.ts';
+import { ACCOUNT_RULES, type AccountRules, type TokenProblem } from '../src/host/account/account-rules.ts';
+import { accountWords } from '../src/notify/account-problems.ts';
 import { type HostAnswer, limitOf } from '../src/host/failure.ts';
 import { hostText } from '../src/host-text.ts';
 import type { Finding } from './finding.ts';
@@ -182,16 +175,13 @@ function tokenFinding(
 
 function tokenProblem(host: HostConfig, problems: readonly TokenProblem[], scopes: string): Finding {
   const name = hostNameOf(host);
-  const ofAccount = accountProblemOf(problems);
-  const words = problems.filter(isTokenProblem).map((one) => TOKEN_PROBLEMS[one]);
+  const { ofAccount, sentence } = accountWords(name, `at ${name}`, problems);
+  const next = ofAccount === null ? ` Make one with ${scopes}, and set ${tokenVariable(host.key)}.` : '';
   return {
     subject: `token ${host.key}`,
     state: problems.every((one) => one === 'expires-soon') ? 'warning' : 'problem',
     says: problems.join(', '),
-    remedy:
-      ofAccount !== null
-        ? `${name} ${ACCOUNT_PROBLEMS[ofAccount]}. Sign in there as the bot, and ask its support for the reason.`
-        : `The token at ${name} ${words.join('; it ')}. Make one with ${scopes}, and set ${tokenVariable(host.key)}.`,
+    remedy: `${sentence}.${next}`,
   };
 }
 

@@ -9,7 +9,7 @@ import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { CallMeter } from '../host/account/call-meter.ts';
 import type { AccountNews } from './notification-feed/account-look.ts';
 import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
-import type { HostAccess } from '../host/open.ts';
+import type { RestAccess } from '../host/rest/rest.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { loggerOf } from '../log.ts';
 import { guardOf, hostAccountNamed } from '../objects.ts';
@@ -47,7 +47,7 @@ export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
   });
 }
 
-export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): HostAccess {
+export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): RestAccess {
   const { kind, apiUrl } = host;
   const token = host.token ?? '';
   return {

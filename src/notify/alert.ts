@@ -2,13 +2,8 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import {
-  ACCOUNT_PROBLEMS,
-  accountProblemOf,
-  isTokenProblem,
-  TOKEN_PROBLEMS,
-  type TokenProblem,
-} from '../host/account/account-rules.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
+import { accountWords } from './account-problems.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
@@ -221,18 +216,15 @@ function wordsOf(alert: Alert, address: string | null): Words {
 }
 
 function tokenWords({ account, problems }: Extract<Alert, { kind: 'token' }>): Words {
-  const problem = accountProblemOf(problems);
-  if (problem !== null) {
-    const text =
-      `${account.hostName} ${ACCOUNT_PROBLEMS[problem]}. ` +
-      'Sign in to the host as the bot, and ask its support for the reason.';
-    return { title: `The bot account is ${problem}`, text, priority: URGENT };
-  }
-  const words = problems.filter(isTokenProblem).map((one) => TOKEN_PROBLEMS[one]);
-  const text =
-    `The token of the bot account at ${account.hostName} ${words.join('; it ')}. ` +
-    `Set another ${account.variable}.`;
-  return { title: 'Something is wrong with the token', text, priority: HIGH };
+  const { hostName, variable } = account;
+  const { ofAccount, sentence } = accountWords(hostName, `of the bot account at ${hostName}`, problems);
+  return ofAccount !== null
+    ? { title: `The bot account is ${ofAccount}`, text: `${sentence}.`, priority: URGENT }
+    : {
+        title: 'Something is wrong with the token',
+        text: `${sentence}. Set another ${variable}.`,
+        priority: HIGH,
+      };
 }
 
 function moderationWords({

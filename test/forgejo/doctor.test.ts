@@ -4,7 +4,8 @@ import type { Finding } from '../../local/finding.ts';
 import { checkHost } from '../../local/host-check.ts';
 import type { HostConfig } from '../../src/config/hosts.ts';
 import { ACCOUNT_RULES, type TokenProblem } from '../../src/host/account/account-rules.ts';
-import { type HostAccess, openThreads } from '../../src/host/open.ts';
+import { openThreads } from '../../src/host/open.ts';
+import type { RestAccess } from '../../src/host/rest/rest.ts';
 import { botAccess } from './support/contract-host.ts';
 import { BOT, BOT_SCOPES, type Gitea, type GiteaAddress, newToken, startGitea } from './support/gitea.ts';
 import { giteaProgram } from './support/gitea-build.ts';
@@ -58,7 +59,7 @@ describe.skipIf(inject('gitea') === null)('a Gitea', () => {
   it('refuses a call whose scope is missing in words that the token watch knows', async () => {
     const token = await newToken(gitea(), BOT, 'read:user,read:issue,read:repository');
     const problems: TokenProblem[] = [];
-    const tokenWatch: HostAccess['tokenWatch'] = {
+    const tokenWatch: RestAccess['tokenWatch'] = {
       observe: (answer) =>
         void problems.push(...(ACCOUNT_RULES.forgejo.tokenProblems(token, answer, 0) ?? [])),
     };

@@ -61,7 +61,7 @@ const MOST_LINES_OF_ROOMS = {
   files: 280,
   forms: 120,
   git: 8_000,
-  host: 3_600,
+  host: 3_500,
   isolate: 720,
   limits: 1_160,
   metrics: 500,

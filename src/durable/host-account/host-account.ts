@@ -15,10 +15,10 @@ import type { Env } from '../../env.ts';
 import {
   callsLeft,
   type CallsLeft,
-  callsWait,
   type KnownCalls,
   latestCalls,
 } from '../../host/account/account-budget.ts';
+import { callsWait } from './calls-wait.ts';
 import {
   type AccountWait,
   type Reserved,

@@ -1,18 +1,13 @@
 /**
- * What a code host still lets the bot account ask of its REST interface, and who waits when that is little: pages first,
- * then the networks that have written most.
- *
- * Pure. A write is a push, a comment or an issue.
+ * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of those
+ * that write waits: durable/host-account/calls-wait.ts. Pure. A write is a push, a comment or an issue.
  */
-import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
-import { NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
-
 /** Reads stop when so much is left, so that whoever writes can go on. */
 const WRITERS_PART = 1 / 3;
 /** Calls of the host's REST interface that a push needs; a comment needs fewer. */
 export const CALLS_PER_WRITE = 10;
 /** No host counts calls over a longer time. */
-const LONGEST_RESET_MS = 60 * 60_000;
+export const LONGEST_RESET_MS = 60 * 60_000;
 /** Hosts say the end of a period in whole seconds, and answers take their time. */
 const SAME_PERIOD_MS = 60_000;
 
@@ -27,26 +22,6 @@ export interface CallsLeft {
 export interface KnownCalls extends CallsLeft {
   /** When it was said; milliseconds since 1970. */
   readonly at: number;
-}
-
-/**
- * How long the asker waits before it writes: those of this hour, and those for which calls are left, are a window that
- * all share. @param writes of this hour, oldest first. @param begun how many of them since the host said what is left.
- */
-export function callsWait(
-  calls: KnownCalls | null,
-  writes: readonly Use[],
-  begun: number,
-  asker: Asker,
-  now: number,
-): Wait {
-  const left = callsLeft(calls, begun, now);
-  if (calls === null || left === null) return NO_WAIT;
-  const most = writes.length + Math.floor(left / CALLS_PER_WRITE);
-  const limit = { most, withinMs: LONGEST_RESET_MS };
-  const fair = fairWait('calls', writes, [limit], asker, now);
-  if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
-  return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
 }
 
 /** How long what only reads has to wait, in milliseconds; 0: not at all. */
@@ -70,7 +45,7 @@ export function latestCalls(known: KnownCalls | null, said: KnownCalls): KnownCa
 }
 
 /** Until the host starts counting again; null: it does already, or a clock has jumped. */
-function resetMs({ at, resetsInMs }: KnownCalls, now: number): number | null {
+export function resetMs({ at, resetsInMs }: KnownCalls, now: number): number | null {
   const leftMs = at + resetsInMs - now;
   return leftMs > 0 && leftMs <= LONGEST_RESET_MS ? leftMs : null;
 }

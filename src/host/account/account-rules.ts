@@ -2,44 +2,16 @@
 import type { HostAnswer } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 
-/** Completes "The token of the bot account". */
-export const TOKEN_PROBLEMS = {
-  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
-  'expires-soon': 'expires within a week',
-  // GitHub.
-  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
-  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
-  // cli/cli#7574.
-  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
-  'no-notifications':
-    'lacks the scope notifications, without which nobody is notified of comments and merges',
-  // Forgejo and Gitea.
-  'no-write:repository': 'lacks the scope write:repository, without which there are no pull requests',
-  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
-  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
-  'no-read:notification':
-    'lacks the scope read:notification, without which nobody is notified of comments and merges',
-  'public-only':
-    'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
-} as const;
-
-/** Of the account itself, whatever its token is. */
-export const ACCOUNT_PROBLEMS = {
-  suspended: 'has suspended the bot account: nothing can be pushed or posted there',
-  hidden: 'has flagged the bot account: nobody else sees its profile, its pull requests and its comments',
-} as const;
-
-export type TokenProblem = keyof typeof TOKEN_PROBLEMS | keyof typeof ACCOUNT_PROBLEMS;
-
-/** The worst problem of the account itself; null: its token alone has some. */
-export function accountProblemOf(problems: readonly TokenProblem[]): keyof typeof ACCOUNT_PROBLEMS | null {
-  const found = (['suspended', 'hidden'] as const).find((problem) => problems.includes(problem));
-  return found ?? null;
-}
-
-export function isTokenProblem(problem: TokenProblem): problem is keyof typeof TOKEN_PROBLEMS {
-  return problem in TOKEN_PROBLEMS;
-}
+/** Of the account itself, whatever its token is: `suspended` and `hidden`, the worst. `no-…`: that scope is missing. */
+export type TokenProblem =
+  | 'suspended'
+  | 'hidden'
+  | 'rejected'
+  | 'expires-soon'
+  | 'fine-grained'
+  | `no-${'public_repo' | 'workflow' | 'notifications'}`
+  | `no-${'write:repository' | 'write:issue' | 'read:user' | 'read:notification'}`
+  | 'public-only';
 
 export interface AccountRules {
   /** False: an answer shows only the problem that its call was refused for. */

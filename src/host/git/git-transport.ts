@@ -23,11 +23,11 @@ import {
 import { readReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { HostError, type HostErrorCode } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
-import type { Visibility } from './visibility.ts';
+import type { IsPublic } from './visibility.ts';
 import { type HistoryAnswer, readHistory, readPackedObjects } from './upload-pack-answers.ts';
 
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
@@ -48,17 +48,17 @@ export class GitTransport {
   readonly #http: SmartHttp;
   readonly #clock: Clock;
   readonly #memory: MemoryHold;
-  readonly #visibility: Visibility | null;
+  readonly #isPublic: IsPublic | null;
 
   /**
    * @param memory what the request holds that all this is for. Lists of refs stay in it until its end.
-   * @param visibility null: upstream's repositories are never listed with the bot's token.
+   * @param isPublic null: upstream's repositories are never listed with the bot's token.
    */
-  constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, visibility: Visibility | null) {
+  constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, isPublic: IsPublic | null) {
     this.#http = http;
     this.#clock = clock;
     this.#memory = memory;
-    this.#visibility = visibility;
+    this.#isPublic = isPublic;
   }
 
   get hostName(): string {
@@ -159,20 +159,15 @@ export class GitTransport {
    */
   async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
     const readAs = (caller: Caller) => withRetries(this.#clock, () => read(caller));
-    const visibility = this.#visibility;
     if (owner === 'bot') return readAs('bot');
     try {
       return await readAs('public');
     } catch (error) {
-      if (visibility === null || !isHostError(error, 'rate-limited')) throw error;
-      if (!(await visibility.isPublic(repository).catch(() => false))) throw error;
+      const isLimited = error instanceof HostError && error.code === 'rate-limited';
+      if (!isLimited || !(await this.#isPublic?.(repository).catch(() => false))) throw error;
       return readAs('bot');
     }
   }
-}
-
-function isHostError(error: unknown, code: HostErrorCode): boolean {
-  return error instanceof HostError && error.code === code;
 }
 
 async function readPushReport(reader: ByteReader): Promise<PushReport> {

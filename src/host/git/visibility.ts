@@ -2,19 +2,13 @@
  * Remembers which repositories the host has lately shown to be public, and whose pull requests they take, from look-ups
  * that are made anyway. One for the isolate.
  *
- * The bot's token may go along with requests about them, as it shows nothing that the public may not see. Hosts limit
- * requests without a token by address, and a Worker shares its addresses (cli/cli#14329).
+ * Hosts limit requests without a token by address, and a Worker shares its addresses (cli/cli#14329). Of these repositories
+ * the bot's token shows nothing that the public may not see.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import type { Repository, RepositoryHost } from '../code-host.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-
-/** Tells whether a repository is public. */
-export interface Visibility {
-  /** Asks the host, if it is not known. Rejects with HostError. */
-  isPublic(repository: RepositoryName): Promise<boolean>;
-}
 
 /** So long a repository that has become private may be listed with the token. */
 const LIFE_MS = 10 * 60 * 1000;
@@ -50,14 +44,10 @@ export function pullRequestsOf(
   return knownPublic.get(keyOf(apiUrl, repository), now);
 }
 
-/** What is known of a host's repositories, and where to ask. */
-export function visibilityAt(
-  host: Pick<RepositoryHost, 'repository'>,
-  apiUrl: string,
-  clock: Clock,
-): Visibility {
-  return {
-    isPublic: async (repository) =>
-      isKnownPublic(apiUrl, repository, clock.now()) || !(await host.repository(repository)).isPrivate,
-  };
+/** Whether a repository is public. Asks the host, if it is not known. Rejects with HostError. */
+export type IsPublic = (repository: RepositoryName) => Promise<boolean>;
+
+export function publicAt(host: Pick<RepositoryHost, 'repository'>, apiUrl: string, clock: Clock): IsPublic {
+  return async (repository) =>
+    isKnownPublic(apiUrl, repository, clock.now()) || !(await host.repository(repository)).isPrivate;
 }

@@ -18,9 +18,6 @@ import { RestRepositories } from './repositories.ts';
 /** The host may not know a branch yet that was pushed a moment ago. */
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000];
 
-/** Of an upstream commit, in the name of a branch. */
-const OWN_NAME_LENGTH = 12;
-
 export class ForkRepositories extends RestRepositories implements ForkHost {
   readonly way = 'fork';
 
@@ -87,7 +84,7 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
    * @throws `refusal` if that does not help.
    */
   async #keepUnderOwnName(fork: RepositoryName, tip: Oid, refusal: HostError): Promise<void> {
-    const name = `base-${tip.slice(0, OWN_NAME_LENGTH)}`;
+    const name = `base-${tip.slice(0, 12)}`;
     const isThere = (await this.#createBranch(fork, name, tip)) === null;
     if (!isThere && (await this.#branchTip(fork, name)) !== tip) throw refusal;
   }

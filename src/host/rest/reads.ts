@@ -15,12 +15,7 @@ import {
 import type { DataOf, Rest } from './rest.ts';
 
 /** Where a call goes, as the routes name it. */
-export interface RepositoryPlace {
-  readonly owner: string;
-  readonly repo: string;
-}
-
-export function placeOf({ owner, name: repo }: RepositoryName): RepositoryPlace {
+export function placeOf({ owner, name: repo }: RepositoryName) {
   return { owner, repo };
 }
 

@@ -1,9 +1,6 @@
 /**
- * Retries a call to the host if that is safe.
- *
- * Octokit's own plugins retry every call and put a second between writes. Here the caller decides whether a call may be
- * repeated (a second pull request would be worse than an error), and a wait is only as long as the host asks for, up to
- * a limit for people who wait at a terminal.
+ * Retries a call to the host if that is safe: a second pull request would be worse than an error. A wait is only as long as
+ * the host asks for, up to a limit for people who wait at a terminal.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { HostError } from '../../host-error.ts';

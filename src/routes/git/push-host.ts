@@ -13,7 +13,7 @@ import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
-import { visibilityAt } from '../../host/git/visibility.ts';
+import { publicAt } from '../../host/git/visibility.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { endOfDay, SealedKv } from '../../secret/sealed-kv.ts';
 import { openPolicies } from '../../policy/policies.ts';
@@ -74,7 +74,7 @@ function pushTransport(
     tokenWatch: openTokenWatch(c.env, c.var.config, c.var.host),
   };
   const http = new SmartHttp(url, account, c.var.http, timeoutMs);
-  return new GitTransport(http, systemClock, memory, visibilityAt(repositories, apiUrl, systemClock));
+  return new GitTransport(http, systemClock, memory, publicAt(repositories, apiUrl, systemClock));
 }
 
 export interface PushHostOptions {

@@ -1,7 +1,7 @@
 /** A real Gitea for the contract's cases, and for whoever acts beside the bot. */
 import { dirname, join } from 'node:path';
 import { initBareRepository } from '../../../sandbox/bare-repository.ts';
-import type { HostAccess } from '../../../src/host/open.ts';
+import type { RestAccess } from '../../../src/host/rest/rest.ts';
 import { gitIn } from '../../e2e/support/objects.ts';
 import { Upstream, type UpstreamCommits } from '../../e2e/support/upstream.ts';
 import type { ContractHost, ContractRepository, Owner } from '../../host/contract/contract-host.ts';
@@ -27,8 +27,8 @@ export function contractHost(gitea: GiteaAddress): ContractHost {
 /** As the service speaks to it in the name of its bot. */
 export function botAccess(
   { kind, apiUrl, botToken }: GiteaAddress,
-  more: Partial<HostAccess> = {},
-): HostAccess {
+  more: Partial<RestAccess> = {},
+): RestAccess {
   return { kind, apiUrl, token: botToken, http: NODE_HTTP, clock: HASTY_CLOCK, ...ACCOUNT, ...more };
 }
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   CALLS_PER_WRITE,
   callsLeft,
-  callsWait,
   latestCalls,
   readsWaitMs,
 } from '../../../src/host/account/account-budget.ts';
+import { callsWait } from '../../../src/durable/host-account/calls-wait.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE_MS = 60_000;

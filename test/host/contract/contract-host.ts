@@ -1,5 +1,5 @@
 /** What the contract's cases need of a host: somewhere to act as the bot, and people who act beside it. */
-import type { HostAccess } from '../../../src/host/open.ts';
+import type { RestAccess } from '../../../src/host/rest/rest.ts';
 import type { RepositoryName } from '../../../src/repository-name.ts';
 import type { Upstream } from '../../e2e/support/upstream.ts';
 
@@ -24,7 +24,7 @@ export interface ContractRepository {
 }
 
 export interface ContractHost {
-  readonly access: HostAccess;
+  readonly access: RestAccess;
   /** Web and Git base. */
   readonly url: string;
   readonly botLogin: string;

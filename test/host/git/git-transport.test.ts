@@ -26,14 +26,11 @@ function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const account = { token: 'secret', ...ACCOUNT };
-  const visibility = {
-    isPublic: async () => ((lookUps += 1), isPublic),
-  };
   const transport = new GitTransport(
     new SmartHttp('https://host.test', account, http),
     clock,
     new MemoryBudget().open(clock),
-    visibility,
+    async () => ((lookUps += 1), isPublic),
   );
   const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
   const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
