@@ -30,8 +30,6 @@ const GITHUB: Crowd = {
   env: { ...ENV, LIMIT_CREATIONS: '80/1m,500/1h' },
 };
 const LIVE_PAUSE_MS = 5_000;
-/** So many are few: they are published with a minute or two in between. */
-const FEW = 5;
 const PAUSE_MS = 500;
 
 const median = (values: readonly number[]): number =>
@@ -48,15 +46,19 @@ describe.each([
     async () => {
       const upstream = await bed.createUpstream();
       const clone = await bed.person().copy(upstream);
+      // A repository that is flooded waits itself, so who passes it comes to another one.
+      const calm = await bed.createUpstream();
+      const calmClone = await bed.person().copy(calm);
       let live = 0;
       const push = async (index: number, options: string[]): Promise<number> => {
         const ref = `refs/heads/topic-${index}`;
-        await clone.git('reset', '--quiet', '--hard', 'origin/main');
-        const newId = await clone.commit({ message: `Number ${index}\n` });
-        const pack = await packOf(clone, ['HEAD', '^origin/main']);
+        const [from, to] = index < pushes ? [clone, upstream] : [calmClone, calm];
+        await from.git('reset', '--quiet', '--hard', 'origin/main');
+        const newId = await from.commit({ message: `Number ${index}\n` });
+        const pack = await packOf(from, ['HEAD', '^origin/main']);
         const body = pushBody({ commands: [{ newId, ref }], pack, options });
         const begun = performance.now();
-        const answer = await sendPush(upstream.url, bed.person(), body);
+        const answer = await sendPush(to.url, bed.person(), body);
         expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${ref}`]);
         return performance.now() - begun;
       };
@@ -66,15 +68,15 @@ describe.each([
       const alone: number[] = [];
       for (let count = 0; count < 5; count++) alone.push(await pushLive());
       for (let index = 0; index < pushes; index++) await push(index, ['delay=1h']);
-      expect(await opened()).toBe(live);
+      expect(await opened()).toBe(0);
 
       const begun = performance.now();
       const meanwhile: number[] = [await pushLive()];
       let lastLive = performance.now();
       let jumps = 0;
       const pass = () => bed.service.runScheduled(Date.now() + 2 * HOUR_MS + jumps * 3 * MINUTE_MS);
-      for (let left = pushes; left > 0; left = pushes + live - (await opened())) {
-        if (left <= FEW) jumps++;
+      // Each look is after the pause of those for which there was no room.
+      for (let left = pushes; left > 0; left = pushes - (await opened()), jumps++) {
         await Promise.all([pass(), pass(), delay(PAUSE_MS)]);
         if (performance.now() - lastLive < LIVE_PAUSE_MS || meanwhile.length > most / 16) continue;
         lastLive = performance.now();
@@ -83,13 +85,15 @@ describe.each([
       const seconds = (performance.now() - begun) / 1000;
       await pass();
 
-      const pulls = await bed.host.pulls(upstream);
+      const pulls = [...(await bed.host.pulls(upstream)), ...(await bed.host.pulls(calm))];
       expect(new Set(pulls.map(({ head }) => head)).size).toBe(pushes + live);
       const times: number[] = [];
-      for (let page = 1; times.length < pushes + live; page++) {
-        const path = `/repos/${upstream.fullName}/pulls?state=all&per_page=100&page=${page}`;
-        const listed = await bed.host.call<{ created_at: string }[]>('GET', path);
-        times.push(...listed.map((pull) => Date.parse(pull.created_at)));
+      for (const { fullName } of [upstream, calm]) {
+        for (let page = 1; page <= 3; page++) {
+          const path = `/repos/${fullName}/pulls?state=all&per_page=100&page=${page}`;
+          const listed = await bed.host.call<{ created_at: string }[]>('GET', path);
+          times.push(...listed.map((pull) => Date.parse(pull.created_at)));
+        }
       }
       times.sort((a, b) => a - b);
       for (const [index, time] of times.entries()) {

@@ -76,6 +76,23 @@ describe('the fork', () => {
     expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
   });
 
+  it('whose old branch "release" is in the way of "release/1.0" takes the push all the same', async () => {
+    const [old, now] = ['release', 'release/1.0'];
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const propose = async (base: string) => {
+      await upstream.grow({ branch: base, from: 'main', files: { [`${base.length}.txt`]: `${base}\n` } });
+      await clone.git('fetch', '--quiet', '--prune', 'origin');
+      await clone.git('switch', '--quiet', '--detach', `origin/${base}`);
+      await clone.commit({ message: `For ${base}\n` });
+      return clone.push('-o', `base=${base}`, 'origin', `HEAD:refs/heads/for-${base.length}`);
+    };
+    await expectAccepted(bed, contribution, await propose(old));
+    await upstream.git('update-ref', '-d', `refs/heads/${old}`);
+    const { pull } = await expectAccepted(bed, contribution, await propose(now));
+    expect(pull.base).toBe(now);
+  });
+
   it('is asked for nothing when upstream has not moved', async () => {
     const { upstream } = await contributeAgain();
     const before = syncRequests(upstream).length;

@@ -1,9 +1,6 @@
 /**
  * Remembers which repositories the host has lately shown to be public, and whose pull requests they take, from look-ups
- * that are made anyway. One for the isolate.
- *
- * Hosts limit requests without a token by address, and a Worker shares its addresses (cli/cli#14329). Of these repositories
- * the bot's token shows nothing that the public may not see.
+ * that are made anyway. Of these the bot's token shows nothing that the public may not see. One for the isolate.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';

@@ -73,20 +73,23 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
     if (tip === upstreamTip) return;
     if (tip === null) {
       const refusal = await this.#createBranch(fork, branch, ground);
-      if (refusal !== null && (await this.#branchTip(fork, branch)) === null)
-        return this.#keepUnderOwnName(fork, upstreamTip, refusal);
+      if (refusal !== null && (await this.#branchTip(fork, branch)) === null) {
+        if (!(await this.#clearsWay(fork, branch))) throw refusal;
+        return this.addBranch(fork, upstream, ground);
+      }
     }
     await this.syncBranch(fork, upstream);
   }
 
-  /**
-   * An old branch may be in the way: Git keeps no `release` beside `release/1.0`. The commits count, not the name.
-   * @throws `refusal` if that does not help.
-   */
-  async #keepUnderOwnName(fork: RepositoryName, tip: Oid, refusal: HostError): Promise<void> {
-    const name = `base-${tip.slice(0, 12)}`;
-    const isThere = (await this.#createBranch(fork, name, tip)) === null;
-    if (!isThere && (await this.#branchTip(fork, name)) !== tip) throw refusal;
+  /** Git keeps no `release` beside `release/1.0`: removes an old branch of upstream's that is in the way. */
+  async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
+    for (let end = branch.indexOf('/'); end > 0; end = branch.indexOf('/', end + 1)) {
+      const old = branch.slice(0, end);
+      if ((await this.#branchTip(fork, old)) === null) continue;
+      await this.deleteBranch(fork, old);
+      return true;
+    }
+    return false;
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
