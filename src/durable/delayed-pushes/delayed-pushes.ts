@@ -483,8 +483,9 @@ function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
 
 function viewOf(row: DelayedPush, now: number): DelayedView {
   const { name, reason, same, from, to, until, state, isGivenUp, said, published } = row;
+  const told = { name, reason, same, from, to, until, state, isGivenUp, said, published };
   return {
-    ...{ name, reason, same, from, to, until, state, isGivenUp, said, published },
+    ...told,
     waitsForReview: state === 'waiting' && row.dueAt === null,
     isBeingPublished: isLeased(row, now),
     isBegun: row.intent !== null,
