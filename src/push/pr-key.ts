@@ -22,8 +22,8 @@ const NEEDED: Readonly<Record<KeyUse, string>> = {
 
 type Given = Pick<PushOptions, 'prHash' | 'prKey'>;
 
-export async function keyOf({ host }: Pick<PushRun, 'host'>, prHash: string): Promise<string> {
-  return prKeyOf(await host.secret(), prHash);
+export async function keyOf({ store }: Pick<PushRun, 'store'>, prHash: string): Promise<string> {
+  return prKeyOf(await store.secret(), prHash);
 }
 
 /** @param use null: no key is needed, but a key that is given must be right. @throws Refusal */

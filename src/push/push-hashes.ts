@@ -20,7 +20,7 @@ export async function pushHashOf(run: PushRun, { taken, options }: Pushed): Prom
   const { newId, refName } = taken.command;
   // A ref name contains no space.
   const parts = [placeOf(run, run.target), newId, refName, options.base ?? '', options.prHash ?? ''];
-  return keyedHash(await run.host.secret(), 'push', parts.join(' '));
+  return keyedHash(await run.store.secret(), 'push', parts.join(' '));
 }
 
 /**
@@ -31,7 +31,7 @@ export type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
 export async function delayedHashesOf(run: PushRun, { taken, options }: Pushed): Promise<DelayedHashes> {
   const { title, description, base, squash, draft, signOff, prHash } = options;
   const { newId, refName } = taken.command;
-  const secret = await run.host.secret();
+  const secret = await run.store.secret();
   const push = [placeOf(run, run.target), newId, refName, prHash];
   const hashOf = (parts: unknown[]): string => keyedHash(secret, 'delayed', JSON.stringify(parts));
   const others = [title, description, base, squash, draft, signOff];
@@ -40,7 +40,7 @@ export async function delayedHashesOf(run: PushRun, { taken, options }: Pushed):
 
 /** Identifies commits, without author and dates, together with the repository that they are proposed to. Many are stored. */
 export async function workHashOf(run: PushRun, repository: RepositoryName, undatedTip: Oid): Promise<string> {
-  const hash = keyedHash(await run.host.secret(), 'work', `${placeOf(run, repository)} ${undatedTip}`);
+  const hash = keyedHash(await run.store.secret(), 'work', `${placeOf(run, repository)} ${undatedTip}`);
   return hash.slice(0, WORK_HASH_LENGTH);
 }
 

@@ -39,7 +39,7 @@ export async function findSameWork(
   works: readonly string[],
   evenClosed = false,
 ): Promise<SameWork | null> {
-  const found = await run.host.pullRequestWith(repository, works, evenClosed);
+  const found = await run.store.pullRequestWith(repository, works, evenClosed);
   if (found === null) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };

@@ -111,7 +111,7 @@ export async function receive(
   request: PushRequest | FaultyRequest,
   reader: ByteReader,
 ): Promise<Arrival> {
-  const { host, settings } = run;
+  const { host, store, settings } = run;
   const startedAt = host.clock.now();
   const said = announced(request);
   const spools: Spool[] = [];
@@ -140,7 +140,7 @@ export async function receive(
     }
     logged = 'push';
     const received = await receivePush(run, { ...said, taken: said.taken }, reader, () => {
-      const spool = host.openSpool();
+      const spool = store.openSpool();
       spools.push(spool);
       return spool;
     });
@@ -165,7 +165,7 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
       : isNow(run.settings, options)
         ? 'none'
         : 'delay';
-  const refusal = await run.host.admission.enter(isWithdrawal, openingHash(run, said), patience);
+  const refusal = await run.limits.enter(isWithdrawal, openingHash(run, said), patience);
   if (refusal !== null) throw refusal;
 }
 
@@ -238,13 +238,13 @@ async function refusedByLimit(
   { said, logged }: Arrival,
   outcome: Outcome,
 ): Promise<Refusal | null> {
-  const { host } = run;
+  const { limits, store } = run;
   const isRefused = outcome.kind === 'refused' && !TOLD_FIRST.has(outcome.refusal.code);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   if (logged === 'withdrawal' || said.options?.preview) return null;
   const prHash = said.options?.prHash ?? null;
-  if (prHash !== null && (await host.isOpen(prHash))) return null;
-  return host.admission.refuseFull(openingHash(run, said));
+  if (prHash !== null && (await store.isOpen(prHash))) return null;
+  return limits.refuseFull(openingHash(run, said));
 }
 
 /** @throws Refusal, and whatever else has failed */
@@ -286,19 +286,19 @@ interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishabl
 
 /** @param plan null: it is to be published now. @throws Refusal, also for a preview */
 async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | null): Promise<JudgedPush> {
-  const { host, settings, claims, reply } = run;
+  const { host, limits, store, settings, claims, reply } = run;
   const { options, pack } = received;
   const { prHash, preview } = options;
   const listed = prHash === null ? null : await claims.claimListed(prHash);
   const pushHash = await pushHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
-  const full = isAsked ? await host.admission.peek(pushHash) : null;
+  const full = isAsked ? await limits.peek(pushHash) : null;
   // A made-up hash must not cost the host anything, and is an attempt like any other.
-  if (full !== null && !preview) throw (await host.admission.refuseFull(async () => pushHash)) ?? full;
+  if (full !== null && !preview) throw (await limits.refuseFull(async () => pushHash)) ?? full;
   const { delayMs } = options;
   if (preview && (delayMs ?? settings.publishDelayMs) > 0) await reply.note(ASKS_NOW);
   // Previews can be repeated without end and never reach the account's own check, so count them here.
-  if (preview) await host.admission.takeShare();
+  if (preview) await limits.takeShare();
   const isQuiet = plan !== null;
   if (!preview && !isQuiet) {
     void host.connectAhead('push');
@@ -325,7 +325,7 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   await reply.note(...warnings);
   const wasOpen =
     judged.place === null
-      ? prHash !== null && claim !== null && (await host.isOpen(prHash))
+      ? prHash !== null && claim !== null && (await store.isOpen(prHash))
       : isUpdate(judged.place);
   const recordedTip = claim?.recorded?.tip ?? null;
   const changesTexts = options.title !== null || options.description !== null;
@@ -355,9 +355,9 @@ async function decide(
   { work, place: says, pushHash, spool, claim, wasOpen }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
-  const { host, settings } = run;
+  const { host, limits, settings } = run;
   const opens = says === null ? !wasOpen : !isUpdate(says);
-  const place = opens ? await host.admission.place(pushHash) : null;
+  const place = opens ? await limits.place(pushHash) : null;
   const plan = planned ?? (says === null ? busyPlan(host.clock.now()) : null);
   if (plan !== null || says === null) return { kind: 'later', plan: plan as DelayPlan, place };
   const prHash = settings.newPrHash();

@@ -66,8 +66,8 @@ function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPull
 
 /** @throws Refusal */
 async function findUnrecorded(run: PushRun, prHash: string): Promise<Withdrawal | null> {
-  const { host, steps } = run;
-  await host.admission.takeShare();
+  const { host, limits, steps } = run;
+  await limits.takeShare();
   const [repository, botLogin] = await Promise.all([
     publicRepository(run),
     steps.run('lookup', () => host.botLogin()),
@@ -81,8 +81,8 @@ type Closing =
 
 /** Does both steps, even if one of them fails. @throws Refusal */
 async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Closing> {
-  const { host, steps } = run;
-  await host.admission.takeShare();
+  const { host, limits, steps } = run;
+  await limits.takeShare();
   const [removal] = await Promise.allSettled([steps.run('withdrawal', () => removeBranch(host, withdrawal))]);
   const closing = await steps
     .run('withdrawal', () => close(host, withdrawal))
@@ -137,11 +137,11 @@ function having(done: string, error: unknown): unknown {
 }
 
 /** Uses the event and key that the notifications feed would give for somebody else's close, so it is published once. */
-async function tell({ host, logger }: PushRun, { prHash, number, url }: Withdrawal, closing: Closing) {
+async function tell({ host, store, logger }: PushRun, { prHash, number, url }: Withdrawal, closing: Closing) {
   if (closing.kind === 'merged' || closing.kind === 'open') return;
   // If the host does not say when it closed, the empty time still gives one key, so it is told once.
   const at = (closing.kind === 'closed' ? closing.at : null) ?? '';
-  await host
+  await store
     .pullRequest(prHash)
     .tell(host.hostKey, [closedEvent(number, at, url, 'withdrawn')], host.clock.now())
     .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));

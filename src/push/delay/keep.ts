@@ -66,8 +66,8 @@ export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<De
 }
 
 /** Whether the operator wants to see it before it is published. */
-export async function isForReview({ host, settings, target }: PushRun): Promise<boolean> {
-  if (settings.review === 'new') return !(await host.isKnownRepository(target));
+export async function isForReview({ store, settings, target }: PushRun): Promise<boolean> {
+  if (settings.review === 'new') return !(await store.isKnownRepository(target));
   return settings.review === 'all';
 }
 
@@ -81,7 +81,7 @@ export function busyPlan(now: number): DelayPlan {
  */
 export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
   const hashes = await delayedHashesOf(run, pushed);
-  const found = await run.host.delayed.find(hashes.push);
+  const found = await run.store.findDelayed(hashes.push);
   return found === null ? null : again(run, pushed, plan, hashes, found);
 }
 
@@ -92,20 +92,20 @@ async function again(
   { push, same }: DelayedHashes,
   found: DelayedView,
 ): Promise<DelayedFacts | null> {
-  const { host, settings } = run;
+  const { store, settings } = run;
   const { name, state, published } = found;
   const pageUrl = settings.delayedUrl(name);
   if (state === 'published') {
     // An update may be pushed again, and so may what was closed since.
-    const isOpen = options.prHash === null && published !== null && (await host.isOpen(published.prHash));
+    const isOpen = options.prHash === null && published !== null && (await store.isOpen(published.prHash));
     if (!isOpen) return null;
   } else if (state !== 'waiting') return null;
   const wantsMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
-  const isMoved = wantsMove && (await host.delayed.move(name, { from, to, dueAt: randomMoment(from, to) }));
+  const isMoved = wantsMove && (await store.moveDelayed(name, { from, to, dueAt: randomMoment(from, to) }));
   if (wantsMove && !isMoved) throw notMoved(pageUrl);
   const { reason, waitsForReview, isBegun, ...window } =
-    (isMoved && (await host.delayed.find(push))) || found;
+    (isMoved && (await store.findDelayed(push))) || found;
   return {
     reason: waitsForReview ? 'review' : reason === 'review' ? 'delay' : reason,
     window,
@@ -121,11 +121,11 @@ async function again(
  * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
 async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
-  const { host, reply, settings, target } = run;
+  const { host, store, reply, settings, target } = run;
   const { prHash, commits } = work;
   if (isRecorded) return;
   if (prHash !== null) {
-    const near = await host.openNear(target, prHash);
+    const near = await store.openNear(target, prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
     await reply.note(
       `The service has recorded no pull request with that pr-hash.${question}`,
@@ -154,7 +154,7 @@ export async function keep(
   { spool, place, claim, ...kept }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
-  const { host, settings, target } = run;
+  const { host, store, settings, target } = run;
   const { from, to, reason } = plan;
   const { work, pushHash, recordedTip, wasOpen } = kept;
   if (pushed.options.overwrite) throw noOverwrite();
@@ -181,7 +181,7 @@ export async function keep(
       until,
     };
     const keptUntil = until + REST_MS;
-    const answer = await host.delayed.keep(delayed, await spool.keep(keptUntil), keptUntil);
+    const answer = await store.keepDelayed(delayed, await spool.keep(keptUntil), keptUntil);
     if (answer.kind === 'full') throw noRoom(reason);
     isKept = answer.kind === 'kept';
     const { view } = answer;

@@ -69,7 +69,7 @@ export class ForkDelivery implements Delivery {
   async #makeReady(): Promise<void> {
     const { host, steps, logger } = this.#run;
     const { repository, upstream, ground } = this.#push;
-    const ready = await steps.run('fork', () => ensureFork(host, this.#host, repository, upstream));
+    const ready = await steps.run('fork', () => ensureFork(this.#run, this.#host, repository, upstream));
     const had = new Set(ready.tips.values());
     this.#syncing = null;
     if (ground.every((oid) => had.has(oid))) {

@@ -13,7 +13,7 @@ import type { Spool } from '../../spool/spool.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
-import { findPullRequest, recordOf } from '../judge/questions.ts';
+import { findPullRequest } from '../judge/questions.ts';
 import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -73,8 +73,7 @@ export interface Published {
 export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
   const { place, push, resumed } = publication;
   const delivery = openDelivery(run, push);
-  const taking =
-    place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
+  const taking = place === null ? run.limits.takeShare() : place.take(push.repository, push.policyLimits);
   const beginning = delivery.isReady && resumed === undefined ? begin(run, publication) : null;
   const [taken] = await Promise.allSettled([taking, beginning]);
   if (taken.status === 'rejected') throw taken.reason;
@@ -121,12 +120,12 @@ export async function publish(
  * any other, but is open already, whatever the limits say. Null: it has opened none.
  */
 async function placeOfAnother(
-  { host }: PushRun,
+  { limits }: PushRun,
   { push, pushHash }: Publication,
   { number }: PullRequest,
 ): Promise<Place | null> {
   if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
-  const place = await host.admission.place(pushHash).catch(() => null);
+  const place = await limits.place(pushHash).catch(() => null);
   await place?.take(push.repository, push.policyLimits).catch(() => {});
   await place?.settle(true).catch(() => {});
   return place;
@@ -176,7 +175,7 @@ interface Attempt extends Proposal {
 /** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */
 async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const { push, pushHash, claim, resumed } = publication;
-  const { host, settings, claims } = run;
+  const { host, store, settings, claims } = run;
   const botLogin = await host.botLogin();
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
@@ -193,7 +192,7 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
-  const recorded = mayBeOpen ? await recordOf(host, prHash) : null;
+  const recorded = mayBeOpen ? await store.placeOf(prHash) : null;
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
@@ -233,7 +232,7 @@ function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null 
  * `PullRequest.record` returns.
  */
 async function record(
-  { host, claims, reply, logger }: PushRun,
+  { host, store, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   pullRequest: PullRequest,
   works: readonly string[],
@@ -244,7 +243,7 @@ async function record(
   const { number, url, fork, id } = pullRequest;
   const named = { prHash, host: host.hostKey, owner, repo, number, url };
   const known = { ...named, ...(id !== undefined && { id }) };
-  const object = host.pullRequest(prHash);
+  const object = store.pullRequest(prHash);
   const at = host.clock.now();
   const opened = { ...known, openedAt: at, works };
   const [recorded, left] = await Promise.all([
@@ -257,7 +256,7 @@ async function record(
       .then((newRemarks) => ({ newRemarks }))
       .catch((error: unknown) => ({ error })),
     place?.opened(opened) ?? [],
-    push.named !== null && host.addWorks(prHash, works),
+    push.named !== null && store.addWorks(prHash, works),
   ]);
   try {
     if ('error' in recorded) throw recorded.error;

@@ -21,7 +21,7 @@ import { wasPushedTo } from '../../push/publish/publish.ts';
 import { PushRun } from '../../push/push-run.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
-import type { PushSettings } from '../../push/push-host.ts';
+import type { PushHost, PushLimits, PushSettings } from '../../push/push-host.ts';
 import type { BodyLimits } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
@@ -43,7 +43,8 @@ import { pullRequestPath } from '../../pr-hash.ts';
 import { longBody } from '../request/long-body.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
-import type { PushHost } from '../../push/push-host.ts';
+import { pushLimits } from './push-limits.ts';
+import { pushStore } from './push-store.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
@@ -119,7 +120,7 @@ async function received(
     return result(null);
   }
   const reply = new SideBandReply(request.capabilities);
-  const run = pushRun(c, host, reply, target);
+  const run = pushRun(c, host, pushLimits(c), reply, target);
   const arrival = await receive(run, request, reader);
   if (body.isOverLimit) {
     c.executionCtx.waitUntil(abandon(run, arrival));
@@ -141,11 +142,13 @@ async function isSuspended({ env }: Context<AppEnv>): Promise<boolean> {
 export function pushRun(
   c: Context<AppEnv>,
   host: PushHost,
+  limits: PushLimits,
   reply: Reply,
   target: RepositoryName,
   names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
 ): PushRun {
-  return new PushRun(host, { ...pushSettings(c), ...names }, target, { reply, logger: c.var.logger });
+  const ports = { host, limits, store: pushStore(c, host.memory) };
+  return new PushRun(ports, { ...pushSettings(c), ...names }, target, { reply, logger: c.var.logger });
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
@@ -182,7 +185,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> 
   return answerTooLarge(c, body, refusal, 'text');
 }
 
-export function pushSettings(c: Context<AppEnv>): PushSettings {
+function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
   const origin = shownOrigin(c.req.raw, c.var.config);

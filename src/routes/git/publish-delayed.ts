@@ -27,8 +27,8 @@ import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
 import type { Published } from '../../push/publish/publish.ts';
-import type { Admission } from '../../push/push-host.ts';
-import { inProgress, PushRun } from '../../push/push-run.ts';
+import type { PushLimits } from '../../push/push-host.ts';
+import { inProgress, type PushRun } from '../../push/push-run.ts';
 import { countPush } from '../../push/reply/refusal.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
@@ -38,8 +38,8 @@ import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { pushSettings } from './git-push.ts';
-import { openPlace, reserve, suspended } from './push-admission.ts';
+import { pushRun } from './git-push.ts';
+import { openPlace, reserve, suspended } from './push-limits.ts';
 import { pushHost } from './push-host.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -169,8 +169,7 @@ function runOf(
   memory: MemoryHold,
   reply = new NotedReply(),
 ): PushRun {
-  const host = pushHost(c, { memory, admission: delayedAdmission(c, client, owed) });
-  return new PushRun(host, pushSettings(c), target, { reply, logger: c.var.logger });
+  return pushRun(c, pushHost(c, { memory }), delayedLimits(c, client, owed), reply, target);
 }
 
 /** @throws Refusal if the lease is lost */
@@ -188,7 +187,7 @@ async function releaseLeased(
   memory: MemoryHold,
 ): Promise<Published> {
   const lease = leaseOf(push);
-  const place = await run.host.admission.place(kept.pushHash);
+  const place = await run.limits.place(kept.pushHash);
   try {
     return await release(run, kept, {
       spool: {
@@ -287,7 +286,7 @@ async function removeAt(
  * @param client the random name by which it is known here. Its shares are counted under that.
  * @param owed what its network's limits could not give it then.
  */
-function delayedAdmission(c: Context<AppEnv>, client: string, owed: Wants | null): Admission {
+function delayedLimits(c: Context<AppEnv>, client: string, owed: Wants | null): PushLimits {
   const limits = c.var.config.limits.creations.map(({ most, withinMs }) => ({
     most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
     withinMs,

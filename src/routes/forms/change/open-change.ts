@@ -25,7 +25,7 @@ import {
   withdrawPage,
 } from '../../../pages/forms/pull-request-pages.ts';
 import { PR_HASH_PATTERN, pullRequestPath } from '../../../pr-hash.ts';
-import type { PushHost, PushSettings } from '../../../push/push-host.ts';
+import type { PushLimits, PushSettings } from '../../../push/push-host.ts';
 import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
 import { countPush, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply, type SameWork } from '../../../push/reply/reply.ts';
@@ -37,6 +37,7 @@ import { prKeyOf } from '../../../secret/pr-key.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { pushRun } from '../../git/git-push.ts';
 import { pushHost } from '../../git/push-host.ts';
+import { pushLimits } from '../../git/push-limits.ts';
 import { explanationOf, problem, type Refused, sentence } from '../../request/refused.ts';
 import { retryAfter } from '../../request/write-refusal.ts';
 import { answerForm, frameOf, placeOf, receiveForm, secretsOf, type SentForm } from '../form.ts';
@@ -48,8 +49,6 @@ const ATTEMPTS = 20;
 const PAUSE_MS = 3_000;
 
 export interface FormPush {
-  /** That `refusePush` has asked. */
-  readonly admission: PushHost['admission'];
   readonly change: BuiltChange;
   /** The branch that it is for. */
   readonly base: string;
@@ -64,8 +63,8 @@ interface Pushed {
 }
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
-export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Promise<Refusal | null> {
-  const refusal = await admission.enter(false, undefined, 'delay');
+export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
+  const refusal = await pushLimits(c).enter(false, undefined, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
@@ -74,13 +73,13 @@ export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Pr
 export function pushChange(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { admission, change, base, pushOptions }: FormPush,
+  { change, base, pushOptions }: FormPush,
   names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
 ): Promise<Pushed> {
-  // It has been asked already.
-  const host = { ...pushHost(c), admission: { ...admission, enter: async () => null } };
+  // `refusePush` has asked.
+  const limits = { ...pushLimits(c), enter: async () => null };
   const command = { oldId: ZERO_OID, newId: change.tip, refName: `refs/for/${base}` };
-  return push(c, host, target, { command, pushOptions, pack: change.pack, names });
+  return push(c, limits, target, { command, pushOptions, pack: change.pack, names });
 }
 
 interface Pushable {
@@ -93,7 +92,7 @@ interface Pushable {
 /** Continues also if the person leaves, because it may be half done on the host. */
 function push(
   c: Context<AppEnv>,
-  host: PushHost,
+  limits: PushLimits,
   target: RepositoryName,
   { command, pushOptions, pack, names }: Pushable,
 ): Promise<Pushed> {
@@ -102,7 +101,7 @@ function push(
   const request: PushRequest = { kind: 'push', commandList: [command], capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();
-    const run = pushRun(c, host, reply, target, names);
+    const run = pushRun(c, pushHost(c), limits, reply, target, names);
     const arrival = await receive(run, request, body);
     const { outcome } = await conclude(run, arrival);
     // A retry is the same form, which finds the pull request by its name.
@@ -270,7 +269,7 @@ async function answerWithdrawal(
   if (prKey === '') return again(NO_KEY);
   const command = { oldId: ZERO_OID, newId: ZERO_OID, refName: 'refs/heads/main' };
   const pushOptions = [`pr-hash=${prHash}`, `pr-key=${prKey}`];
-  const { outcome } = await push(c, pushHost(c), target, { command, pushOptions, pack: null, names: {} });
+  const { outcome } = await push(c, pushLimits(c), target, { command, pushOptions, pack: null, names: {} });
   if (outcome.kind === 'withdrawn') return answerForm(c, withdrawnPage(form, outcome.withdrawn));
   return again(refusedPush(refusalOf(outcome)));
 }

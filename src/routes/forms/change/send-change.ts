@@ -81,7 +81,7 @@ async function answerChange(
   if (refused !== null) return showAgain(c, form, refused);
   const opened = step === 'open' ? await openedBefore(c, target, form, token) : null;
   if (opened !== null) return opened;
-  const refusal = await refusePush(host);
+  const refusal = await refusePush(c);
   if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
   try {
     const change = await prepareChange(c, host, target, form, checked.parts);
@@ -112,7 +112,7 @@ async function answerChange(
       identity: identityOf(form, c.var.config.anonEmail),
     });
     const pushOptions = pushOptionsOf(form, isRetitled ? isNew : { title: false, description: false });
-    const push = { admission: host.admission, change: built, base: source.base, pushOptions };
+    const push = { change: built, base: source.base, pushOptions };
     if (step !== 'open') return await previewChange(c, target, form, change, push);
     // A value that is none is refused as that of a push.
     const delay = fields.get('delay') ? [`delay=${fields.get('delay')}`] : [];

@@ -7,12 +7,12 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
-import { recordOf } from '../../../push/judge/questions.ts';
 import { isMadeHere } from '../../../push/judge/others-work.ts';
 import { signOffLine } from '../../../push/judge/sign-off.ts';
-import type { PushHost } from '../../../push/push-host.ts';
+import type { PushHost, PushStore } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
+import { pushStore } from '../../git/push-store.ts';
 import { explained, type Refused } from '../../request/refused.ts';
 
 const HEADS = 'refs/heads/';
@@ -39,7 +39,9 @@ export function openSource(
   prHash: string | null,
 ): Promise<Source | Refused> {
   const { anonEmail } = c.var.config;
-  return prHash === null ? defaultSource(host, target) : pullRequestSource(host, target, prHash, anonEmail);
+  return prHash === null
+    ? defaultSource(host, target)
+    : pullRequestSource(host, pushStore(c, host.memory), target, prHash, anonEmail);
 }
 
 /** Two calls of the host. */
@@ -84,13 +86,14 @@ const NO_BRANCH = explained(
  */
 async function pullRequestSource(
   host: PushHost,
+  store: PushStore,
   target: RepositoryName,
   prHash: string,
   anonEmail: string,
 ): Promise<Source | Refused> {
   const { repositories } = host;
   const botLogin = await host.botLogin();
-  const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
+  const [recorded, policy] = await Promise.all([store.placeOf(prHash), host.policy(target)]);
   const head = { owner: botLogin, branch: workBranch(prHash) };
   const pullRequest = await repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
