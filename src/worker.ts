@@ -40,7 +40,7 @@ import { unmatched } from './routes/unmatched.ts';
 import { securityTxt } from './routes/service/security-txt.ts';
 import { serviceKey } from './routes/service/service-key.ts';
 import { scheduled } from './scheduled.ts';
-import { BodyError } from './streams/body.ts';
+import { BodyError } from './streams/body-error.ts';
 
 const app = new Hono<AppEnv>();
 

@@ -2,6 +2,7 @@
 import type { DelayedView, DelayWindow, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
+import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { Wants } from '../limits/wants.ts';
@@ -27,6 +28,8 @@ export interface PushHost extends UpstreamHost {
   readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
+  /** As the service's records have it, in lower case. */
+  nameOf(repository: RepositoryName): string;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
   /**
@@ -40,13 +43,22 @@ export interface PushHost extends UpstreamHost {
 
 /** What the service keeps: of a push while it runs, of those that are published later, and of pull requests. */
 export interface PushStore {
+  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: there was no pack to read. */
+  count(refusal: Refusal | null, durationMs: number | null): void;
   /** For what a push sends besides its commits. */
   openSpool(): Spool;
-  /** The key of all hashes of personal data. */
-  secret(): Promise<string>;
+  /** A keyed hash: without the key of the service, nobody can guess what it was made of. */
+  hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
+  /** The key of a pull request: src/secret/pr-key.ts. */
+  prKey(prHash: string): Promise<string>;
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
-  pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater'>;
+  pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;
+  /** Tells that a pull request was withdrawn: once, also if the code host says so, too. @param at empty: not known. Never rejects. */
+  tellWithdrawn(
+    pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
+    at: string,
+  ): Promise<void>;
   /** Null if no push to this code host has recorded it. Wakes no object for a hash that is made up. */
   placeOf(prHash: string): Promise<PullRequestPlace | null>;
   /** Whether the pull request is open, as far as the service has heard; true: nobody knows. Never rejects. */
@@ -76,12 +88,12 @@ export interface PushStore {
    * @returns `found`: the same push waits already, and nothing is kept.
    */
   keepDelayed(
-    delayed: Omit<NewDelayedPush, 'spool' | 'client' | 'host'>,
+    delayed: Omit<NewDelayedPush, 'name' | 'dueAt' | 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
     keptUntil: number,
   ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
   /** False: it is being published, or waits no more. */
-  moveDelayed(name: string, window: DelayWindow & { readonly dueAt: number }): Promise<boolean>;
+  moveDelayed(name: string, window: DelayWindow): Promise<boolean>;
 }
 
 /**
@@ -158,7 +170,6 @@ export interface PushSettings {
   readonly anonEmail: string;
   readonly maxRepositoryMb: number;
   readonly writeTimeoutMs: number;
-  readonly notifyBaseUrl: string;
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do with a push of commits that are in an open pull request of the service already. */
   readonly pushDoubles: 'tell' | 'refuse';
@@ -184,6 +195,8 @@ export interface PushSettings {
   publishedUrl(repository: RepositoryName): string;
   /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;
+  /** The topic of a pull request at the notification service. */
+  topicUrl(prHash: string): string;
   /** The page of a pull request. */
   pageUrl(prHash: string): string;
   /** The page of a delayed push. */

@@ -4,10 +4,14 @@ import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts
 import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import type { Received } from './receive/receive.ts';
 import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from './push-host.ts';
 import { HostSteps } from './reply/host-steps.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
+
+/** What is pushed, and how: all of a push but its pack. */
+export type Pushed = Pick<Received, 'taken' | 'options'>;
 
 export class PushRun implements PushPorts {
   readonly host: PushHost;
@@ -56,6 +60,14 @@ export interface ClaimedUpdate {
   /** Null: no push has recorded the pull request. */
   readonly recorded: RecordedPullRequest | null;
   readonly dates: readonly DatedCommits[];
+}
+
+/** By which a repeated push is recognised, and its place in the limit: what it opens or changes, without its texts. */
+export function pushHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
+  const { newId, refName } = taken.command;
+  // A ref name contains no space.
+  const parts = [host.nameOf(target), newId, refName, options.base ?? '', options.prHash ?? ''];
+  return store.hash('push', parts.join(' '));
 }
 
 type Begun = Extract<BegunPush, { kind: 'begun' }>;

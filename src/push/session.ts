@@ -15,10 +15,9 @@ import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { ReportStatus } from '../git/wire/report-status.ts';
 import type { PushIntent } from '../durable/pending-push/pending-push.ts';
-import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
-import { BodyError, drain } from '../streams/body.ts';
+import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
   type DelayPlan,
@@ -39,11 +38,10 @@ import {
   quietly,
 } from './judge/questions.ts';
 import { enter, type Entered, type Publication, type Published, publish } from './publish/publish.ts';
-import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
-import { pushHashOf } from './push-hashes.ts';
+import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Place } from './push-host.ts';
 import { keyToShow, missingKey, requireKey } from './pr-key.ts';
-import type { ClaimedUpdate, PushRun } from './push-run.ts';
+import { type ClaimedUpdate, pushHashOf, type PushRun } from './push-run.ts';
 import { type Announced, announced } from './receive/announced.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import { type Received, receivePack } from './receive/receive.ts';
@@ -55,7 +53,7 @@ import {
   farewellLines,
   type Withdrawn,
 } from './reply/banner.ts';
-import { countPush, isMomentary, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
+import { isMomentary, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -105,7 +103,7 @@ const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
 
-/** Reads the body to its end, or to its limit. Never rejects. */
+/** Reads the body to the end of its pack. Where there is nothing to publish, the rest is unread. Never rejects. */
 export async function receive(
   run: PushRun,
   request: PushRequest | FaultyRequest,
@@ -120,6 +118,7 @@ export async function receive(
     host.memory.end();
   };
   let logged: Arrival['logged'] = null;
+  const arrived = (task: Task): Arrival => ({ said, task, logged, startedAt, discard });
   try {
     // Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6).
     await admit(run, said);
@@ -129,15 +128,10 @@ export async function receive(
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
       await requireKey(run, options, 'withdrawal');
-      // A pack is of no use. Git sends none with a deletion.
-      await drain(reader);
       await run.reply.note(...options.warnings);
-      return { said, task: { kind: 'withdrawal', prHash }, logged, startedAt, discard };
+      return arrived({ kind: 'withdrawal', prHash });
     }
-    if (said.taken === null) {
-      await drain(reader);
-      return { said, task: { kind: 'nothing-taken' }, logged, startedAt, discard };
-    }
+    if (said.taken === null) return arrived({ kind: 'nothing-taken' });
     logged = 'push';
     const received = await receivePush(run, { ...said, taken: said.taken }, reader, () => {
       const spool = store.openSpool();
@@ -145,13 +139,10 @@ export async function receive(
       return spool;
     });
     const all = async (): Promise<void> => (received.pack.kept.free(), discard());
-    return { said, task: { kind: 'push', received }, logged, startedAt, discard: all };
+    return { ...arrived({ kind: 'push', received }), discard: all };
   } catch (error) {
     await discard();
-    // A body over its limit is answered immediately.
-    if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
-    const refusal = toRefusal(error, settings.client);
-    return { said, task: { kind: 'refused', refusal }, logged, startedAt, discard };
+    return arrived({ kind: 'refused', refusal: toRefusal(error, settings.client) });
   }
 }
 
@@ -415,18 +406,18 @@ function bannerOf(
     base,
     pageUrl: settings.pageUrl(prHash),
     newRemarks,
-    subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+    subscribeUrl: settings.topicUrl(prHash),
     remoteUrl: settings.remoteUrl(push.repository),
     refName,
   };
 }
 
-function tell({ host, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {
+function tell({ host, store, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {
   if (outcome.kind === 'nothing-taken') return;
   const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
   const durationMs = logged === 'push' ? host.clock.now() - startedAt : null;
   // A delayed push counts when it is published.
-  if (outcome.kind !== 'delayed') countPush(refusal, durationMs);
+  if (outcome.kind !== 'delayed') store.count(refusal, durationMs);
   if (logged === null) return;
   const facts = durationMs === null ? {} : { durationMs };
   const done = outcome.kind === 'delayed' ? 'delayed' : 'accepted';

@@ -8,6 +8,7 @@
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
+import { BodyError } from './body-error.ts';
 import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 64 * 1024;
@@ -15,20 +16,6 @@ const READ_BYTES = 64 * 1024;
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
-
-/** Why a body could not be read, for the caller to answer. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-  /**
-   * `timeout`: nothing arrived for too long, or too little. `damaged`: the body is compressed, and cannot be inflated.
-   */
-  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
-
-  constructor(code: BodyError['code'], cause?: unknown) {
-    super(`body: ${code}`, { cause });
-    this.code = code;
-  }
-}
 
 export interface BodyLimits {
   readonly maxBytes: number;

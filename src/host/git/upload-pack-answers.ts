@@ -10,7 +10,8 @@ import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { readFetchSections } from '../../git/wire/protocol-v2.ts';
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { BodyError, chunksOf } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
+import { chunksOf } from '../../streams/body.ts';
 import { HostError } from '../../host-error.ts';
 import type { SmartHttp } from './smart-http.ts';
 

@@ -2,13 +2,16 @@
  * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
  * address of its page, which nobody else has, and which shows its state.
  */
-import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import type {
+  DelayedView,
+  DelayReason,
+  DelayWindow,
+  NewDelayedPush,
+} from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
-import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { type DelayedHashes, delayedHashesOf, type Pushed } from '../push-hashes.ts';
 import type { Place, PushSettings } from '../push-host.ts';
-import { type ClaimedUpdate, inProgress, type PushRun } from '../push-run.ts';
+import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -24,8 +27,6 @@ const LIFE_MS = 14 * 24 * HOUR_MS;
 const REST_MS = 2 * 24 * HOUR_MS;
 /** A push that waits only for limits and the code host. */
 const BUSY_LIFE_MS = 24 * HOUR_MS;
-/** The pause before the first attempt. */
-const BUSY_PAUSE_MS = 60_000;
 
 /** Why and when a push is published later. */
 export interface DelayPlan extends DelayWindow {
@@ -76,6 +77,17 @@ export function busyPlan(now: number): DelayPlan {
   return { reason: 'busy', from: now, to: now + BUSY_LIFE_MS };
 }
 
+type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
+
+async function delayedHashesOf({ host, store, target }: PushRun, pushed: Pushed): Promise<DelayedHashes> {
+  const { title, description, base, squash, draft, signOff, prHash } = pushed.options;
+  const { newId, refName } = pushed.taken.command;
+  const what = [host.nameOf(target), newId, refName, prHash];
+  const others = [title, description, base, squash, draft, signOff];
+  const hashOf = (parts: unknown[]): Promise<string> => store.hash('delayed', JSON.stringify(parts));
+  return { push: await hashOf(what), same: await hashOf([...what, ...others]) };
+}
+
 /**
  * The same push that waits already, or was published within the last day; null: there is none. Another delay moves it.
  */
@@ -102,7 +114,7 @@ async function again(
   } else if (state !== 'waiting') return null;
   const wantsMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
-  const isMoved = wantsMove && (await store.moveDelayed(name, { from, to, dueAt: randomMoment(from, to) }));
+  const isMoved = wantsMove && (await store.moveDelayed(name, { from, to }));
   if (wantsMove && !isMoved) throw notMoved(pageUrl);
   const { reason, waitsForReview, isBegun, ...window } =
     (isMoved && (await store.findDelayed(push))) || found;
@@ -169,7 +181,6 @@ export async function keep(
     const entryBytes = spool.byteLength;
     await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
     const delayed = {
-      name: newName(),
       reason,
       ...hashes,
       entryBytes,
@@ -177,7 +188,6 @@ export async function keep(
       keptAt: now,
       from,
       to,
-      dueAt: dueAt(plan, now),
       until,
     };
     const keptUntil = until + REST_MS;
@@ -227,16 +237,6 @@ async function settled(place: Place | null, reason: DelayReason): Promise<Wants 
 /** Whether limits refuse it, or the host asks to be left alone: nothing has been done, and it may wait. */
 export function isFull(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');
-}
-
-/** A secret moment. Null: when the operator has approved it. */
-function dueAt({ reason, from, to }: DelayPlan, now: number): number | null {
-  if (reason === 'review') return null;
-  return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
-}
-
-function newName(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
 export function withAdvice(refusal: Refusal): Refusal {

@@ -18,8 +18,7 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
-import type { Pushed } from '../push-hashes.ts';
-import type { PushRun } from '../push-run.ts';
+import type { Pushed, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';

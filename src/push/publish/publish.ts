@@ -14,7 +14,6 @@ import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
 import { findPullRequest } from '../judge/questions.ts';
-import { keyOf } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
@@ -22,9 +21,8 @@ import { findSameWork, sameWorkLines, tellSameWork, worksOf, proposedBefore } fr
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
-import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -218,7 +216,7 @@ async function tellDouble(run: PushRun, push: Publishable, prHash: string, same:
     await tellSameWork(run.reply, same, []);
     throw new Refusal('double', 'the commits are open already', lines);
   }
-  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
+  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await run.store.prKey(prHash)}`;
   await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 

@@ -29,7 +29,6 @@ import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts
 import type { Published } from '../../push/publish/publish.ts';
 import type { PushLimits } from '../../push/push-host.ts';
 import { inProgress, type PushRun } from '../../push/push-run.ts';
-import { countPush } from '../../push/reply/refusal.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -38,9 +37,9 @@ import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { pushRun } from './git-push.ts';
+import { openPush } from './open-push.ts';
 import { openPlace, reserve, suspended } from './push-limits.ts';
-import { pushHost } from './push-host.ts';
+import { countPush } from './push-store.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
 const KEY_DELAY_MS = 60_000;
@@ -169,7 +168,7 @@ function runOf(
   memory: MemoryHold,
   reply = new NotedReply(),
 ): PushRun {
-  return pushRun(c, pushHost(c, { memory }), delayedLimits(c, client, owed), reply, target);
+  return openPush(c, target, reply, { memory, limits: delayedLimits(c, client, owed) });
 }
 
 /** @throws Refusal if the lease is lost */

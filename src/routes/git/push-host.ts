@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
-import { tokenVariable } from '../../config/hosts.ts';
+import { recordName, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { utf8 } from '../../git/bytes.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
@@ -75,6 +75,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
   const secret = () => serviceSecret(c.env, config.identitySecret);
   return {
     hostKey: host.key,
+    nameOf: (repository) => recordName(host, repository).toLowerCase(),
     ...historyHostOf(c, memory, pushTransport(c, memory, repositories, timeoutMs)),
     repositories,
     connectAhead: (step) =>

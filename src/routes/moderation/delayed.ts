@@ -14,6 +14,7 @@ import {
   type DiscardReason,
   type SeenPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
+import { difference } from '../../edit/hunks.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../../forms/form-fields.ts';
@@ -32,8 +33,7 @@ import {
 } from '../../pages/delayed-review-page.ts';
 import type { Page } from '../../pages/layout.ts';
 import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
-import type { KeptPush } from '../../push/delay/kept-push.ts';
-import { type TextLimits, textsLeaving } from '../../push/delay/leaves.ts';
+import { type KeptPush, type TextLimits, textsLeaving } from '../../push/delay/kept-push.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { pushHost } from '../git/push-host.ts';
 import { gatherDelayedBytes, readDelayedPush, removeDelayed } from '../git/publish-delayed.ts';
@@ -248,6 +248,7 @@ async function changesIn(
       { commits: work.commits, ground: work.ground, pack },
       (request, maxBytes) => host.transport.readObjects(target, request, maxBytes),
       memory,
+      difference,
     );
   } catch (error) {
     c.var.logger.warn('the changes of a delayed push could not be read', { error });

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { BodyError } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
 import { bodyText, UNCOUNTED_BYTES } from '../../streams/request-body.ts';
 import { isCrossSite } from './cross-site.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
-import { BodyError } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
 import { bodyText } from '../../streams/request-body.ts';
 
 /** A password, or a page of check boxes. */

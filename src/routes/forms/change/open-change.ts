@@ -25,9 +25,8 @@ import {
   withdrawPage,
 } from '../../../pages/forms/pull-request-pages.ts';
 import { PR_HASH_PATTERN, pullRequestPath } from '../../../pr-hash.ts';
-import type { PushLimits, PushSettings } from '../../../push/push-host.ts';
 import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
-import { countPush, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply, type SameWork } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
@@ -35,9 +34,9 @@ import type { FormToken } from '../../../secret/form-token.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
 import { prKeyOf } from '../../../secret/pr-key.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
-import { pushRun } from '../../git/git-push.ts';
-import { pushHost } from '../../git/push-host.ts';
+import { openPush, type PushOpening } from '../../git/open-push.ts';
 import { pushLimits } from '../../git/push-limits.ts';
+import { countPush } from '../../git/push-store.ts';
 import { explanationOf, problem, type Refused, sentence } from '../../request/refused.ts';
 import { retryAfter } from '../../request/write-refusal.ts';
 import { answerForm, frameOf, placeOf, receiveForm, secretsOf, type SentForm } from '../form.ts';
@@ -74,34 +73,33 @@ export function pushChange(
   c: Context<AppEnv>,
   target: RepositoryName,
   { change, base, pushOptions }: FormPush,
-  names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
+  names: Pick<PushOpening, 'newPrHash'> = {},
 ): Promise<Pushed> {
   // `refusePush` has asked.
   const limits = { ...pushLimits(c), enter: async () => null };
   const command = { oldId: ZERO_OID, newId: change.tip, refName: `refs/for/${base}` };
-  return push(c, limits, target, { command, pushOptions, pack: change.pack, names });
+  return push(c, target, { command, pushOptions, pack: change.pack }, { ...names, limits });
 }
 
 interface Pushable {
   readonly command: { readonly oldId: Oid; readonly newId: Oid; readonly refName: string };
   readonly pushOptions: readonly string[];
   readonly pack: Uint8Array | null;
-  readonly names: Partial<Pick<PushSettings, 'newPrHash'>>;
 }
 
 /** Continues also if the person leaves, because it may be half done on the host. */
 function push(
   c: Context<AppEnv>,
-  limits: PushLimits,
   target: RepositoryName,
-  { command, pushOptions, pack, names }: Pushable,
+  { command, pushOptions, pack }: Pushable,
+  opening: PushOpening = {},
 ): Promise<Pushed> {
   const chunks = pack === null ? [] : [pack];
   const body = new ByteReader({ read: async () => chunks.pop() ?? null, cancel: async () => {} });
   const request: PushRequest = { kind: 'push', commandList: [command], capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();
-    const run = pushRun(c, pushHost(c), limits, reply, target, names);
+    const run = openPush(c, target, reply, opening);
     const arrival = await receive(run, request, body);
     const { outcome } = await conclude(run, arrival);
     // A retry is the same form, which finds the pull request by its name.
@@ -269,7 +267,7 @@ async function answerWithdrawal(
   if (prKey === '') return again(NO_KEY);
   const command = { oldId: ZERO_OID, newId: ZERO_OID, refName: 'refs/heads/main' };
   const pushOptions = [`pr-hash=${prHash}`, `pr-key=${prKey}`];
-  const { outcome } = await push(c, pushLimits(c), target, { command, pushOptions, pack: null, names: {} });
+  const { outcome } = await push(c, target, { command, pushOptions, pack: null });
   if (outcome.kind === 'withdrawn') return answerForm(c, withdrawnPage(form, outcome.withdrawn));
   return again(refusedPush(refusalOf(outcome)));
 }
