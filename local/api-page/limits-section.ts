@@ -17,8 +17,8 @@ const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
   ['new pull requests', PULL_REQUESTS],
   ['new pull requests of an IPv6 /48', SITE_PULL_REQUESTS],
   ['repositories that are forked for a push', FORKS],
-  ["requests to the operator's endpoints", FIXED_TRIES.admin],
-  ['rollbacks', FIXED_TRIES.rollback],
+  ["requests to the operator's endpoints", FIXED_TRIES.admin[0]],
+  ['rollbacks', FIXED_TRIES.rollback[0]],
 ];
 
 export function limitsSection(): Html {
@@ -47,7 +47,7 @@ export function limitsSection(): Html {
 }
 
 function openRow({ what, countedFor, variable }: OpenLimit): Html {
-  const named = countedFor === 'client' ? what : `${what}, for ${countedFor}`;
+  const named = countedFor === undefined ? what : `${what}, for ${countedFor}`;
   return row(named, `{{${variable}}}`, variable);
 }
 

@@ -31,64 +31,55 @@ export interface Use {
   readonly repository: string | null;
 }
 
-export interface Asker {
-  readonly by: string;
-  readonly repository: string | null;
+export interface Asker extends Omit<Use, 'at'> {
   /** They have commented on the thread before. */
   readonly takesPart: boolean;
 }
 
+const SHARED = ['account', 'repository', 'comments', 'thread', 'calls'] as const;
 /** `repository`: what is opened there; `comments`: those on all of its threads; `calls`: writes for which the host has calls. */
-export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread' | 'calls';
+export type SharedWindow = (typeof SHARED)[number];
+
+export const isShared = (kind: string): kind is SharedWindow => SHARED.some((one) => one === kind);
 
 /** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
 export function fairWait(
   window: SharedWindow,
   uses: readonly Use[],
   limits: readonly Limit[],
-  asker: Asker,
-  now: number,
-): Wait {
-  return longestWait(limits.map((limit) => waitUnder(limit, window, uses, asker, now)));
-}
-
-function waitUnder(
-  { most, withinMs }: Limit,
-  window: SharedWindow,
-  uses: readonly Use[],
   { by, repository, takesPart }: Asker,
   now: number,
 ): Wait {
-  const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
-  const wait = (of: readonly Use[], part: number): Wait =>
-    waitOf(
-      of.map(({ at }) => at),
-      { most: part, withinMs },
-      now,
-    );
-  const own = used.filter((use) => use.by === by);
-  const kept = Math.floor(most * KEPT_PART);
-  const isNew = own.length === 0;
-  const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
-  const open = most - kept + (takesPart && own.length < kept ? kept : isNew ? forNew : 0);
-  const free = wait(used, Math.ceil(most * FREE_PART));
-  /** Whoever has had more than a part waits until that is over, or the last third is. */
-  const partly = (of: readonly Use[], part: number): Wait => {
-    const its = wait(of, Math.max(1, Math.floor(part)));
-    return its.waitMs < free.waitMs ? its : free;
-  };
-  const fifth = most * REPOSITORY_PART;
-  /** By repository, in the account's window. */
-  const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
-  const hasFifth = (of: string | null): boolean =>
-    of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
-  // Whoever floods a repository that waits does not make the part of the others smaller.
-  const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
-  const networks = new Set(claims.map((use) => use.by));
-  const isAlone = claims.length === own.length;
-  return longestWait([
-    wait(used, open),
-    isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
-    takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
-  ]);
+  const waits = limits.map(({ most, withinMs }) => {
+    const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
+    const own = used.filter((use) => use.by === by);
+    const wait = (of: readonly Use[], part: number): Wait => {
+      const hits = of.map(({ at }) => at);
+      return waitOf(hits, { most: part, withinMs }, now);
+    };
+    const kept = Math.floor(most * KEPT_PART);
+    const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
+    const open = most - kept + (takesPart && own.length < kept ? kept : own.length === 0 ? forNew : 0);
+    const free = wait(used, Math.ceil(most * FREE_PART));
+    /** Whoever has had more than a part waits until that is over, or the last third is. */
+    const partly = (of: readonly Use[], part: number): Wait => {
+      const its = wait(of, Math.max(1, Math.floor(part)));
+      return its.waitMs < free.waitMs ? its : free;
+    };
+    const fifth = most * REPOSITORY_PART;
+    /** By repository, in the account's window. */
+    const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
+    const hasFifth = (of: string | null): boolean =>
+      of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
+    // Whoever floods a repository that waits does not make the part of the others smaller.
+    const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
+    const networks = new Set(claims.map((use) => use.by));
+    const isAlone = claims.length === own.length;
+    return longestWait([
+      wait(used, open),
+      isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
+      takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
+    ]);
+  });
+  return longestWait(waits);
 }

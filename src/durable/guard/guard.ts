@@ -9,8 +9,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
-import { ClientAttempts } from '../../limits/client-attempts.ts';
-import type { Limit, Wait } from '../../limits/sliding-window.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import {
   type AccountPlace,
   type Action,
@@ -47,6 +47,9 @@ export interface GuardStatus extends Suspension {
   readonly accountProblems: AccountProblems;
 }
 
+/** Pushes, for the longest time in which a limit may count them. */
+const attempts: ClientHits = new Recent({ most: 50_000, lifeMs: 24 * 60 * 60_000 });
+
 /** How long this client must wait, and whether everybody must. */
 export interface Admittance extends Wait {
   readonly panicMode: boolean;
@@ -54,7 +57,6 @@ export interface Admittance extends Wait {
 
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { push: new BurstDetector(PUSH_BURST), post: new BurstDetector(POST_BURST) };
-  readonly #attempts = new ClientAttempts();
   readonly #panic: PanicSwitch;
   readonly #tokens: ActionTokens;
   readonly #operator: Operator;
@@ -81,7 +83,7 @@ export class Guard extends DurableObject<Env> {
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     await this.#count('push', address, site, at);
-    const { waitMs, withinMs } = this.#attempts.hit(address, limits, at);
+    const { waitMs, withinMs } = hitBy(address, attempts, limits, at);
     return { panicMode: this.#panic.suspension.panicMode, waitMs, withinMs };
   }
 

@@ -9,7 +9,7 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
-import { EMPTY_WINDOW, hit, type Limit, type SlidingWindow } from '../../limits/sliding-window.ts';
+import { hit, type Limit } from '../../limits/sliding-window.ts';
 import { operatorService, publish } from '../../notify/ntfy.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
@@ -85,7 +85,7 @@ export class Operator {
   readonly #outbox: Outbox<WaitingAlert>;
   readonly #addresses = new WeakMap<WaitingAlert, string>();
   /** How often each kind was told, in this life of the object. */
-  readonly #windows = new Map<string, SlidingWindow>();
+  readonly #windows = new Map<string, readonly number[]>();
   #http: HttpClient | null = null;
 
   constructor(kv: SyncKvStorage, tokens: ActionTokens) {
@@ -258,9 +258,9 @@ export class Operator {
   }
 
   #count(kind: string, limit: Limit, now: number): number | null {
-    const after = hit(this.#windows.get(kind) ?? EMPTY_WINDOW, [limit], now);
-    this.#windows.set(kind, after.window);
-    return after.hit.allowed ? after.hit.attempts : null;
+    const { hits, wait } = hit(this.#windows.get(kind) ?? [], [limit], now);
+    this.#windows.set(kind, hits);
+    return wait.waitMs === 0 ? hits.length : null;
   }
 
   #save(): void {
