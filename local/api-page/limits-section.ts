@@ -4,7 +4,6 @@ import {
   FIXED_TRIES,
   FORKS,
   OPEN_LIMITS,
-  type OpenLimit,
   PULL_REQUESTS,
   SITE_PULL_REQUESTS,
 } from '../../src/limits/limits.ts';
@@ -46,8 +45,8 @@ export function limitsSection(): Html {
   </section>`;
 }
 
-function openRow({ what, countedFor, variable }: OpenLimit): Html {
-  const named = countedFor === undefined ? what : `${what}, for ${countedFor}`;
+function openRow({ what, countedFor, variable }: (typeof OPEN_LIMITS)[keyof typeof OPEN_LIMITS]): Html {
+  const named = countedFor === null ? what : `${what}, for ${countedFor}`;
   return row(named, `{{${variable}}}`, variable);
 }
 

@@ -1,9 +1,7 @@
 /**
  * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one connection usually gets a /64.
- * Of an onion service's clients, each circuit, if Tor tells the circuits.
- *
- * The address is taken from the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`). It is used
- * only for counting and hashing, and never stored.
+ * Of an onion service's clients, each circuit, if Tor tells the circuits. The address is in the one header that the
+ * platform sets and a client cannot (`CLIENT_IP_HEADER`). It is only counted and hashed, and never stored.
  */
 import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
 
@@ -36,23 +34,15 @@ export function clientIn(network: string, secret: string): Client {
   return { network, hash: hash.bind(null, network), site, siteHash: hash.bind(null, site) };
 }
 
-/** Names a client among today's windows: days cannot be matched, and at midnight (UTC) everybody begins anew. */
-export function windowKey(client: Client): string {
-  return client.hash('window', today());
+/** Names a client, or its site, among today's windows: days cannot be matched, and at midnight (UTC) all begin anew. */
+export function windowKey(client: Client, isOfSite: boolean): string {
+  const today = new Date().toISOString().slice(0, 10);
+  return isOfSite ? client.siteHash('window', today) : client.hash('window', today);
 }
-
-/** Of all clients of an IPv6 /48 together; of any other client its own. */
-export function siteWindowKey(client: Client): string {
-  return client.siteHash('window', today());
-}
-
-const today = (): string => new Date().toISOString().slice(0, 10);
 
 /**
  * The network of the client that sent `request`, in one spelling: `192.0.2.1`, `2001:db8:0:1::/64`, a circuit such as
- * `fc00:dead:beef:4dad:0:0:0:2a`, or `unknown`.
- * @param headerName of the header that holds the address. Without it, workerd's own word for the peer of the connection
- *   counts: on one machine there may be no proxy in front.
+ * `fc00:dead:beef:4dad:0:0:0:2a`, or `unknown`. Without the header, the peer of the connection, as workerd names it.
  */
 export function clientNetwork(request: Request, headerName: string): string {
   const claimed = request.headers.get(headerName) ?? peerOf(request);
@@ -61,7 +51,7 @@ export function clientNetwork(request: Request, headerName: string): string {
 
 /** Whether the header that the operator has named gives no address: then all clients may count as one. */
 export function lacksAddress(request: Request, headerName: string): boolean {
-  // On one machine there may be no proxy in front that sets the usual one.
+  // On one machine, no proxy need set the usual one.
   const isMissed = !request.headers.has(headerName) && headerName !== DEFAULT_CLIENT_IP_HEADER;
   return isMissed || clientNetwork(request, headerName) === UNKNOWN;
 }

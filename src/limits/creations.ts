@@ -6,7 +6,7 @@
  * Pure. A row counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
  */
 import { isWithin } from '../isolate/clock.ts';
-import { type Asker, fairWait, isShared, type Use } from './fairness.ts';
+import { type Asker, fairWait, type Use } from './fairness.ts';
 import { longestOf, longestWait, type Wait, waitOf } from './sliding-window.ts';
 import {
   type AccountWait,
@@ -56,21 +56,14 @@ export class Creations {
   reserve(id: string, wants: Wants, now: number): Reserved {
     const needed = this.#needed(wants, now);
     if (needed.length === 0) return { id: null, windows: [], full: [] };
-    const { by, repository } = wants;
     const lives = needed.map((window) => [windowName(window), longestOf(window.limits)] as const);
-    const row = {
-      at: now,
-      by,
-      repository,
-      windows: Object.fromEntries(lives),
-      push: wants.push?.key ?? null,
-    };
+    const { by, repository, push } = wants;
+    const row = { at: now, by, repository, windows: Object.fromEntries(lives), push: push?.key ?? null };
     this.rows.set(id, row);
     this.#index(row);
     for (const [name] of lives) this.#refused.delete(name);
-    const full = needed
-      .filter(isOfOneNetwork)
-      .map((window) => ({ ...this.#holders(window, now), ...this.#wait(window, wants, now) }));
+    const its = needed.filter(isOfOneNetwork);
+    const full = its.map((window) => ({ ...this.#holders(window, now), ...this.#wait(window, wants, now) }));
     return { id, windows: lives.map(([name]) => name), full: full.filter(({ waitMs }) => waitMs > 0) };
   }
 
@@ -130,7 +123,8 @@ export class Creations {
   #wait(window: WantedWindow, asker: Asker, now: number): Wait {
     const uses = this.uses(windowName(window), now);
     const { kind, limits } = window;
-    if (isShared(kind)) return fairWait(kind, uses, limits, asker, now);
+    if (kind === 'account' || kind === 'repository' || kind === 'comments' || kind === 'thread')
+      return fairWait(kind, uses, limits, asker, now);
     const hits = uses.map(({ at }) => at);
     return longestWait(limits.map((limit) => waitOf(hits, limit, now)));
   }
@@ -141,9 +135,7 @@ export class Creations {
 }
 
 /** It counts the pull requests of one network; what is refused there may be an attack. */
-function isOfOneNetwork({ kind }: WantedWindow): boolean {
-  return kind === 'address' || kind === 'prefix';
-}
+const isOfOneNetwork = ({ kind }: WantedWindow): boolean => kind === 'address' || kind === 'prefix';
 
 function namesOf({ windows, push }: Creation): readonly string[] {
   return [...Object.keys(windows), ...(push === null ? [] : [pushName(push)])];

@@ -6,9 +6,9 @@
  * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to the
  * others.
  *
- * The last tenth is kept, also from a network that is alone: of what may be opened in a repository for networks that
- * have opened nothing there; of the others, a third for networks that have had nothing, and all for people who have
- * taken part in the thread before, as long as they have had less than that tenth.
+ * The last tenth is kept, also from a network that is alone: in a repository, for networks that have opened nothing
+ * there; elsewhere a third of it for networks that have had nothing, and all of it for people who have taken part in the
+ * thread before, until they have had as much.
  *
  * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
  * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).
@@ -36,11 +36,8 @@ export interface Asker extends Omit<Use, 'at'> {
   readonly takesPart: boolean;
 }
 
-const SHARED = ['account', 'repository', 'comments', 'thread', 'calls'] as const;
 /** `repository`: what is opened there; `comments`: those on all of its threads; `calls`: writes for which the host has calls. */
-export type SharedWindow = (typeof SHARED)[number];
-
-export const isShared = (kind: string): kind is SharedWindow => SHARED.some((one) => one === kind);
+export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread' | 'calls';
 
 /** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
 export function fairWait(

@@ -32,25 +32,18 @@ export const FIXED_TRIES = {
   rollback: [{ most: 5, withinMs: MINUTE_MS }],
 } as const satisfies Record<string, readonly Limit[]>;
 
-export interface OpenLimit {
-  readonly variable: `LIMIT_${string}`;
-  /** In the form of the variable. */
-  readonly usual: string;
-  /** What is counted, for /docs and for the answer that refuses it. */
-  readonly what: string;
-  /** Who has it together; without it, each client has its own. */
-  readonly countedFor?: typeof SITE | typeof ALL | 'the bot account';
-  /** The longest window that can be set; without it, a day. */
-  readonly longestHours?: number;
-}
-
-function open<const V extends OpenLimit['variable']>(
+/**
+ * @param usual in the form of the variable. @param what is counted, for /docs and for the answer that refuses it.
+ * @param countedFor who has it together; null: each client has its own. @param longestHours of a window that can be set.
+ */
+function open<const V extends `LIMIT_${string}`>(
   variable: V,
   usual: string,
   what: string,
-  more: Pick<OpenLimit, 'countedFor' | 'longestHours'> = {},
+  countedFor: typeof SITE | typeof ALL | 'the bot account' | null = null,
+  longestHours = 24,
 ) {
-  return { variable, usual, what, ...more };
+  return { variable, usual, what, countedFor, longestHours };
 }
 
 /** Left open by the contract. */
@@ -58,11 +51,9 @@ export const OPEN_LIMITS = {
   /** Nobody types one comment a second for a minute, nor 240 in an hour; a script does. */
   comments: open('LIMIT_COMMENTS', '60/1m,240/1h', 'comments and issues'),
   /** A busy day of a large project has fewer. A repository may lower this and the next one in its `.gitveil.yml`. */
-  target: open('LIMIT_TARGET', '100/1h', 'pull requests and issues opened in one repository', {
-    countedFor: ALL,
-  }),
+  target: open('LIMIT_TARGET', '100/1h', 'pull requests and issues opened in one repository', ALL),
   /** A heated discussion has four comments a minute. */
-  thread: open('LIMIT_THREAD', '240/1h', 'comments on one thread', { countedFor: ALL }),
+  thread: open('LIMIT_THREAD', '240/1h', 'comments on one thread', ALL),
   /** Updates are not limited otherwise, and each costs the service and the code host work. */
   pushes: open('LIMIT_PUSHES', '60/1m', 'pushes'),
   /** Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. */
@@ -70,17 +61,20 @@ export const OPEN_LIMITS = {
   /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */
   lookUps: open('LIMIT_LOOKUPS', '60/1m', 'look-ups of unknown hashes'),
   /** Over all pseudonyms: six reports delete all comments of a pseudonym. */
-  reports: open('LIMIT_REPORTS', '30/1h', 'reports and appeals', { countedFor: SITE }),
+  reports: open('LIMIT_REPORTS', '30/1h', 'reports and appeals', SITE),
   /** Whatever asks the host in the bot's name: a tenth of what GitHub allows an account. A push causes some five. */
-  calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', { countedFor: SITE, longestHours: 1 }),
+  calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', SITE, 1),
   /**
    * GitHub's for an account (docs of GitHub, "Rate limits for the REST API", "About secondary rate limits"). Going beyond
    * them can cost the account. Who waits first when little is left: fairness.ts.
    */
-  creations: open('LIMIT_CREATIONS', '80/1m,500/1h', 'new comments, issues and pull requests', {
-    countedFor: 'the bot account',
-    longestHours: 1,
-  }),
+  creations: open(
+    'LIMIT_CREATIONS',
+    '80/1m,500/1h',
+    'new comments, issues and pull requests',
+    'the bot account',
+    1,
+  ),
 };
 
 export type OpenLimitName = keyof typeof OPEN_LIMITS;
@@ -92,6 +86,6 @@ export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
 
 /** Whether all networks of an IPv6 /48 are counted together. */
 export function isOfSite(name: TriedName): boolean {
-  const limits: Partial<Record<TriedName, OpenLimit>> = OPEN_LIMITS;
+  const limits: Partial<Record<TriedName, { readonly countedFor: string | null }>> = OPEN_LIMITS;
   return name === 'siteAdmin' || limits[name]?.countedFor === SITE;
 }

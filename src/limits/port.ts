@@ -9,7 +9,7 @@
 import { isAhead } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
-import { type Client, siteWindowKey, windowKey } from './client.ts';
+import { type Client, windowKey } from './client.ts';
 import { FIXED_TRIES, isOfSite, type OpenLimits, type TriedName } from './limits.ts';
 import {
   type ClientHits,
@@ -53,8 +53,8 @@ interface LimitsSetup {
 
 /** Why something is not reserved. `unknown`: the account's object cannot be asked. */
 export type Refused = { readonly kind: 'wait' } & (
-  | ({ readonly pauseMs: number } & AccountWait)
-  | ({ readonly for: 'unknown'; readonly full: null; readonly error: string } & Wait)
+  | (AccountWait & { readonly pauseMs: number })
+  | (Wait & { readonly for: 'unknown'; readonly full: null; readonly error: string })
 );
 
 /** Something may be created, and counts from now on. */
@@ -72,7 +72,6 @@ export interface Grant {
 const CALLS_BATCH = 20;
 /** Of its calls, while few are left: ten networks must not spend all of them. */
 const SCARCE_PART = 1 / 5;
-const UNKNOWN: Wait = { waitMs: 60_000, withinMs: 60_000 };
 
 /** `until` when, in milliseconds since 1970, by client and limit. */
 const refused = new Recent<Ending>({ most: 10_000 });
@@ -84,12 +83,12 @@ const untold = new Recent<number>({ most: 10_000 });
 /**
  * The windows of networks that have no room for another pull request: their pushes reach neither the host, nor the
  * account, and few of them the guard. Room may be released in another isolate, so this is believed for a minute.
- * `holders`: the pushes that count there. `isTold`: the account has refused one for it.
  */
-const full = new Recent<Ending & Pick<FullWindow, 'holders'> & { readonly isTold: boolean }>({
-  most: 10_000,
-  lifeMs: 60_000,
-});
+const full = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
+interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
+  /** The account has refused a push for it. */
+  readonly isTold: boolean;
+}
 
 const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
 type Ending = Readonly<ReturnType<typeof ending>>;
@@ -99,7 +98,7 @@ export async function reserve(account: AccountPort, wants: Wants, logger: Logger
   try {
     const answer = await account.reserve(wants);
     if (answer.kind === 'granted') return granted(account, answer, logger);
-    if (answer.full !== null) noteFull(answer.full, answer, true);
+    if (answer.full !== null) noteFull(answer.full, answer, wants.push);
     return answer;
   } catch (error) {
     if (wants.windows.length > 0) return unknown(error);
@@ -125,8 +124,7 @@ export class Limits {
     const known = await this.known(name);
     if (known.waitMs > 0) return known;
     const key = await this.#key(name);
-    const wait = await this.#setup.windows(key).hit(key, name, this.of(name), isAttempt);
-    return this.remember(name, wait);
+    return this.remember(name, await this.#setup.windows(key).hit(key, name, this.of(name), isAttempt));
   }
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
@@ -170,8 +168,8 @@ export class Limits {
       const more = 1 + (untold.get(key) ?? 0);
       untold.set(key, more % CALLS_BATCH);
       if (more < CALLS_BATCH) return NO_WAIT;
-      const told = await this.#setup.windows(key).hit(key, 'calls', partOf(limits, 1 / CALLS_BATCH));
-      return this.remember('calls', told);
+      const batches = partOf(limits, 1 / CALLS_BATCH);
+      return this.remember('calls', await this.#setup.windows(key).hit(key, 'calls', batches));
     });
   }
 
@@ -201,7 +199,7 @@ export class Limits {
     if (known?.isTold) return { kind: 'wait', pauseMs: 0, full: null, ...known };
     try {
       const refusal = await this.#setup.account().refusal(wants, isAttempt);
-      if (refusal?.full && isAttempt) noteFull(refusal.full, refusal, true);
+      if (refusal?.full && isAttempt) noteFull(refusal.full, refusal, wants.push);
       return refusal && { kind: 'wait', pauseMs: 0, ...refusal };
     } catch (error) {
       return unknown(error);
@@ -210,8 +208,7 @@ export class Limits {
 
   /** Names the client, or all that are counted with it. */
   async #key(name: TriedName): Promise<string> {
-    const client = await this.#setup.client();
-    return isOfSite(name) ? siteWindowKey(client) : windowKey(client);
+    return windowKey(await this.#setup.client(), isOfSite(name));
   }
 
   /** For what only reads: if a limit cannot be checked, the request passes. */
@@ -230,31 +227,33 @@ function granted(
   { id, windows, full: filled, pauseMs }: Reserved & { readonly pauseMs: number },
   logger: Logger,
 ): Grant {
-  let left = id;
   // Whoever has been given the last room needs no call to be refused.
-  for (const window of filled) noteFull(window, window, false);
+  for (const window of filled) noteFull(window, window);
   return {
     kind: 'grant',
     pauseMs,
     covers: (window) => windows.includes(windowName(window)),
     async release() {
-      const back = left;
-      left = null;
-      if (back === null) return;
+      if (id === null) return;
       const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
-      await account.release(back).catch(failed);
+      await account.release(id).catch(failed);
       // Until the account has heard of it, it may have said that there is no room.
       for (const name of windows) full.delete(name);
     },
   };
 }
 
-function noteFull({ name, holders }: FullWindow, wait: Wait, isTold: boolean): void {
-  full.set(name, { ...ending(wait), holders, isTold });
+/** @param refused the push that the account has refused for it; none: it was given the last room. */
+function noteFull(window: FullWindow, wait: Wait, refused?: Wants['push']): void {
+  const isTold = refused !== undefined;
+  const known = (isTold ? full.get(window.name) : null) ?? window;
+  // Whoever was answered before opens another one, which does not count there.
+  const holders = refused?.isAnother ? known.holders.filter((key) => key !== refused.key) : known.holders;
+  full.set(window.name, { ...ending(wait), holders, isTold });
 }
 
 function unknown(error: unknown): Refused {
-  return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
+  return { kind: 'wait', for: 'unknown', full: null, error: String(error), waitMs: 60_000, withinMs: 60_000 };
 }
 
 function partOf(limits: readonly Limit[], part: number): readonly Limit[] {

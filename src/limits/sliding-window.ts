@@ -6,7 +6,6 @@ import { isWithin } from '../isolate/clock.ts';
 import type { Recent } from '../isolate/recent.ts';
 
 const MINUTE_MS = 60_000;
-const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 
 export interface Limit {
   readonly most: number;
@@ -28,7 +27,7 @@ export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
  * The exact one says when somebody who shares the address did something.
  */
 export function toldMs({ waitMs, withinMs }: Wait): number {
-  const unitMs = withinMs >= 4 * QUARTER_HOUR_MS ? QUARTER_HOUR_MS : MINUTE_MS;
+  const unitMs = withinMs >= 60 * MINUTE_MS ? 15 * MINUTE_MS : MINUTE_MS;
   return Math.ceil(waitMs / unitMs) * unitMs;
 }
 

@@ -56,14 +56,14 @@ export interface Reserved {
 export interface AccountWait extends Wait {
   readonly for: WindowKind | 'calls';
   /** Where the window is one of pull requests of one network. */
-  readonly full: RefusedAttempt | null;
-}
-
-interface RefusedAttempt extends FullWindow {
-  /** Those that count, and the pushes that were refused since; 0: this one was not counted. */
-  readonly attempts: number;
-  /** True: alert the operator now, and not again for an hour. */
-  readonly isAlertDue: boolean;
+  readonly full:
+    | null
+    | (FullWindow & {
+        /** Those that count, and the pushes that were refused since; 0: this one was not counted. */
+        readonly attempts: number;
+        /** True: alert the operator now, and not again for an hour. */
+        readonly isAlertDue: boolean;
+      });
 }
 
 /** `pauseMs`: how long the host is to be left alone; 0: it is not. */
@@ -71,7 +71,7 @@ export type ReserveAnswer = { readonly pauseMs: number } & (
   ({ readonly kind: 'granted' } & Reserved) | ({ readonly kind: 'wait' } & AccountWait)
 );
 
-/** It is about to ask the host for something; else it only keeps room for later. */
+/** It is about to ask the host for something, and does not only keep room for later. */
 export function writesNow({ windows }: Wants): boolean {
   return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
 }

@@ -9,7 +9,7 @@ import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
-import { type Client, siteWindowKey } from '../../limits/client.ts';
+import { type Client, windowKey } from '../../limits/client.ts';
 import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type ClientHits, hitBy, type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
@@ -55,7 +55,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const full = opening && limits.knownFull(opening);
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
-        if (known !== null || (refusal !== null && !mustBeTold(siteWindowKey(pusher))))
+        if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
           return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
         const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), site);
