@@ -34,8 +34,7 @@ import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { siteWindowKey } from '../../limits/client.ts';
-import { clientOf } from '../request/client.ts';
-import { memoryFor } from '../request/held-memory.ts';
+import { clientOf, memoryFor } from '../request/client.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
