@@ -32,8 +32,7 @@ import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { siteWindowKey } from '../../limits/client.ts';
-import { clientOf } from '../request/client.ts';
-import { memoryFor } from '../request/held-memory.ts';
+import { clientOf, memoryFor } from '../request/client.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** Only the Git side: refs and history of public repositories. */
