@@ -35,6 +35,8 @@ function repository(files: Readonly<Record<string, string | Uint8Array | null>>)
 const read = (files: Parameters<typeof repository>[0], login = async () => 'Gitveil-Bot') =>
   readCommunityFiles(repository(files), 'github', login);
 
+const nobody = () => Promise.reject(new Error('nobody asks'));
+
 const standing = async (list: string | Uint8Array | null) => {
   const { standing: found } = await read({ 'VOUCHED.td': list });
   return found && { kind: found.kind, reason: found.reason };
@@ -100,9 +102,6 @@ describe('a list of vouched accounts', () => {
     expect((await read(both)).standing).toMatchObject({ kind: 'vouched', path: 'VOUCHED.td' });
     const one = { '.github/VOUCHED.td': '-gitveil-bot' };
     expect((await read(one)).standing).toMatchObject({ kind: 'denounced', path: '.github/VOUCHED.td' });
-    const nobody = async () => {
-      throw new Error('nobody asks');
-    };
     expect(await read({ 'README.md': '' }, nobody)).toEqual(NO_FILES);
     expect((await read(one, nobody)).standing).toMatchObject({ kind: 'unreadable' });
   });
