@@ -112,9 +112,10 @@ export function questionsOf(
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be. */
-    note: (...lines: string[]) => reply.note(...lines),
-    noteSame: reply.noteSame.bind(reply),
+    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
+    noteFirst: (...lines: string[]) => reply.note(...lines),
+    note: (...lines: string[]) => run.note(...lines),
+    reply,
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
