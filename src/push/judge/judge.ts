@@ -26,7 +26,7 @@ import { type Base, baseOfWork, bornUpstream, branchOf, chooseBase } from './des
 import { borrowedLines } from './borrowed.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
-import { warningOfNames } from './names/message-names.ts';
+import { warningOfNames } from './names/messages.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
 import { findNamed, openPlace } from './place.ts';
 import type { Place, Questions, Upstream } from './questions.ts';

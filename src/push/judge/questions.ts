@@ -9,7 +9,6 @@ import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { readBases } from '../../upstream/delta-bases.ts';
 import { hasSubmodules } from '../../upstream/submodules.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
@@ -26,9 +25,8 @@ import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
-import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
-import { submoduleLines } from './submodules.ts';
+import { readBases, readUpstreamFiles, submoduleLines } from './reads.ts';
 
 /** What a clone of it shows. */
 export interface Upstream {

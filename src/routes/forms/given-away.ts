@@ -2,9 +2,8 @@
 import { newAddresses } from '../../edit/addresses.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
-import { Findings } from '../../push/judge/names/findings.ts';
+import { Findings, searchedLine } from '../../push/judge/names/findings.ts';
 import { remarksOn } from '../../push/judge/names/remarks.ts';
-import { searchedLine } from '../../push/judge/names/report.ts';
 import type { FormFields } from '../../forms/form-fields.ts';
 import { MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import type { GivenAway } from '../../pages/forms/change-pages.ts';
