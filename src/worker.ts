@@ -22,7 +22,6 @@ import { delayedPage } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
 import { frontPage } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
-import { hostAddresses } from './routes/forms/host-addresses.ts';
 import { delayedPublisher } from './routes/git/publish-delayed.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
@@ -88,7 +87,6 @@ app.route('/', status);
 app.route('/', admin);
 app.route('/', delayedReview);
 app.route('/', forms);
-app.route('/', hostAddresses);
 
 app.notFound(unmatched(app));
 

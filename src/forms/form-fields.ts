@@ -1,4 +1,8 @@
-/** The fields of a form as browsers send it (URL Standard, application/x-www-form-urlencoded). Pure. */
+/** What a form holds, as browsers send it (URL Standard, application/x-www-form-urlencoded), and its secrets. Pure. */
+import { fullName, type RepositoryName } from '../repository-name.ts';
+import type { FormToken } from '../secret/form-token.ts';
+import { keyedHash } from '../secret/keyed-hash.ts';
+import { base32, TOKEN_BYTES } from '../secret/user-token.ts';
 
 export type FormFields = ReadonlyMap<string, string>;
 
@@ -13,30 +17,78 @@ export function parseFormFields(text: string): FormFields | null {
   const fields = new Map<string, string>();
   const pairs = text.split('&', MAX_FIELDS + 1);
   if (pairs.length > MAX_FIELDS) return null;
-  for (const pair of pairs) {
+  for (const pair of pairs.filter((each) => each !== '')) {
     const equals = pair.indexOf('=');
-    if (equals < 1) {
-      if (pair === '') continue;
+    if (equals < 1) return null;
+    try {
+      const name = decoded(pair.slice(0, equals));
+      const value = decoded(pair.slice(equals + 1));
+      if (!fields.has(name)) fields.set(name, value);
+    } catch {
       return null;
     }
-    const name = decoded(pair.slice(0, equals));
-    const value = decoded(pair.slice(equals + 1));
-    if (name === null || value === null) return null;
-    if (!fields.has(name)) fields.set(name, value);
   }
   return fields;
 }
 
-/** Unlike URLSearchParams, this does not replace what is not UTF-8. */
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return null;
-  }
+/** Unlike URLSearchParams, this does not replace what is not UTF-8. @throws URIError */
+function decoded(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
 /** Browsers send every line end of a text field as CR LF. */
 export function withPlainLineEnds(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
+}
+
+/** 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret can know them. */
+export type FormSecrets = (purpose: 'name' | 'hash' | 'user-token') => string;
+
+/**
+ * Secrets that are derived from a form and not random. So a form that is sent twice, by a double click or from the
+ * browser's history, is recognised and gets the same answer; and one that was corrected has others.
+ * @param typed what the person has typed.
+ */
+export function formSecrets(
+  secret: string,
+  { text: token }: Pick<FormToken, 'text'>,
+  typed: readonly string[],
+): FormSecrets {
+  const form = JSON.stringify([token, ...typed]);
+  return (purpose) => keyedHash(secret, 'form', `${purpose} ${form}`);
+}
+
+/** Of an author who has none yet. */
+export function userTokenOf(secrets: FormSecrets): string {
+  return base32(Buffer.from(secrets('user-token'), 'hex').subarray(0, TOKEN_BYTES));
+}
+
+export type NamedThread =
+  | { readonly kind: 'thread'; readonly number: number }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+const NUMBER = /^#?([1-9]\d{0,14})$/;
+const KIND = /^(?:issues|pulls?)$/;
+
+const invalid = (problem: string): NamedThread => ({ kind: 'invalid', problem });
+
+/** The issue or pull request that someone names: its number, or its address as they paste it. @param webUrl of the code host. */
+export function parseThreadText(text: string, repository: RepositoryName, webUrl: string): NamedThread {
+  const typed = text.trim();
+  const number = NUMBER.exec(typed)?.[1];
+  if (number !== undefined) return { kind: 'thread', number: Number(number) };
+  const [path = ''] = typed.replace(/^https?:\/\//, '').split(/[?#]/, 1);
+  const [host = '', owner = '', name = '', kind = '', posted = ''] = path.split('/');
+  if (!KIND.test(kind) || !/^[1-9]\d{0,14}$/.test(posted)) {
+    return invalid('Write the number of the issue or pull request, such as 12, or paste its address.');
+  }
+  const ownHost = new URL(webUrl).host;
+  if (host.toLowerCase() !== ownHost.toLowerCase()) {
+    return invalid(`This address is not on ${ownHost}. Paste the address of an issue or pull request there.`);
+  }
+  if (`${owner}/${name}`.toLowerCase() !== fullName(repository).toLowerCase()) {
+    const full = fullName(repository);
+    return invalid(`This address belongs to another repository than ${full}. Open its page first.`);
+  }
+  return { kind: 'thread', number: Number(posted) };
 }

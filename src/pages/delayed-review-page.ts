@@ -1,7 +1,12 @@
 /** /admin/delayed: what waits, as it would be public, and what the operator may do with it. Without script. */
 import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
-import { DISCARD_REASONS, type ListedPush, type SeenPush } from '../durable/delayed-pushes/delayed-push.ts';
+import {
+  bytesOf,
+  type DelayedPush,
+  DISCARD_REASONS,
+  type SeenPush,
+} from '../durable/delayed-pushes/delayed-push.ts';
 import type { ChangedFile, Changes } from '../push/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/leaves.ts';
@@ -10,6 +15,11 @@ import { differenceTable } from './forms/difference.ts';
 import { hidden, problemNotice, secretField } from './forms/parts.ts';
 import { type Html, type Page, unlistedPage } from './layout.ts';
 import { exactText } from './visible-text.ts';
+
+type ListedPush = Pick<
+  DelayedPush,
+  'name' | 'reason' | 'spool' | 'commits' | 'keptAt' | 'from' | 'to' | 'dueAt'
+>;
 
 export interface ReviewedPush {
   readonly listed: ListedPush;
@@ -88,7 +98,7 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
     ${pushes.map((push, at) => listItem(push, at))}
     <section class="card" aria-labelledby="decide">
       <h2 id="decide">Those that you have chosen</h2>
-      ${decisionButtons(pushes.some(({ listed: { waitsForReview } }) => waitsForReview))}
+      ${decisionButtons(pushes.some(({ listed: { dueAt } }) => dueAt === null))}
     </section>
   </form>`;
   return page(
@@ -122,7 +132,7 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
         <h2 id="decide">Decide</h2>
         <form method="post" action="${REVIEW_PATH}">
           ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })}
-          ${decisionButtons(push.listed.waitsForReview)}
+          ${decisionButtons(push.listed.dueAt === null)}
         </form>
       </section>`,
   );
@@ -172,7 +182,7 @@ function listItem(push: ReviewedPush, at: number): Html {
 }
 
 function factsOf({ listed, author, repository, texts }: ReviewedPush): Html {
-  const { keptAt, bytes, commits } = listed;
+  const { keptAt, commits } = listed;
   return html`<dl class="facts">
     ${
       texts === null || repository === null
@@ -186,12 +196,12 @@ function factsOf({ listed, author, repository, texts }: ReviewedPush): Html {
           ${texts.isDraft ? fact('Opened as', 'a draft') : ''}`
     }
     ${fact('Author', author)} ${fact('Waits since', minuteOf(keptAt))} ${fact('Waits for', waitsFor(listed))}
-    ${fact('Size', `${commits === 1 ? '1 commit' : `${commits.toLocaleString('en')} commits`}, ${bytes.toLocaleString('en')} bytes`)}
+    ${fact('Size', `${commits === 1 ? '1 commit' : `${commits.toLocaleString('en')} commits`}, ${bytesOf(listed).toLocaleString('en')} bytes`)}
   </dl>`;
 }
 
-function waitsFor({ waitsForReview, reason, from, to }: ListedPush): string {
-  if (waitsForReview) return 'you';
+function waitsFor({ dueAt, reason, from, to }: ListedPush): string {
+  if (dueAt === null) return 'you';
   return reason === 'busy' ? 'room' : `its time, between ${minuteOf(from)} and ${minuteOf(to)}`;
 }
 

@@ -99,7 +99,9 @@ describe('a delayed push', () => {
       for (const each of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
         const database = new DatabaseSync(join(folder, each));
         // What stands there is taken for the version.
-        database.exec('UPDATE delayed SET entry_bytes = entry_bytes + 1');
+        database.exec(
+          "UPDATE delayed SET value = json_set(value, '$.entryBytes', (value ->> 'entryBytes') + 1)",
+        );
         database.close();
       }
     });

@@ -44,21 +44,6 @@ describe('an address of the host', () => {
   });
 });
 
-it('an address with a branch whose name has slashes leads to the file', async () => {
-  const upstream = await bed.createUpstream();
-  await upstream.grow({ branch: 'fix/gate/hinge', from: 'main' });
-  const remote = `/v1/gh/${upstream.fullName}`;
-  for (const [address, path] of [
-    ['/blob/fix/gate/hinge/docs/a.md', 'docs%2Fa.md'],
-    ['/src/branch/fix/gate/hinge/a.md', 'a.md'],
-    ['/blob/fix/gate/docs/a.md', 'gate%2Fdocs%2Fa.md'],
-    ['/blob/v1/docs/a.md', 'docs%2Fa.md'],
-  ]) {
-    const answer = await fetch(`${bed.service.url}${remote}${address}`, { redirect: 'manual' });
-    expect(answer.headers.get('Location')).toBe(`${remote}/change?path=${path}`);
-  }
-});
-
 describe('a link that fills in an issue', () => {
   it('opens it with title, text and labels', async () => {
     const upstream = await bed.createUpstream();

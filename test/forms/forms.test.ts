@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFormFields } from '../../src/forms/form-fields.ts';
 import { FORM_LIFE_MS, newFormToken, readFormToken } from '../../src/secret/form-token.ts';
-import { parseThreadText } from '../../src/forms/thread-text.ts';
+import { parseThreadText } from '../../src/forms/form-fields.ts';
 import { runs } from '../support/runs.ts';
 
 const SECRET = 'a secret of more than thirty-two characters';

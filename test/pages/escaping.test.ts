@@ -75,16 +75,13 @@ const shown = (text: string) => ({ text, missing: 1 });
 const reviewed = (text: string) => ({
   listed: {
     name: text,
-    host: text,
     reason: 'delay' as const,
     spool: { attempt: text, rowEnds: [] },
-    entryBytes: 1,
-    bytes: 2,
     commits: 1,
     keptAt: 0,
     from: 0,
     to: 0,
-    waitsForReview: true,
+    dueAt: null,
   },
   author: text,
   repository: text,
@@ -213,7 +210,6 @@ const PAGES: readonly ((text: string) => Page)[] = [
     delayedPage({
       view: {
         name: text,
-        host: text,
         reason: 'delay',
         state: 'waiting',
         same: text,

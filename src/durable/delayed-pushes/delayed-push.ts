@@ -1,14 +1,12 @@
 /** What is known of a delayed push without its key. All times are milliseconds since 1970. */
 import type { KeptSpool } from '../../spool/spool.ts';
+import type { PushIntent } from '../pending-push/pending-push.ts';
 
 /** `delay`: for a chosen time. `busy`: until the limits and the code host have room. `review`: until the operator has seen it. */
 export type DelayReason = 'delay' | 'busy' | 'review';
 
 /** `failed`: it cannot be published. `discarded`: by the operator, or because nobody has reviewed it in time. */
 export type DelayState = 'waiting' | 'published' | 'failed' | 'given-up' | 'discarded';
-
-/** Where its spool is. The key is elsewhere, in KV. */
-export type DelayedSpool = Omit<KeptSpool, 'key'>;
 
 /** When it is published: at a moment between the two. */
 export interface DelayWindow {
@@ -28,35 +26,39 @@ export interface NewDelayedPush extends DelayWindow {
   readonly same: string;
   /** A random name of the client that pushes, for a day. */
   readonly client: string;
-  readonly spool: DelayedSpool;
+  /** Its key is elsewhere, in KV. */
+  readonly spool: Omit<KeptSpool, 'key'>;
   /** How many bytes of the spool are entries; what was judged lies behind them. */
   readonly entryBytes: number;
   readonly commits: number;
   readonly keptAt: number;
-  /** Drawn in the window, and told nobody. Null: the operator has not published it yet. */
+  /** Drawn in the window, and told nobody. Null: it waits for the operator. */
   readonly dueAt: number | null;
-  /** Until when it waits at most. */
+  /** Until when it waits at most; of one that has ended, until when its page is there. */
   readonly until: number;
 }
 
-/** What its page and the same push again may know. When it has ended, the window is 0, and `same` is empty after a day. */
-export interface DelayedView extends Pick<
-  NewDelayedPush,
-  'name' | 'host' | 'reason' | 'same' | 'from' | 'to' | 'until'
-> {
+/** As it is stored. Of one that has ended, only its end is left, and for a day the hashes by which it is found. */
+export interface DelayedPush extends Omit<NewDelayedPush, 'push' | 'same' | 'client'> {
+  readonly push: string | null;
+  readonly same: string | null;
+  readonly client: string | null;
   readonly state: DelayState;
-  /** Whether the operator has to see it yet. */
-  readonly waitsForReview: boolean;
-  /** Its person wants it no more. What is public of it could not be removed yet. */
-  readonly isGivenUp: boolean;
-  /** Or removed, if it is given up. */
-  readonly isBeingPublished: boolean;
-  /** Somebody has begun to publish it: part of it may be public. */
-  readonly isBegun: boolean;
   /** Why it ended, or how it was published, and what to do; while it waits: why it could not be published yet. */
   readonly said: readonly string[];
+  /** How often it was tried in vain. */
+  readonly failures: number;
+  /** The operator has seen it. */
+  readonly isApproved: boolean;
+  /** Its person wants it no more. What is public of it could not be removed yet. */
+  readonly isGivenUp: boolean;
+  /** What the first attempt to publish it has decided, and every later one uses again. Null: nobody has begun. */
+  readonly intent: PushIntent | null;
   /** Null: it is not published. */
   readonly published: PublishedAs | null;
+  /** Who publishes or removes it now; null: nobody. */
+  readonly lease: string | null;
+  readonly leaseUntil: number;
 }
 
 /** The pull request that it has opened or updated. */
@@ -68,59 +70,39 @@ export interface PublishedAs {
    * the hash may push an update.
    */
   readonly isKeyShown: boolean;
-  /** What the person should know of it, in sentences. They are stored as what the push says. */
-  readonly notes?: readonly string[];
 }
 
-/** What the first attempt to publish has decided, and every later one uses again. */
-export interface DelayedIntent {
-  readonly prHash: string;
-  /** Seconds since 1970: the date of its commits. */
-  readonly committedAt: number;
+/** What its page and the same push again may know. When it has ended, the window is 0. */
+export interface DelayedView extends Pick<
+  DelayedPush,
+  'name' | 'reason' | 'same' | 'from' | 'to' | 'until' | 'state' | 'isGivenUp' | 'said' | 'published'
+> {
+  /** Whether the operator has to see it yet. */
+  readonly waitsForReview: boolean;
+  /** Or removed, if it is given up. */
+  readonly isBeingPublished: boolean;
+  /** Somebody has begun to publish it: part of it may be public. */
+  readonly isBegun: boolean;
 }
+
+/** A step of publishing may take this long without a sign of life. */
+export const LEASE_MS = 5 * 60_000;
 
 export interface Lease {
   readonly name: string;
   readonly lease: string;
 }
 
-/** What publishing it needs. */
-export interface LeasedPush extends Pick<
-  NewDelayedPush,
-  'name' | 'host' | 'client' | 'reason' | 'spool' | 'entryBytes'
-> {
-  /** The operator has seen it. */
-  readonly isApproved: boolean;
-  /** How often it was tried before. */
-  readonly failures: number;
-  /** Null: nobody has begun to publish it. */
-  readonly intent: DelayedIntent | null;
-}
-
-/** One that waits, as far as the operator can know it without its key. */
-export interface ListedPush extends Pick<
-  NewDelayedPush,
-  'name' | 'host' | 'reason' | 'spool' | 'entryBytes' | 'commits' | 'keptAt' | 'from' | 'to'
-> {
-  readonly waitsForReview: boolean;
-  /** Of its spool. */
-  readonly bytes: number;
-}
+export type LeasedPush = DelayedPush & Lease;
 
 /** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
-export interface BegunPush {
-  readonly kind: 'begun';
-  readonly lease: Lease;
-  readonly intent: DelayedIntent;
-  /** The key of the code host. */
-  readonly host: string;
-}
+export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
 /**
  * `done`: it has ended, and nothing of it was public. `busy`: somebody publishes it now. `unknown`: it does not wait, or
  * not as it was seen.
  */
-export type EndedEarly = { readonly kind: 'done' } | BegunPush | 'busy' | 'unknown';
+export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 /** Which push the operator has seen. @property attempt names its spool. */
 export interface SeenPush {
@@ -165,3 +147,8 @@ export const DISCARD_REASONS = {
   other: 'It does not fit what this service is for.',
 } as const;
 export type DiscardReason = keyof typeof DISCARD_REASONS;
+
+/** Of its spool. */
+export function bytesOf({ spool }: Pick<DelayedPush, 'spool'>): number {
+  return spool.rowEnds.at(-1) ?? 0;
+}

@@ -15,10 +15,12 @@ import { randomMoment } from '../../secret/random-moment.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
+import type { PushIntent } from '../pending-push/pending-push.ts';
 import {
   type BegunPush,
+  bytesOf,
   type DelayedCounts,
-  type DelayedIntent,
+  type DelayedPush,
   type DelayedView,
   type DelayFailure,
   type DelayState,
@@ -27,24 +29,15 @@ import {
   type DiscardReason,
   type EndedEarly,
   type Lease,
+  LEASE_MS,
   type LeasedPush,
-  type ListedPush,
   type NewDelayedPush,
   type PublishedAs,
   ROLLED_BACK,
   type SeenPush,
 } from './delayed-push.ts';
-import {
-  DelayedRows,
-  intentOf,
-  isLeased,
-  LEASE_MS,
-  leasedOf,
-  listedOf,
-  type Row,
-  viewOf,
-} from './delayed-rows.ts';
-import { pick, SPACING_MS, type Waiting } from './schedule.ts';
+import { DelayedRows } from './delayed-rows.ts';
+import { pick, SPACING_MS } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
 import { shred } from './shred.ts';
 
@@ -69,6 +62,8 @@ const UNSEEN = [
 const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
 /** Of one that somebody has begun to publish. */
 const LEFT = 'Look at the code host first: part of it may be there already.';
+
+type Ended = Exclude<DelayState, 'waiting'>;
 
 /** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
 export interface Claimed {
@@ -114,10 +109,10 @@ export class DelayedPushes extends DurableObject<Env> {
     const same = this.#rows.find(push.push);
     if (same?.state === 'waiting') return { kind: 'found', view: viewOf(same, now) };
     if (!this.#rows.hasRoom(push, mostBytes)) return { kind: 'full' };
-    this.#rows.add(push, this.#aheadMs());
+    const row = this.#rows.add(push, this.#aheadMs());
     this.#storeTime();
     await this.#wake();
-    return { kind: 'kept', view: viewOf(this.#rows.get(push.name)!, now) };
+    return { kind: 'kept', view: viewOf(row, now) };
   }
 
   /**
@@ -129,14 +124,14 @@ export class DelayedPushes extends DurableObject<Env> {
     const ahead = this.#aheadMs();
     if (row === undefined || isLeased(row, this.#now()) || row.isGivenUp || to + ahead > row.until)
       return false;
-    this.#rows.update(
-      name,
-      `from_at = ?, to_at = ?, due_at = CASE WHEN due_at IS NULL THEN NULL ELSE ? END,
-      reason = CASE reason WHEN 'busy' THEN 'delay' ELSE reason END, said = '[]'`,
-      from + ahead,
-      to + ahead,
-      dueAt + ahead,
-    );
+    this.#rows.put({
+      ...row,
+      from: from + ahead,
+      to: to + ahead,
+      dueAt: row.dueAt === null ? null : dueAt + ahead,
+      reason: row.reason === 'busy' ? 'delay' : row.reason,
+      said: [],
+    });
     return true;
   }
 
@@ -150,8 +145,7 @@ export class DelayedPushes extends DurableObject<Env> {
     if (isLeased(row, now)) return 'busy';
     if (row.dueAt === null) return 'review';
     if (wasTried(row) && !isDue(row.dueAt, now)) return 'tried';
-    this.#rows.update(name, 'due_at = min(due_at, ?)', now);
-    return this.#lease(row);
+    return leaseOf(this.#lease({ ...row, dueAt: Math.min(row.dueAt, now) }));
   }
 
   /** Its person wants it no more. One that somebody has begun to publish is leased, and ends with `ended`. */
@@ -167,14 +161,13 @@ export class DelayedPushes extends DurableObject<Env> {
     if (!this.#rows.isWaiting) return { leases: [], nextAt: null };
     const now = Math.max(triggeredAt, this.#now());
     this.#storeTime();
-    const waiting = this.#rows.select(`state = 'waiting' AND (lease IS NOT NULL OR due_at IS NOT NULL)`);
+    const waiting = this.#rows.select(`state = 'waiting'`);
     const running = waiting.filter((row) => isLeased(row, now));
-    const due = waiting.flatMap((row): (Row & Waiting)[] => {
+    const due = waiting.filter((row) => {
       const { dueAt } = row;
-      if (dueAt === null || isLeased(row, now)) return [];
+      if (dueAt === null || isLeased(row, now)) return false;
       // The pause after a failure may be counted from a time to which the clock had jumped by mistake.
-      if (dueAt > now && !(wasTried(row) && isDue(dueAt, now))) return [];
-      return [{ ...row, dueAt, client: row.client ?? row.name }];
+      return dueAt <= now || (wasTried(row) && isDue(dueAt, now));
     });
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
     const picked = pick(due, { running, spacedUntil }, now);
@@ -184,21 +177,21 @@ export class DelayedPushes extends DurableObject<Env> {
     const later = waiting.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []));
     const isSpaced = due.length > 0 && spacedUntil > now;
     return {
-      leases: picked.map((row) => this.#lease(row)),
+      leases: picked.map((row) => leaseOf(this.#lease(row))),
       nextAt: earliest(...later, isSpaced ? spacedUntil : null),
     };
   }
 
   /** Null if the lease is not good any more. */
   async open(lease: Lease): Promise<LeasedPush | null> {
-    const row = this.#leased(lease);
-    return row === undefined ? null : leasedOf(row);
+    return this.#leased(lease) ?? null;
   }
 
   /** It is still at work. False: it has lost the lease, and must stop. */
   async renew(lease: Lease): Promise<boolean> {
-    if (this.#leased(lease) === undefined) return false;
-    this.#rows.update(lease.name, 'lease_until = ?', this.#now() + LEASE_MS);
+    const row = this.#leased(lease);
+    if (row === undefined) return false;
+    this.#rows.put({ ...row, leaseUntil: this.#now() + LEASE_MS });
     return true;
   }
 
@@ -206,33 +199,31 @@ export class DelayedPushes extends DurableObject<Env> {
    * Before the first byte of it becomes public.
    * @returns what the first attempt has decided; null: the lease is lost, and nothing may be published.
    */
-  async begin(lease: Lease, intent: DelayedIntent): Promise<DelayedIntent | null> {
-    const row = this.#leased(lease);
-    if (row === undefined) return null;
-    return intentOf(row) ?? this.rebind(lease, intent);
+  async begin(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
+    return this.#leased(lease)?.intent ?? this.rebind(lease, intent);
   }
 
   /** Decides anew. @returns null: as for `begin`. */
-  async rebind(lease: Lease, intent: DelayedIntent): Promise<DelayedIntent | null> {
-    if (this.#leased(lease) === undefined) return null;
-    this.#rows.update(lease.name, 'intent = ?', JSON.stringify(intent));
+  async rebind(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
+    const row = this.#leased(lease);
+    if (row === undefined) return null;
+    this.#rows.put({ ...row, intent });
     return intent;
   }
 
-  /** False: the lease is lost, and somebody else decides what becomes of its pull request. */
-  async published(lease: Lease, as: PublishedAs): Promise<boolean> {
+  /**
+   * It is published, or what was to be removed is gone from the code host. False: the lease is lost, and somebody else
+   * decides what becomes of its pull request.
+   */
+  async ended(
+    lease: Lease,
+    state: Ended,
+    said: readonly string[],
+    published: PublishedAs | null = null,
+  ): Promise<boolean> {
     const row = this.#leased(lease);
     if (row === undefined) return false;
-    const { notes = [], ...published } = as;
-    await this.#end(row, 'published', notes, published);
-    return true;
-  }
-
-  /** One that was to be removed is gone from the code host. False: the lease is lost. */
-  async ended(lease: Lease, state: 'given-up' | 'discarded', said: readonly string[]): Promise<boolean> {
-    const row = this.#leased(lease);
-    if (row === undefined) return false;
-    await this.#end(row, state, said);
+    await this.#end(row, state, said, published);
     return true;
   }
 
@@ -242,32 +233,29 @@ export class DelayedPushes extends DurableObject<Env> {
     if (row === undefined) return;
     if (failure.kind === 'final') return this.#end(row, 'failed', [...failure.said, ...leftOf(row)]);
     if (failure.kind === 'review') return this.#stop([row]);
-    this.#rows.update(
-      row.name,
-      `said = ?, failures = failures + ?, due_at = CASE WHEN due_at IS NULL THEN NULL ELSE ? END, lease = NULL`,
-      JSON.stringify(failure.said),
-      Number(failure.counts),
-      dueAgainAt(row.failures, Math.max(now, this.#now()), failure.askedMs),
-    );
+    const dueAt = dueAgainAt(row.failures, Math.max(now, this.#now()), failure.askedMs);
+    this.#rows.put({
+      ...row,
+      said: failure.said,
+      failures: row.failures + Number(failure.counts),
+      dueAt: row.dueAt === null ? null : dueAt,
+      lease: null,
+    });
   }
 
   /**
    * Everything that waits: first what waits for the operator, and then the oldest.
    * @param skip how many to leave out. @returns `waiting`: how many there are in all.
    */
-  async list(
-    skip: number,
-    most: number,
-  ): Promise<{ readonly pushes: readonly ListedPush[]; readonly waiting: number }> {
-    const order = 'ORDER BY due_at IS NOT NULL, kept_at, name LIMIT ? OFFSET ?';
-    const rows = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
-    return { pushes: rows.map(listedOf), waiting: this.#rows.countWaiting() };
+  async list(skip: number, most: number): Promise<{ pushes: readonly DelayedPush[]; waiting: number }> {
+    const order = 'ORDER BY dueAt IS NOT NULL, keptAt, name LIMIT ? OFFSET ?';
+    const pushes = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
+    return { pushes, waiting: this.#rows.countWaiting() };
   }
 
   /** Null: it does not wait. */
-  async listed(name: string): Promise<ListedPush | null> {
-    const row = this.#waiting(name);
-    return row === undefined ? null : listedOf(row);
+  async listed(name: string): Promise<DelayedPush | null> {
+    return this.#waiting(name) ?? null;
   }
 
   /**
@@ -276,17 +264,12 @@ export class DelayedPushes extends DurableObject<Env> {
    */
   async approve({ name, attempt }: SeenPush): Promise<boolean> {
     const row = this.#waiting(name);
-    if (row === undefined || row.attempt !== attempt || row.dueAt !== null || row.isGivenUp) return false;
+    if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)
+      return false;
     const now = this.#believed();
     const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
-    this.#rows.update(
-      name,
-      `due_at = ?, from_at = ?, to_at = ?, until = max(until, ?), said = '[]', is_approved = 1`,
-      randomMoment(from, to),
-      from,
-      to,
-      to + DAY_MS,
-    );
+    const until = Math.max(row.until, to + DAY_MS);
+    this.#rows.put({ ...row, dueAt: randomMoment(from, to), from, to, until, said: [], isApproved: true });
     return true;
   }
 
@@ -294,7 +277,7 @@ export class DelayedPushes extends DurableObject<Env> {
   async discard({ name, attempt }: SeenPush, reason: DiscardReason): Promise<EndedEarly> {
     const row = this.#waiting(name);
     const why = `The operator of this service has not published it. ${DISCARD_REASONS[reason]}`;
-    return this.#endEarly(row?.attempt === attempt ? row : undefined, 'discarded', [why]);
+    return this.#endEarly(row?.spool.attempt === attempt ? row : undefined, 'discarded', [why]);
   }
 
   /**
@@ -312,19 +295,15 @@ export class DelayedPushes extends DurableObject<Env> {
   async discardSince(since: number): Promise<readonly BegunPush[]> {
     await this.stopSince(since);
     const now = this.#now();
-    return this.#keptSince(since).flatMap((row): BegunPush[] => {
-      const intent = intentOf(row);
-      if (intent === null || isLeased(row, now)) return [];
-      return [{ kind: 'begun', lease: this.#lease(row), intent, host: row.host }];
-    });
+    const begun = this.#keptSince(since).filter((row) => row.intent !== null && !isLeased(row, now));
+    return begun.map((row) => this.#lease(row) as BegunPush);
   }
 
   /** Before a downgrade: all that waits for a time is due now. Answers what still waits. */
   async drain(): Promise<DelayedCounts> {
     const now = this.#now();
-    for (const { name } of this.#rows.select(`state = 'waiting' AND due_at > ?`, now)) {
-      this.#rows.update(name, 'due_at = ?', now);
-    }
+    for (const row of this.#rows.select(`state = 'waiting' AND dueAt > ?`, now))
+      this.#rows.put({ ...row, dueAt: now });
     return this.counts();
   }
 
@@ -334,7 +313,7 @@ export class DelayedPushes extends DurableObject<Env> {
     for (const row of this.#rows.select(`state = 'waiting'`)) {
       const reason = row.reason === 'review' ? 'delay' : row.reason;
       waiting[row.dueAt === null ? 'review' : reason] += 1;
-      bytes += row.bytes;
+      bytes += bytesOf(row);
       oldestAt = Math.min(oldestAt ?? row.keptAt, row.keptAt);
     }
     return { waiting, bytes, oldestAt };
@@ -349,7 +328,7 @@ export class DelayedPushes extends DurableObject<Env> {
         const left = leftOf(row);
         if (row.isGivenUp) await this.#end(row, 'given-up', ['You have given it up.', ...left]);
         else if (row.dueAt === null) await this.#end(row, 'discarded', [...UNSEEN, ...left]);
-        else await this.#end(row, 'failed', [...(JSON.parse(row.said) as string[]), ...EXPIRED, ...left]);
+        else await this.#end(row, 'failed', [...row.said, ...EXPIRED, ...left]);
       }
     }
     await this.#wake();
@@ -397,64 +376,65 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
-  #stop(rows: readonly Row[]): void {
-    for (const { name } of rows) this.#rows.update(name, `due_at = NULL, said = '[]', lease = NULL`);
+  #stop(rows: readonly DelayedPush[]): void {
+    for (const row of rows) this.#rows.put({ ...row, dueAt: null, said: [], lease: null });
     if (rows.every(({ dueAt }) => dueAt === null)) return;
     const told = this.counts().then(({ waiting }) => guardOf(this.env).toReview(waiting.review));
     this.ctx.waitUntil(told.catch(() => {}));
   }
 
-  #keptSince(since: number): Row[] {
-    return this.#rows.select(`state = 'waiting' AND kept_at >= ?`, since + this.#aheadMs());
+  #keptSince(since: number): DelayedPush[] {
+    return this.#rows.select(`state = 'waiting' AND keptAt >= ?`, since + this.#aheadMs());
   }
 
-  #waiting(name: string): Row | undefined {
+  #waiting(name: string): DelayedPush | undefined {
     const row = this.#rows.get(name);
     return row?.state === 'waiting' ? row : undefined;
   }
 
   /** One that has expired is good until somebody else gets one. */
-  #leased({ name, lease }: Lease): Row | undefined {
+  #leased({ name, lease }: Lease): LeasedPush | undefined {
     const row = this.#waiting(name);
-    return row !== undefined && row.lease !== null && isSameSecret(row.lease, lease) ? row : undefined;
+    return row !== undefined && row.lease !== null && isSameSecret(row.lease, lease)
+      ? { ...row, lease: row.lease }
+      : undefined;
   }
 
   /** A lease that is still there belongs to a process that died. */
-  #lease({ name }: Pick<Row, 'name'>): Lease {
+  #lease(row: DelayedPush): LeasedPush {
     const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
-    const changes = 'failures = failures + (lease IS NOT NULL), lease = ?, lease_until = ?';
-    this.#rows.update(name, changes, lease, this.#now() + LEASE_MS);
-    return { name, lease };
+    const failures = row.failures + Number(row.lease !== null);
+    const leased = { ...row, failures, lease, leaseUntil: this.#now() + LEASE_MS };
+    this.#rows.put(leased);
+    return leased;
   }
 
   /** @param row undefined: it does not wait. */
   async #endEarly(
-    row: Row | undefined,
+    row: DelayedPush | undefined,
     state: 'given-up' | 'discarded',
     said: readonly string[],
   ): Promise<EndedEarly> {
     if (row === undefined) return 'unknown';
     if (isLeased(row, this.#now())) return 'busy';
-    const intent = intentOf(row);
-    if (intent !== null) {
+    if (row.intent !== null) {
       // Whoever removes it may die: it must not be published then.
-      const changes = `due_at = NULL, said = '[]', is_given_up = max(is_given_up, ?)`;
-      this.#rows.update(row.name, changes, Number(state === 'given-up'));
-      return { kind: 'begun', lease: this.#lease(row), intent, host: row.host };
+      const isGivenUp = row.isGivenUp || state === 'given-up';
+      return this.#lease({ ...row, dueAt: null, said: [], isGivenUp }) as BegunPush;
     }
     await this.#end(row, state, said);
-    return { kind: 'done' };
+    return 'done';
   }
 
   async #end(
-    row: Row,
-    state: Exclude<DelayState, 'waiting'>,
+    row: DelayedPush,
+    state: Ended,
     said: readonly string[],
     published: PublishedAs | null = null,
   ): Promise<void> {
-    this.#rows.end(row.name, state, said, published, this.#now());
+    this.#rows.end(row, { state, said, published }, this.#now());
     // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.
-    this.ctx.waitUntil(shred(this.env, row.attempt).catch(() => {}));
+    this.ctx.waitUntil(shred(this.env, row.spool.attempt).catch(() => {}));
     await this.#wake();
   }
 
@@ -483,13 +463,31 @@ export class DelayedPushes extends DurableObject<Env> {
     });
     const erased = keepOnly(storage, kept, null);
     this.#rows.create();
-    for (const row of ended) this.#rows.restore(row);
+    for (const row of ended) this.#rows.put(row);
     if (ended.length === 0) [this.#seen, this.#storedAt] = [null, 0];
     await erased;
   }
 }
 
 /** While it waits for a time: whether the service has tried to publish it, so that the time is the end of a pause. */
-const wasTried = ({ said }: Pick<Row, 'said'>): boolean => said !== '[]';
+const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
 
-const leftOf = ({ intent }: Pick<Row, 'intent'>): string[] => (intent === null ? [] : [LEFT]);
+const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
+
+const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
+
+/** @param now by the clock of the object. A lease from a time to which that had jumped by mistake is none. */
+function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
+  return lease !== null && now < leaseUntil && leaseUntil <= now + LEASE_MS;
+}
+
+function viewOf(row: DelayedPush, now: number): DelayedView {
+  const { name, reason, same, from, to, until, state, isGivenUp, said, published } = row;
+  const told = { name, reason, same, from, to, until, state, isGivenUp, said, published };
+  return {
+    ...told,
+    waitsForReview: state === 'waiting' && row.dueAt === null,
+    isBeingPublished: isLeased(row, now),
+    isBegun: row.intent !== null,
+  };
+}

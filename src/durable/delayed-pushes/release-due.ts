@@ -21,18 +21,6 @@ export function releaseSeal(secret: string, { name, lease }: Lease): string {
   return keyedHash(secret, 'release', `${name} ${lease}`);
 }
 
-/** How one has ended. */
-export interface ReleaseAnswer {
-  /** Others would fail as well now. */
-  readonly stop: boolean;
-}
-
-export interface ReleaseRequest extends Lease {
-  readonly seal: string;
-  /** Milliseconds since 1970, by the clock of the cron trigger. */
-  readonly now: number;
-}
-
 /** @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. */
 export async function releaseDue(env: Env, config: Config, triggeredAt: number): Promise<void> {
   const startedAt = Date.now();
@@ -52,19 +40,18 @@ export async function releaseDue(env: Env, config: Config, triggeredAt: number):
 
 /**
  * Answers whether to stop. Never rejects: a push whose lease stays is tried again when that has expired.
- * @param now as `ReleaseRequest` has it.
+ * @param now milliseconds since 1970, by the clock of the cron trigger.
  */
 export async function releaseOne(env: Env, config: Config, lease: Lease, now: number): Promise<boolean> {
   try {
     const secret = await serviceSecret(env, config.identitySecret);
-    const request: ReleaseRequest = { ...lease, now, seal: releaseSeal(secret, lease) };
     // The binding looks at the path only; what is published may name the rest.
     const answer = await env.SELF.fetch(config.serviceUrl + RELEASE_PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(request),
+      body: JSON.stringify({ ...lease, now, seal: releaseSeal(secret, lease) }),
     });
-    return !answer.ok || (await answer.json<ReleaseAnswer>()).stop;
+    return !answer.ok || (await answer.json<{ stop: boolean }>()).stop;
   } catch (error) {
     loggerOf(config).error('a delayed push could not be published', { error });
     return true;

@@ -5,7 +5,7 @@
  * time, few are published one after the other with a minute or two in between, so that two of them do not look like one
  * person's; where many are due, a crowd hides them, and the spacing would only delay them.
  */
-import type { NewDelayedPush } from './delayed-push.ts';
+import { bytesOf, type DelayedPush } from './delayed-push.ts';
 
 /** Being published at once, of all runs of the scheduled handler together. A live push finds room beside them. */
 export const MOST_AT_ONCE = 3;
@@ -17,22 +17,18 @@ const FEW = 5;
 /** Between two of them: at least this long, and at most twice as long. */
 export const SPACING_MS = 60_000;
 
-export interface Waiting extends Pick<NewDelayedPush, 'name' | 'client' | 'reason' | 'commits'> {
-  readonly bytes: number;
-  /** Milliseconds since 1970. */
-  readonly dueAt: number;
-}
+type Waiting = Pick<DelayedPush, 'name' | 'client' | 'reason' | 'commits' | 'spool' | 'dueAt'>;
 
 export interface Room {
   /** Those that are being published. */
-  readonly running: readonly Pick<Waiting, 'bytes' | 'commits'>[];
+  readonly running: readonly Pick<Waiting, 'spool' | 'commits'>[];
   /** When the next one may come that waits for a time; milliseconds since 1970. */
   readonly spacedUntil: number;
 }
 
 /** @param due what is due, in any order. */
-export function pick(due: readonly Waiting[], { running, spacedUntil }: Room, now: number): Waiting[] {
-  const picked: Waiting[] = [];
+export function pick<T extends Waiting>(due: readonly T[], { running, spacedUntil }: Room, now: number): T[] {
+  const picked: T[] = [];
   const isFew = due.filter(({ reason }) => reason === 'delay').length <= FEW;
   // A clock that was set back must not stop them.
   let isSpaced = isFew && now < spacedUntil && spacedUntil - now <= 2 * SPACING_MS;
@@ -41,8 +37,8 @@ export function pick(due: readonly Waiting[], { running, spacedUntil }: Room, no
     const fits =
       all.length === 0 ||
       (all.length < MOST_AT_ONCE &&
-        sum(all, 'bytes') + each.bytes <= MOST_BYTES_AT_ONCE &&
-        sum(all, 'commits') + each.commits <= MOST_COMMITS_AT_ONCE);
+        sum([...all, each].map(bytesOf)) <= MOST_BYTES_AT_ONCE &&
+        sum([...all, each].map(({ commits }) => commits)) <= MOST_COMMITS_AT_ONCE);
     // Nobody passes one that waits for room: it would wait for ever.
     if (!fits) break;
     if (each.reason === 'delay') {
@@ -54,19 +50,21 @@ export function pick(due: readonly Waiting[], { running, spacedUntil }: Room, no
   return picked;
 }
 
-function inTurn(due: readonly Waiting[]): Waiting[] {
+/** What has lost its client's name is a client of its own. */
+function inTurn<T extends Waiting>(due: readonly T[]): T[] {
   const seen = new Map<string, number>();
   return due
-    .toSorted((a, b) => a.dueAt - b.dueAt)
+    .toSorted((a, b) => Number(a.dueAt) - Number(b.dueAt))
     .map((each) => {
-      const turn = seen.get(each.client) ?? 0;
-      seen.set(each.client, turn + 1);
+      const client = each.client ?? each.name;
+      const turn = seen.get(client) ?? 0;
+      seen.set(client, turn + 1);
       return { each, turn };
     })
     .toSorted((a, b) => a.turn - b.turn)
     .map(({ each }) => each);
 }
 
-function sum(all: Room['running'], what: 'bytes' | 'commits'): number {
-  return all.reduce((total, each) => total + each[what], 0);
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }

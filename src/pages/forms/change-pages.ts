@@ -8,6 +8,8 @@ import { differenceTable } from './difference.ts';
 import { changeLink } from './folder-page.ts';
 import {
   checkBox,
+  type FormFrame,
+  formPage,
   hidden,
   keyField,
   MAX_TITLE,
@@ -20,7 +22,6 @@ import {
   textField,
   timeField,
 } from './parts.ts';
-import { type FormFrame, formPage } from './form-page.ts';
 
 /** What the form of a change holds. Without a `prHash`, it is a new pull request. */
 export interface ChangeFields extends PullRequestKey {

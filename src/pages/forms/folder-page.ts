@@ -3,8 +3,7 @@ import { html } from 'hono/html';
 import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
-import { type FormFrame, formPage } from './form-page.ts';
-import { hidden, problemNotice, queryField } from './parts.ts';
+import { type FormFrame, formPage, hidden, problemNotice, queryField } from './parts.ts';
 
 export interface ListedEntry {
   readonly kind: EntryKind;

@@ -4,8 +4,9 @@ import { farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import NEXT_HTML from '../fragments/next.html';
 import { filled, type Html, type Page } from '../layout.ts';
 import { type SameChange, sameNotice } from './change-pages.ts';
-import { type FormFrame, formPage } from './form-page.ts';
 import {
+  type FormFrame,
+  formPage,
   hidden,
   keyField,
   problemNotice,
@@ -60,16 +61,11 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
   );
 }
 
-export interface DelayedChange {
-  /** Why and until when. */
-  readonly sentence: string;
-  /** Of the delayed push. */
-  readonly page: string;
-}
-
+/** @param sentence why and until when. @param page of the delayed push. */
 export function changeDelayedPage(
   frame: Pick<FormFrame, 'repository' | 'home'>,
-  { sentence, page }: DelayedChange,
+  sentence: string,
+  page: string,
 ): Page {
   return formPage(
     'Your change waits',

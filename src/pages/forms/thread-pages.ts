@@ -6,8 +6,9 @@ import type { Html, Page } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import { visibleText } from '../visible-text.ts';
 import { addressNotice, type GivenAway, remarksCard } from './change-pages.ts';
-import { type FormFrame, formPage } from './form-page.ts';
 import {
+  type FormFrame,
+  formPage,
   hidden,
   MAX_TITLE,
   nameField,
@@ -175,7 +176,7 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string, gi
       <section class="card" aria-labelledby="shown">
         <h2 id="shown">Your reply</h2>
         ${asItStands(text)}
-        <p class="soft small after-commands">The karma in the last line is that of the moment of posting.</p>
+        <p class="soft small after-commands">The last line will show your karma at the moment of posting.</p>
       </section>
       ${remarksCard(given)}
       <form method="post" action="${action}">

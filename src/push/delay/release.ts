@@ -3,7 +3,8 @@
  * was left out: what the place says, and what may have changed since: its rules, the branches and commits that the work
  * is based on, the pull request that it updates. What the push is stays as it was judged.
  */
-import type { DelayFailure, DelayedIntent } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
@@ -41,9 +42,9 @@ export interface Releasing extends Pick<Publication, 'spool' | 'place'> {
   /** As `Resumed` has it. */
   readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
-  readonly begin: (proposed: DelayedIntent) => Promise<DelayedIntent>;
+  readonly begin: (proposed: PushIntent) => Promise<PushIntent>;
   /** As `Resumed` has it. */
-  readonly keepTo: (intent: DelayedIntent) => Promise<void>;
+  readonly keepTo: (intent: PushIntent) => Promise<void>;
 }
 
 /** @throws Refusal, HostError `busy` */

@@ -2,18 +2,23 @@
  * Contributions from a browser: forms below the path of a remote. They work without script and cookies, also in Tor
  * Browser's safest mode. The paths lie beside those of the JSON endpoints, whose answers pages of other sites may read.
  */
-import { Hono } from 'hono';
-import type { AppEnv } from '../../env.ts';
-import { onRepositoryPage } from '../request/repository.ts';
+import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { SEND_AGAIN } from './form-answer.ts';
-import { sendIssueForm, showIssueForm } from './issue-form.ts';
-import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM, WITHDRAW_FORM } from './paths.ts';
+import {
+  CHANGE_FORM,
+  ISSUE_FORM,
+  onRepositoryPage,
+  remotePath,
+  REPLY_FORM,
+  WITHDRAW_FORM,
+} from '../request/repository.ts';
+import { sendWithdrawal, showWithdrawal } from './change/open-change.ts';
 import { sendChange } from './change/send-change.ts';
 import { showChange } from './change/show-change.ts';
-import { sendWithdrawal, showWithdrawal } from './change/withdraw-form.ts';
-import { sendReplyForm, showReplyForm } from './reply-form.ts';
+import { SEND_AGAIN } from './form.ts';
+import { sendIssueForm, sendReplyForm, showIssueForm, showReplyForm } from './thread-forms.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
 
@@ -28,6 +33,25 @@ forms.get(CHANGE_FORM, onRepositoryPage(showChange));
 forms.post(CHANGE_FORM, onRepositoryPage(sendChange));
 forms.get(WITHDRAW_FORM, onRepositoryPage(showWithdrawal));
 forms.post(WITHDRAW_FORM, onRepositoryPage(sendWithdrawal));
+
+// A page of the code host, by its own path behind the path of a remote: who replaces only the host's name in an address
+// gets to the form for it.
+const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, string>) =>
+  onRepositoryPage((c, target) => {
+    const query = new URLSearchParams(queryOf(c)).toString();
+    return c.redirect(`${remotePath(c.var.host, target)}${form}${query === '' ? '' : `?${query}`}`, 302);
+  });
+const toIssue = leadTo(ISSUE_FORM, (c) => c.req.query());
+const toReply = leadTo(REPLY_FORM, (c) => ({ to: c.req.param('number') ?? '' }));
+/** A change begins at the default branch, whichever the address names; a branch with slashes is taken for one without. */
+const toChange = leadTo(CHANGE_FORM, (c) => ({ path: c.req.param('path') ?? '' }));
+
+forms.get('/issues/new/*', toIssue);
+forms.get('/issues/:number{[0-9]+}', toReply);
+forms.get('/pull/:number{[0-9]+}/*', toReply);
+forms.get('/pulls/:number{[0-9]+}', toReply);
+forms.get('/:page{blob|edit|tree}/:branch/:path{.+}', toChange);
+forms.get('/src/branch/:branch/:path{.+}', toChange);
 
 forms.onError((error, c) => {
   c.var.logger.error('a form failed', { error });

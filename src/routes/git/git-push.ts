@@ -40,7 +40,6 @@ import { pullRequestFooter } from '../../text/footer.ts';
 import { MAINTAINERS_PATH } from '../../pages/layout.ts';
 import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
-import { ISSUE_FORM } from '../forms/paths.ts';
 import { longBody } from '../request/long-body.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
@@ -48,6 +47,7 @@ import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
+import { ISSUE_FORM } from '../request/repository.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';

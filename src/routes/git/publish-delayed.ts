@@ -1,37 +1,46 @@
 /**
  * POST /v1/delayed: publishes a delayed push. Only this service itself asks for it, of its own Worker, so that the work
  * is done where requests are placed. The caller must show the service's own seal, and hold the lease of the push.
+ *
+ * And what else needs a push that waits: to read it, and to remove what has begun.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
-import type { DelayedIntent, Lease, LeasedPush } from '../../durable/delayed-pushes/delayed-push.ts';
-import { LEASE_MS } from '../../durable/delayed-pushes/delayed-rows.ts';
-import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
-import type { AppEnv } from '../../env.ts';
+import {
+  type BegunPush,
+  bytesOf,
+  type DelayedPush,
+  LEASE_MS,
+  type LeasedPush,
+} from '../../durable/delayed-pushes/delayed-push.ts';
+import { RELEASE_PATH, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
+import type { AppEnv, Env } from '../../env.ts';
+import { concatBytes } from '../../git/bytes.ts';
+import type { Memory } from '../../git/memory.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { forkWants, type Wants, writeWants } from '../../limits/wants.ts';
-import { delayedPushesOf } from '../../objects.ts';
+import { delayedPushesOf, spoolOf } from '../../objects.ts';
 import { isForReview } from '../../push/delay/keep.ts';
-import { type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
+import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
 import type { Published } from '../../push/publish/publish.ts';
 import type { Admission } from '../../push/push-host.ts';
 import { inProgress, PushRun } from '../../push/push-run.ts';
 import { countPush } from '../../push/reply/refusal.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
-import { removeBegun as removeFromHost } from '../../push/withdraw.ts';
+import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
+import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { pushSettings } from './git-push.ts';
 import { openPlace, reserve, suspended } from './push-admission.ts';
 import { pushHost } from './push-host.ts';
-import { readDelayedBytes, readDelayedPush } from './read-delayed.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
 const KEY_DELAY_MS = 60_000;
@@ -41,6 +50,9 @@ const PANIC_PAUSE_MS = 60_000;
 const NO_HOST_PAUSE_MS = 10 * 60_000;
 /** Of what may be created: it is left to those who wait for an answer, however much is due. */
 const LEFT_TO_LIVE = 1 / 16;
+/** To remove what has begun: whoever was publishing it may still have a request under way. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 500;
 
 const releaseRequest = z.object({ name: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
@@ -54,12 +66,11 @@ delayedPublisher.post(RELEASE_PATH, async (c) => {
   if (!isSameSecret(seal, releaseSeal(secret, lease))) return c.notFound();
   const leased = await delayedPushesOf(c.env).open(lease);
   if (leased === null) return c.notFound();
-  const objects = () => delayedPushesOf(c.env);
-  const staying = stayAlive(() => objects().renew(lease));
+  const staying = stayAlive(() => delayedPushesOf(c.env).renew(lease));
   try {
-    const end = await publishDelayed(c, leased, lease);
-    if (end.kind === 'failed') await objects().failed(lease, end.failure, now);
-    return c.json<ReleaseAnswer>({ stop: end.kind === 'failed' && end.isForAll });
+    const end = await publishDelayed(c, leased);
+    if (end !== null) await delayedPushesOf(c.env).failed(lease, end.failure, now);
+    return c.json({ stop: end?.isForAll === true });
   } finally {
     staying.abort();
   }
@@ -78,45 +89,42 @@ function stayAlive(renew: () => Promise<boolean>): AbortController {
   return end;
 }
 
-type End = { readonly kind: 'published' } | ({ readonly kind: 'failed' } & DelayedEnd);
-
-/** Never rejects. */
-async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lease): Promise<End> {
+/** Null: nothing more is to be done. Never rejects. */
+async function publishDelayed(c: Context<AppEnv>, push: LeasedPush): Promise<DelayedEnd | null> {
   // What is published later is nobody's any more, and makes nobody wait.
   const memory = isolateMemory.open(systemClock, null, false);
   try {
     if ((await suspensionOf(c.env)).panicMode)
       return later('The service is suspended.', PANIC_PAUSE_MS, true);
-    if (!openAt(c, leased.host)) {
+    if (!openAt(c, push.host)) {
       return later('The service has no bot account at the code host now.', NO_HOST_PAUSE_MS, false);
     }
-    const key = await c.env.DELAYED_KEYS.get(leased.spool.attempt);
+    const key = await c.env.DELAYED_KEYS.get(push.spool.attempt);
     if (key === null) {
-      return leased.failures < MOST_KEY_TRIES
+      return push.failures < MOST_KEY_TRIES
         ? later('Its key is not there yet.', KEY_DELAY_MS, false)
         : final('its key is gone', 'Push it again.');
     }
-    const kept = await readDelayedPush(c.env, leased, key, memory);
+    const kept = await readDelayedPush(c.env, push, key, memory);
     const reply = new NotedReply();
-    const run = runOf(c, kept, leased.client, memory, reply);
+    const run = runOf(c, kept, push.client ?? push.name, memory, reply);
     // A setting that is newer than the push.
-    if (!leased.isApproved && (await isForReview(run)))
-      return { kind: 'failed', failure: { kind: 'review' }, isForAll: false };
-    const { prHash, pullRequest } = await releaseLeased(c, run, kept, { leased, lease, key, memory });
+    if (!push.isApproved && (await isForReview(run))) return { failure: { kind: 'review' }, isForAll: false };
+    const { prHash, pullRequest } = await releaseLeased(c, run, kept, push, key, memory);
     const isOpened = kept.work.prHash !== prHash;
     // Who named a pull request without its key is not shown it.
-    const isKeyShown = isOpened || kept.work.hasKey;
+    const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || kept.work.hasKey };
     const objects = delayedPushesOf(c.env);
-    if (!(await objects.published(lease, { prHash, url: pullRequest.url, isKeyShown, notes: reply.notes }))) {
-      const state = (await objects.view(lease.name))?.state;
-      // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
-      if (isOpened && state !== 'waiting' && state !== 'published')
-        await removeAt(c, kept.target, prHash, memory);
-      return { kind: 'published' };
+    if (await objects.ended(leaseOf(push), 'published', reply.notes, published)) {
+      countPush(null, null);
+      c.var.logger.info('delayed push published');
+      return null;
     }
-    countPush(null, null);
-    c.var.logger.info('delayed push published');
-    return { kind: 'published' };
+    const state = (await objects.view(push.name))?.state;
+    // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
+    if (isOpened && state !== 'waiting' && state !== 'published')
+      await removeAt(c, kept.target, prHash, memory);
+    return null;
   } catch (error) {
     if (error instanceof LostRowError || error instanceof UnreadableError) {
       c.var.logger.error('delayed push is lost', { error });
@@ -124,15 +132,25 @@ async function publishDelayed(c: Context<AppEnv>, leased: LeasedPush, lease: Lea
         ? final('what was kept of it is gone', 'Push it again.')
         : final('another version of this service has stored it', 'Push it again.');
     }
-    const end = failureOf(error, leased.failures);
+    const end = failureOf(error, push.failures);
     const isFinal = end.failure.kind === 'final';
-    if (isFinal) await removeLeft(c, lease);
-    const message = isFinal ? 'delayed push failed' : 'delayed push not published yet';
-    c.var.logger.warn(message, { error });
-    return { kind: 'failed', ...end };
+    // Nobody would remove what the attempts have left once it has ended.
+    if (isFinal)
+      await removeFromHost(
+        c,
+        await delayedPushesOf(c.env)
+          .open(leaseOf(push))
+          .catch(() => null),
+      );
+    c.var.logger.warn(isFinal ? 'delayed push failed' : 'delayed push not published yet', { error });
+    return end;
   } finally {
     memory.end();
   }
+}
+
+function leaseOf({ name, lease }: LeasedPush) {
+  return { name, lease };
 }
 
 /** False: the service has no account there now. */
@@ -161,25 +179,22 @@ function stillOurs<T>(answer: T | null): T {
   return answer;
 }
 
-interface Leased {
-  readonly leased: LeasedPush;
-  readonly lease: Lease;
-  readonly key: string;
-  readonly memory: MemoryHold;
-}
-
 async function releaseLeased(
   c: Context<AppEnv>,
   run: PushRun,
   kept: KeptPush,
-  { leased, lease, key, memory }: Leased,
+  push: LeasedPush,
+  key: string,
+  memory: MemoryHold,
 ): Promise<Published> {
-  const read = (start = 0, end = leased.entryBytes) =>
-    readDelayedBytes(c.env, leased, key, memory, start, Math.min(end, leased.entryBytes));
+  const lease = leaseOf(push);
   const place = await run.host.admission.place(kept.pushHash);
   try {
     return await release(run, kept, {
-      spool: { read },
+      spool: {
+        read: (start = 0, end = push.entryBytes) =>
+          readDelayedBytes(c.env, push, key, memory, start, Math.min(end, push.entryBytes)),
+      },
       place,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
@@ -190,7 +205,7 @@ async function releaseLeased(
         if (panicMode) throw suspended();
         stillOurs(isOurs || null);
       },
-      begin: async (intent: DelayedIntent) => stillOurs(await delayedPushesOf(c.env).begin(lease, intent)),
+      begin: async (intent) => stillOurs(await delayedPushesOf(c.env).begin(lease, intent)),
       keepTo: async (intent) => void stillOurs(await delayedPushesOf(c.env).rebind(lease, intent)),
     });
   } catch (error) {
@@ -203,31 +218,50 @@ async function releaseLeased(
   }
 }
 
-/** Nobody would remove what the attempts have left once it has ended. Never rejects. */
-async function removeLeft(c: Context<AppEnv>, lease: Lease): Promise<void> {
-  const leased = await delayedPushesOf(c.env)
-    .open(lease)
-    .catch(() => null);
-  if (leased === null || leased.intent === null) return;
-  await removeBegun(c, { name: lease.name, host: leased.host, intent: leased.intent });
+/** How one ends whose pull request or branch was removed. */
+export interface RemovedEnd {
+  readonly state: 'given-up' | 'discarded';
+  readonly said: readonly string[];
 }
 
-/** Removes what an attempt to publish a push that was given up has left at the host. Never rejects. */
-export async function removeBegun(
+/**
+ * Ends a push that somebody has begun to publish: first at the code host, then here. False: it could not be removed. It
+ * waits, and nobody publishes it. It goes on also if the client leaves.
+ */
+export async function removeDelayed(
   c: Context<AppEnv>,
-  { name, host, intent }: { readonly name: string; readonly host: string; readonly intent: DelayedIntent },
-): Promise<'removed' | 'failed'> {
+  begun: BegunPush,
+  { state, said }: RemovedEnd,
+): Promise<boolean> {
+  const lease = leaseOf(begun);
+  const work = async (): Promise<boolean> => {
+    const objects = delayedPushesOf(c.env);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if (!(await objects.renew(lease))) return false;
+      if (await removeFromHost(c, begun)) return objects.ended(lease, state, said);
+      await systemClock.sleep(PAUSE_MS * attempt);
+    }
+    await objects.failed(lease, { kind: 'review' }, Date.now());
+    return false;
+  };
+  const working = work();
+  c.executionCtx.waitUntil(working.catch(() => {}));
+  return working;
+}
+
+/** Removes what attempts to publish it have left at the host. False: it could not. Never rejects. */
+async function removeFromHost(c: Context<AppEnv>, push: DelayedPush | null): Promise<boolean> {
+  if (push === null || push.intent === null) return true;
   const memory = isolateMemory.open(systemClock, null, false);
   try {
-    const listed = openAt(c, host) ? await delayedPushesOf(c.env).listed(name) : null;
-    const key = listed && (await c.env.DELAYED_KEYS.get(listed.spool.attempt));
-    if (listed === null || key === null) return 'failed';
-    const { target } = await readDelayedPush(c.env, listed, key, memory);
-    await removeAt(c, target, intent.prHash, memory);
-    return 'removed';
+    const key = openAt(c, push.host) ? await c.env.DELAYED_KEYS.get(push.spool.attempt) : null;
+    if (key === null) return false;
+    const { target } = await readDelayedPush(c.env, push, key, memory);
+    await removeAt(c, target, push.intent.prHash, memory);
+    return true;
   } catch (error) {
     c.var.logger.warn('a push that was given up could not be removed from the code host', { error });
-    return 'failed';
+    return false;
   } finally {
     memory.end();
   }
@@ -242,7 +276,7 @@ async function removeAt(
 ): Promise<void> {
   const run = runOf(c, { target, owed: null }, 'operator', memory);
   try {
-    await removeFromHost(run, prHash);
+    await removeBegun(run, prHash);
   } finally {
     await run.end(true);
   }
@@ -269,11 +303,46 @@ function delayedAdmission(c: Context<AppEnv>, client: string, owed: Wants | null
   };
 }
 
-function later(said: string, askedMs: number, isForAll: boolean): End {
-  const failure = { kind: 'later', said: [said], askedMs, counts: !isForAll } as const;
-  return { kind: 'failed', failure, isForAll };
+function later(said: string, askedMs: number, isForAll: boolean): DelayedEnd {
+  return { failure: { kind: 'later', said: [said], askedMs, counts: !isForAll }, isForAll };
 }
 
-function final(reason: string, advice: string): End {
-  return { kind: 'failed', failure: { kind: 'final', said: [reason, advice] }, isForAll: false };
+function final(reason: string, advice: string): DelayedEnd {
+  return { failure: { kind: 'final', said: [reason, advice] }, isForAll: false };
+}
+
+type Kept = Pick<DelayedPush, 'spool' | 'entryBytes'>;
+
+/**
+ * Bytes [start, end) of its spool, in pieces that become empty when the next one is asked for. @param key as KV has it.
+ */
+export function readDelayedBytes(
+  env: Env,
+  { spool }: Kept,
+  key: string,
+  memory: Memory,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  return readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
+}
+
+/** All of these bytes. @param memory where they are counted until it ends. @throws HostError `busy`, LostRowError */
+export async function gatherDelayedBytes(
+  env: Env,
+  kept: Kept,
+  key: string,
+  memory: Memory,
+  start: number,
+  end: number,
+): Promise<Uint8Array> {
+  await memory.share().set(end - start);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readDelayedBytes(env, kept, key, memory, start, end)) pieces.push(piece.slice());
+  return concatBytes(pieces);
+}
+
+/** What was judged of it. As `gatherDelayedBytes`. @throws UnreadableError, too */
+export async function readDelayedPush(env: Env, kept: Kept, key: string, memory: Memory): Promise<KeptPush> {
+  return decodeKept(await gatherDelayedBytes(env, kept, key, memory, kept.entryBytes, bytesOf(kept)));
 }

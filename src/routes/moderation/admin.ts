@@ -18,7 +18,7 @@ import { longestWait, toldMs } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
-import { removeDelayed } from '../git/remove-delayed.ts';
+import { removeDelayed } from '../git/publish-delayed.ts';
 import { limitsOf } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';

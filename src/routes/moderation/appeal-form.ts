@@ -4,8 +4,7 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { appealedPage, appealFormPage } from '../../pages/forms/appeal-pages.ts';
 import { APPEAL_PATH } from '../../pages/report-page.ts';
-import { answerForm, newToken, SEND_AGAIN } from '../forms/form-answer.ts';
-import { receiveForm, type SentForm } from '../forms/form-request.ts';
+import { answerForm, newToken, receiveForm, SEND_AGAIN, type SentForm } from '../forms/form.ts';
 import { explained, sentence } from '../request/refused.ts';
 import { decideAppeal, MAX_APPEAL_CHARACTERS } from './appeals.ts';
 
@@ -18,7 +17,7 @@ appealForm.get(APPEAL_PATH, (c) => showAppealForm(c));
 appealForm.post(APPEAL_PATH, (c, next) => {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
   if (!isForm) return next();
-  return receiveForm(c, APPEAL_PATH, { maxBytes: MAX_FORM_BYTES }, (sent) => answerAppeal(c, sent));
+  return receiveForm(c, APPEAL_PATH, MAX_FORM_BYTES, (sent) => answerAppeal(c, sent));
 });
 
 async function showAppealForm(c: Context<AppEnv>): Promise<Response> {

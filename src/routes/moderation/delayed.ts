@@ -8,15 +8,15 @@
 import { type Context, Hono } from 'hono';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
 import {
+  bytesOf,
+  type DelayedPush,
   DISCARD_REASONS,
   type DiscardReason,
-  type ListedPush,
   type SeenPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../../forms/form-fields.ts';
-import { concatBytes } from '../../git/bytes.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { within } from '../../isolate/within.ts';
@@ -36,8 +36,7 @@ import type { KeptPush } from '../../push/delay/kept-push.ts';
 import { type TextLimits, textsLeaving } from '../../push/delay/leaves.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { pushHost } from '../git/push-host.ts';
-import { judgedBytesOf, readDelayedBytes, readDelayedPush } from '../git/read-delayed.ts';
-import { removeDelayed } from '../git/remove-delayed.ts';
+import { gatherDelayedBytes, readDelayedPush, removeDelayed } from '../git/publish-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { memoryFor } from '../request/held-memory.ts';
@@ -92,7 +91,7 @@ delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
   if (listed === null) return answerRefused(c, NOT_WAITING, 'page');
   const memory = memoryFor(c);
   try {
-    const { push, opened } = await look(c, listed, FULL, new Map(), memory);
+    const { push, opened } = await look(c, listed, FULL, memory);
     const changes = opened === null ? 'This cannot be shown.' : await changesIn(c, listed, opened, memory);
     return await show(c, reviewOnePage(push, changes));
   } finally {
@@ -140,8 +139,7 @@ async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response>
 /** False: it does not wait any more, is being published, or what is at the host already could not be removed. */
 async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason): Promise<boolean> {
   const end = await delayedPushesOf(c.env).discard(seen, reason);
-  if (typeof end === 'string') return false;
-  if (end.kind === 'done') return true;
+  if (typeof end === 'string') return end === 'done';
   const said = [
     'The operator of this service has removed what was published of it.',
     DISCARD_REASONS[reason],
@@ -161,12 +159,11 @@ async function showList(
 ): Promise<Response> {
   const { pushes, waiting } = await delayedPushesOf(c.env).list((page - 1) * PAGE_SIZE, PAGE_SIZE);
   const shown: ReviewedPush[] = [];
-  const logins: Logins = new Map();
   // One after the other: each may take some memory.
   for (const listed of pushes) {
     const memory = memoryFor(c);
     try {
-      shown.push((await look(c, listed, BRIEF, logins, memory)).push);
+      shown.push((await look(c, listed, BRIEF, memory)).push);
     } finally {
       memory.end();
     }
@@ -195,9 +192,8 @@ interface Look {
 /** Reads a push. What cannot be read is told. @param memory where it is counted. */
 async function look(
   c: Context<AppEnv>,
-  listed: ListedPush,
+  listed: DelayedPush,
   limits: TextLimits & { readonly mostBytes: number },
-  logins: Logins,
   memory: MemoryHold,
 ): Promise<Look> {
   const config = hostWithKey(c.var.config, listed.host);
@@ -206,15 +202,14 @@ async function look(
     opened: null,
   });
   if (config === undefined) return unread('This service does not know its code host any more. Discard it.');
-  if (judgedBytesOf(listed) > limits.mostBytes) {
+  if (bytesOf(listed) - listed.entryBytes > limits.mostBytes)
     return unread('Its texts are too long to be shown here.');
-  }
   c.set('host', config);
   const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
   try {
     const [key, login] = await Promise.all([
       c.env.DELAYED_KEYS.get(listed.spool.attempt),
-      loginAt(host, logins),
+      within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot'),
     ]);
     if (key === null) return unread('Its key is not here yet. Reload this page in a minute.');
     const kept = await readDelayedPush(c.env, listed, key, memory);
@@ -228,21 +223,10 @@ async function look(
   }
 }
 
-/** Of the bot, by the key of the code host: an unreachable one is asked once. */
-type Logins = Map<string, Promise<string>>;
-
-function loginAt(host: PushHost, logins: Logins): Promise<string> {
-  const known = logins.get(host.hostKey);
-  if (known !== undefined) return known;
-  const asked = within(LOGIN_PATIENCE_MS, host.botLogin()).catch(() => 'the bot');
-  logins.set(host.hostKey, asked);
-  return asked;
-}
-
 /** Why they cannot be shown, as a text. */
 async function changesIn(
   c: Context<AppEnv>,
-  listed: ListedPush,
+  listed: DelayedPush,
   { kept, host, key }: Opened,
   memory: MemoryHold,
 ): Promise<Changes | string> {
@@ -251,11 +235,7 @@ async function changesIn(
     return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
   }
   try {
-    await memory.share().set(entryBytes);
-    const pieces: Uint8Array[] = [];
-    for await (const piece of readDelayedBytes(c.env, listed, key, memory, 0, entryBytes))
-      pieces.push(piece.slice());
-    const bytes = concatBytes(pieces);
+    const bytes = await gatherDelayedBytes(c.env, listed, key, memory, 0, entryBytes);
     const pack = {
       read: async function* (start: number) {
         yield bytes.subarray(start);

@@ -18,7 +18,7 @@ import {
 } from '../../pages/delayed-page.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/pr-key.ts';
-import { removeDelayed } from '../git/remove-delayed.ts';
+import { removeDelayed } from '../git/publish-delayed.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { limitsOf, textRefusal } from '../request/limits.ts';
 import { shownOrigin } from '../request/public-origin.ts';
@@ -90,8 +90,8 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
     return null;
   }
   const end = await objects.giveUp(name);
+  if (end === 'done') return null;
   if (typeof end === 'string') return PROBLEMS[end];
-  if (end.kind === 'done') return null;
   const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
   return isRemoved ? null : NOT_REMOVED;
 }

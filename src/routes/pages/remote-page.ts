@@ -10,12 +10,11 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
-import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { remotePath } from '../request/remote-path.ts';
+import { CHANGE_FORM, ISSUE_FORM, remotePath, REPLY_FORM } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';
 
 /** How long to wait for the policy. The rest of the page does not need the code host. */

@@ -1,11 +1,22 @@
 /** The code host and the repository in a path, `/v1/<host>/<owner>/<repo>` (contract, 4.1 to 4.7). */
 import type { Context } from 'hono';
-import { hostNameOf, hostWithKey } from '../../config/hosts.ts';
+import { type HostConfig, hostNameOf, hostWithKey, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { preferredType } from '../pages/answer-page.ts';
 import { type AnswerForm, answerRefused, explained, type Refused, refused, sentence } from './refused.ts';
+
+/** The service's own path of a repository, which its remote and its forms share: `/v1/gh/octo/hello` */
+export function remotePath(host: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
+  return `/v1/${repositoryPath(host, repository)}`;
+}
+
+/** Where the forms are, behind the path of a remote. */
+export const ISSUE_FORM = '/new-issue';
+export const REPLY_FORM = '/reply';
+export const CHANGE_FORM = '/change';
+export const WITHDRAW_FORM = '/withdraw';
 
 type Answer = Response | Promise<Response>;
 type Handler = (c: Context<AppEnv>, target: RepositoryName) => Answer;

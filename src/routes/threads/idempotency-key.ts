@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import type { PostName } from '../../durable/host-account/sent-posts.ts';
 import type { AppEnv } from '../../env.ts';
-import { formSecrets, userTokenOf } from '../../forms/form-secrets.ts';
+import { formSecrets, userTokenOf } from '../../forms/form-fields.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 

@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { configOf } from '../../../src/configured.ts';
 import type { Config } from '../../../src/config.ts';
-import type { NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
-import { releaseDue, type ReleaseRequest } from '../../../src/durable/delayed-pushes/release-due.ts';
+import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
+import { releaseDue } from '../../../src/durable/delayed-pushes/release-due.ts';
 import type { Env } from '../../../src/env.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 
@@ -17,12 +17,13 @@ let answer: () => Response;
 
 /** Publishes nothing, and notes when it was asked. */
 async function publisher(all: Env, body: string): Promise<Response> {
-  const { name, lease } = JSON.parse(body) as ReleaseRequest;
+  const { name, lease } = JSON.parse(body) as Lease;
   published.push({ name, second: (Date.now() - NOON) / 1000 });
-  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).published(
-    { name, lease },
-    { prHash: 'a', url: 'https://host.test/1', isKeyShown: true },
-  );
+  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).ended({ name, lease }, 'published', [], {
+    prHash: 'a',
+    url: 'https://host.test/1',
+    isKeyShown: true,
+  });
   return answer();
 }
 

@@ -1,21 +1,20 @@
 /** Which delayed pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  MOST_AT_ONCE,
-  pick,
-  SPACING_MS,
-  type Waiting,
-} from '../../../src/durable/delayed-pushes/schedule.ts';
+import { MOST_AT_ONCE, pick, SPACING_MS } from '../../../src/durable/delayed-pushes/schedule.ts';
+
+type Waiting = Parameters<typeof pick>[0][number];
 
 const NOW = 1_800_000_000_000;
 const NOTHING_RUNS = { running: [], spacedUntil: 0 };
+
+const ofBytes = (bytes: number): Waiting['spool'] => ({ attempt: '', rowEnds: [bytes] });
 
 const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
   name,
   client: name,
   reason: 'delay',
-  bytes: 1_000,
+  spool: ofBytes(1_000),
   commits: 1,
   dueAt: NOW,
   ...more,
@@ -57,7 +56,7 @@ describe('the pushes that are due', () => {
   });
 
   it('are published alone if they are large, and nobody passes them', () => {
-    const large = waiting('large', { bytes: 100_000_000, reason: 'busy', dueAt: NOW - 1 });
+    const large = waiting('large', { spool: ofBytes(100_000_000), reason: 'busy', dueAt: NOW - 1 });
     const small = waiting('small', { reason: 'busy' });
     expect(hashes(pick([small, large], NOTHING_RUNS, NOW))).toEqual(['large']);
     expect(pick([large, small], { running: [small], spacedUntil: 0 }, NOW)).toEqual([]);
@@ -76,7 +75,7 @@ describe('the pushes that are due', () => {
     );
     assert(
       property(any, (rows) => {
-        const due = rows.map((row, index) => ({ ...row, name: String(index) }));
+        const due = rows.map((row, index) => ({ ...row, spool: ofBytes(row.bytes), name: String(index) }));
         const picked = pick(due, NOTHING_RUNS, NOW);
         expect(new Set(hashes(picked)).size).toBe(picked.length);
         expect(picked.length).toBeLessThanOrEqual(MOST_AT_ONCE);

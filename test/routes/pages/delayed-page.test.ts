@@ -137,7 +137,7 @@ describe('the page of a delayed push', () => {
   it('has hash, key and address once it is published', async () => {
     const name = await kept();
     const notes = ['The host did not take its title.'];
-    await object().published((await object().publishNow(name)) as Lease, { ...PUBLISHED, notes });
+    await object().ended((await object().publishNow(name)) as Lease, 'published', notes, PUBLISHED);
     const key = prKeyOf(SECRET, PUBLISHED.prHash);
     const page = await textOf(name);
     for (const part of [PUBLISHED.prHash, key, PUBLISHED.url, `/v1/pr/${PUBLISHED.prHash}`])
@@ -153,7 +153,7 @@ describe('the page of a delayed push', () => {
   it('has no key for who has updated a pull request without it', async () => {
     const name = await kept();
     const lease = (await object().publishNow(name)) as Lease;
-    await object().published(lease, { ...PUBLISHED, isKeyShown: false });
+    await object().ended(lease, 'published', [], { ...PUBLISHED, isKeyShown: false });
     const page = await textOf(name);
     expect(page).toContain(PUBLISHED.url);
     expect(page).not.toContain(prKeyOf(SECRET, PUBLISHED.prHash));

@@ -21,24 +21,31 @@ import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { problem, sentence } from '../../request/refused.ts';
-import { answerForm, placeOf } from '../form-answer.ts';
-import type { FormFields } from '../../../forms/form-fields.ts';
-import { receiveForm, type SentForm } from '../form-request.ts';
-import { NO_NAME } from '../given-away.ts';
-import { CHANGE_FORM } from '../paths.ts';
+import { answerForm, placeOf, receiveForm, type SentForm } from '../form.ts';
+import { NO_NAME } from '../thread-forms.ts';
 import {
   changeFields,
+  changeForm,
   checkFields,
-  commitMessage,
+  hostFailure,
   identityOf,
   pushOptionsOf,
+  refuseReading,
+  showAgain,
   TEXT_TOO_LARGE,
-} from './change-fields.ts';
-import { changeForm, hostFailure, refuseReading, showAgain } from './change-page.ts';
-import { openChange, openedBefore, refusalOf, refusedPush } from './open-change.ts';
-import { pushInMemory, refusePush } from './push-in-memory.ts';
+} from './change-form.ts';
+import {
+  type FormPush,
+  openChange,
+  openedBefore,
+  pushChange,
+  refusalOf,
+  refusedPush,
+  refusePush,
+} from './open-change.ts';
 import { problemOf } from './show-change.ts';
 import { openSource, type Source } from './source.ts';
+import { CHANGE_FORM } from '../../request/repository.ts';
 
 /** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
 const MAX_FORM_BYTES = 7 * 1024 * 1024;
@@ -54,27 +61,25 @@ const NO_KEY = problem(
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
-  const limits = { maxBytes: MAX_FORM_BYTES, memory: host.memory };
-  return receiveForm(c, placeOf(c, target, CHANGE_FORM).action, limits, (sent) =>
-    answerChange(c, host, target, sent),
-  );
+  const { action: path } = placeOf(c, target, CHANGE_FORM);
+  return receiveForm(c, path, MAX_FORM_BYTES, (sent) => answerChange(c, host, target, sent), host.memory);
 }
 
 async function answerChange(
   c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
-  sent: SentForm,
+  { fields, token, problem: unfit }: SentForm,
 ): Promise<Response> {
-  const form = await changeForm(c, target, changeFields(sent.fields), sent.token?.text);
-  if (sent.token === null) return showAgain(c, form, problem(403, sent.problem));
-  const step = sent.fields.get('step');
+  const form = await changeForm(c, target, changeFields(fields), token?.text);
+  if (token === null) return showAgain(c, form, problem(403, unfit));
+  const step = fields.get('step');
   if (step === 'edit') return answerForm(c, changeFormPage(form));
   const checked = checkFields(form);
   if (checked.kind === 'refused') return showAgain(c, form, checked);
   const refused = await refuseReading(c);
   if (refused !== null) return showAgain(c, form, refused);
-  const opened = step === 'open' ? await openedBefore(c, target, form, sent.token) : null;
+  const opened = step === 'open' ? await openedBefore(c, target, form, token) : null;
   if (opened !== null) return opened;
   const refusal = await refusePush(host);
   if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
@@ -82,57 +87,39 @@ async function answerChange(
     const change = await prepareChange(c, host, target, form, checked.parts);
     if (change instanceof Response) return change;
     const { source, content, folders } = change;
+    const { title, description } = form;
+    const isNew = {
+      title: source.text?.title !== title,
+      description: source.text?.description !== description,
+    };
+    const isRetitled = source.text !== null && (isNew.title || isNew.description);
+    // In words for a form: the push would refuse it, too.
+    if (isRetitled && form.prKey === '') return showAgain(c, form, NO_KEY);
+    const texts = {
+      title: readMarkdown(isNew.title ? title : ''),
+      description: readMarkdown(isNew.description ? description : ''),
+    };
+    const noise = noiseProblem(texts, { hostUrl: c.var.host.url, repository: target });
+    if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
     const built = buildChange({
       folders,
       path: checked.parts,
       content,
       parent: source.parent,
-      message: commitMessage(form),
+      message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
       // With the form's time, the same form makes the same commit.
-      committedAt: Math.floor(sent.token.madeAt / 1000),
+      committedAt: Math.floor(token.madeAt / 1000),
       identity: identityOf(form, c.var.config.anonEmail),
     });
-    const isNew = {
-      title: source.text?.title !== form.title,
-      description: source.text?.description !== form.description,
-    };
-    const isRetitled = source.text !== null && (isNew.title || isNew.description);
-    // In words for a form: the push would refuse it, too.
-    if (isRetitled && form.prKey === '') return showAgain(c, form, NO_KEY);
-    const noise = noiseProblem(
-      {
-        title: readMarkdown(isNew.title ? form.title : ''),
-        description: readMarkdown(isNew.description ? form.description : ''),
-      },
-      { hostUrl: c.var.host.url, repository: target },
-    );
-    if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
-    const pushOptions = pushOptionsOf(form, {
-      title: source.text !== null && isNew.title,
-      description: source.text !== null && isNew.description,
-    });
+    const pushOptions = pushOptionsOf(form, isRetitled ? isNew : { title: false, description: false });
     const push = { admission: host.admission, change: built, base: source.base, pushOptions };
-    return step === 'open'
-      ? await openChange(c, target, {
-          form,
-          token: sent.token,
-          push: { ...push, pushOptions: [...pushOptions, ...delayOf(sent.fields)] },
-        })
-      : await previewChange(c, target, form, change, push);
+    if (step !== 'open') return await previewChange(c, target, form, change, push);
+    // A value that is none is refused as that of a push.
+    const delay = fields.get('delay') ? [`delay=${fields.get('delay')}`] : [];
+    return await openChange(c, target, form, token, { ...push, pushOptions: [...pushOptions, ...delay] });
   } catch (error) {
-    if (error instanceof MovedError) {
-      return showAgain(c, form, MOVED);
-    }
-    const failed = hostFailure(c, error);
-    if (failed === null || !(error instanceof HostError)) throw error;
-    return showAgain(c, form, failed);
+    return showAgain(c, form, error instanceof MovedError ? MOVED : hostFailure(c, error));
   }
-}
-
-/** A value that is none is refused as that of a push. */
-function delayOf(fields: FormFields): string[] {
-  const delay = fields.get('delay') ?? '';
-  return delay === '' ? [] : [`delay=${delay}`];
 }
 
 interface PreparedChange {
@@ -165,12 +152,8 @@ async function prepareChange(
   const isUnfit = blob !== null && (original === null || fileText(original).kind === 'unfit');
   if (isUnfit) return showAgain(c, form, UNFIT);
   const content = newContent(original, form.text);
-  if (content.byteLength > MAX_FILE_BYTES) {
-    return showAgain(c, form, TEXT_TOO_LARGE);
-  }
-  if (original !== null && Buffer.compare(original, content) === 0) {
-    return showAgain(c, form, UNCHANGED);
-  }
+  if (content.byteLength > MAX_FILE_BYTES) return showAgain(c, form, TEXT_TOO_LARGE);
+  if (original !== null && Buffer.compare(original, content) === 0) return showAgain(c, form, UNCHANGED);
   const hasMoved = form.seen !== null && form.seen !== source.tip;
   return { source, folders: found.folders, original, content, hasMoved };
 }
@@ -210,19 +193,16 @@ async function previewChange(
   target: RepositoryName,
   form: ChangeForm,
   { original, content, hasMoved }: PreparedChange,
-  push: Omit<Parameters<typeof pushInMemory>[2], 'names'>,
+  push: FormPush,
 ): Promise<Response> {
   const pushOptions = [...push.pushOptions, 'preview'];
-  const { outcome, same } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
+  const { outcome, same } = await pushChange(c, target, { ...push, pushOptions });
   const refusal = refusalOf(outcome);
   const { preview } = refusal;
   if (preview === null) return showAgain(c, form, refusedPush(refusal));
   if (preview.refusal !== null) {
-    return showAgain(
-      c,
-      form,
-      problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n')),
-    );
+    const words = [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n');
+    return showAgain(c, form, problem(400, words));
   }
   const [before, after] = [original === null ? '' : (decodeUtf8(original) ?? ''), decodeUtf8(content) ?? ''];
   const { author, title, body, remarks } = preview;

@@ -1,7 +1,15 @@
-/** GET …/change: the folders of a repository, and the text of a file to edit. */
+/** GET …/change: the folders of a repository, the files that someone looks for, and the text of a file to edit. */
 import type { Context } from 'hono';
 import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
+import type { AppEnv } from '../../../env.ts';
+import { decodeUtf8 } from '../../../git/bytes.ts';
+import { kindOf } from '../../../git/objects/tree.ts';
+import { changeFormPage } from '../../../pages/forms/change-pages.ts';
+import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
+import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
+import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
 import {
   findPath,
   type Folder,
@@ -10,117 +18,79 @@ import {
   readBlob,
   type ReadObjects,
 } from '../../../upstream/tree-reader.ts';
-import type { AppEnv } from '../../../env.ts';
-import { decodeUtf8 } from '../../../git/bytes.ts';
-import { kindOf } from '../../../git/objects/tree.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
-import { type ChangeFields, changeFormPage } from '../../../pages/forms/change-pages.ts';
-import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
-import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
-import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
-import { answerForm, placeOf } from '../form-answer.ts';
-import { CHANGE_FORM } from '../paths.ts';
-import { answerReading, changeForm } from './change-page.ts';
+import { answerForm, placeOf } from '../form.ts';
+import { answerReading, changeForm } from './change-form.ts';
 import { openSource, type Source } from './source.ts';
-
-export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const path = c.req.query('path') ?? '';
-  const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
-  const isHash = prHash === '' || PR_HASH_PATTERN.test(prHash);
-  if (!isHash) {
-    const explanation = 'A hash has 8 to 40 hexadecimal characters.';
-    return answerRefused(c, explained(400, 'No such pull request', explanation), 'page');
-  }
-  if (c.req.query('find') === '1' && path !== '') return findFiles(c, target, { path, prHash });
-  const parsed = parsePath(path);
-  if (parsed.kind === 'invalid') return folderAnswer(c, target, { path, prHash, problem: parsed.problem });
-  return answerReading(c, CHANGE_FORM, async (host) => {
-    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
-    if (source.kind === 'refused') return answerRefused(c, source, 'page');
-    const found = await findPath(source.read, source.root, parsed.parts);
-    const wantsNew = c.req.query('new') === '1';
-    if (found.kind === 'file') return showFile(c, target, source, { path, prHash, ...found });
-    if (found.kind === 'missing' && wantsNew)
-      return showNewFile(c, target, source, { path, prHash, ...found });
-    if (found.kind === 'folder') {
-      const nameless = path === '' && c.req.query('find') === '1' ? WRITE_A_PATH : null;
-      const problem = wantsNew ? (path === '' ? WRITE_A_PATH : IS_FOLDER) : nameless;
-      return folderAnswer(c, target, { path, prHash, problem, folder: found.folders.at(-1) ?? [] });
-    }
-    const problem = problemOf(found, parsed.parts);
-    // The nearest folder that exists helps to find the file.
-    const folder = found.kind === 'missing' ? found.folders.at(-1) : undefined;
-    const above = found.kind === 'missing' ? parsed.parts.slice(0, found.folders.length - 1).join('/') : '';
-    return folderAnswer(c, target, { path, prHash, problem, folder: folder ?? [], above, status: 404 });
-  });
-}
+import { CHANGE_FORM } from '../../request/repository.ts';
 
 const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
 const IS_FOLDER = 'There is a folder of this name. Write the path of the file.';
+const TOO_MANY_FILES =
+  'This repository has too many files to look through them here. Write the whole path, or open its folders.';
+const NO_MATCH = 'No file has this in its path. Write less of it, or add the file.';
+const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 
-/** The file of this path; else those with the text in their path, in whatever case. */
-function findFiles(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  { path, prHash }: { readonly path: string; readonly prHash: string },
-): Promise<Response> {
-  return answerReading(c, CHANGE_FORM, async (host) => {
+export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
+  if (prHash !== '' && !PR_HASH_PATTERN.test(prHash)) return answerRefused(c, NO_HASH, 'page');
+  const typed = c.req.query('path') ?? '';
+  const wantsFind = c.req.query('find') === '1';
+  const wantsNew = c.req.query('new') === '1';
+  const isSearch = wantsFind && typed !== '';
+  const path = isSearch ? typed.trim() : typed;
+  const parsed = parsePath(path);
+  const list = (
+    entries: readonly ListedEntry[],
+    folder: string,
+    problem: string | null,
+    status: 200 | 400 | 404,
+  ) =>
+    answerForm(
+      c,
+      folderPage({ ...placeOf(c, target, CHANGE_FORM), path, folder, entries, problem, prHash }),
+      status,
+    );
+  if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
+  return answerReading(c, async (host) => {
     const source = await openSource(c, host, target, prHash === '' ? null : prHash);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
-    const parsed = parsePath(path.trim());
-    const named = parsed.kind === 'path' ? await findPath(source.read, source.root, parsed.parts) : null;
-    if (named?.kind === 'file') return showFile(c, target, source, { path: path.trim(), prHash, ...named });
-    const all = await listFiles(source.read, source.root);
-    const wanted = path.trim().toLowerCase();
-    const found = (all ?? []).filter((file) => file.toLowerCase().includes(wanted));
-    const entries = found.map((file) => ({ kind: 'file' as const, name: file, path: file }));
-    const problem =
-      all === null
-        ? 'This repository has too many files to look through them here. Write the whole path, or open its folders.'
-        : found.length === 0
-          ? 'No file has this in its path. Write less of it, or add the file.'
-          : null;
-    const page = { ...placeOf(c, target, CHANGE_FORM), path, folder: '', entries, problem, prHash };
-    return answerForm(c, folderPage(page), problem === null ? 200 : 404);
+    const parts = parsed.kind === 'path' ? parsed.parts : null;
+    const found = parts && (await findPath(source.read, source.root, parts));
+    if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew)) {
+      const blob = found.kind === 'file' ? found.blob : null;
+      return showFile(c, target, source, { path, prHash, blob, folders: found.folders });
+    }
+    // Those with the text in their path, in whatever case.
+    if (isSearch || parts === null || found === null) {
+      const all = await listFiles(source.read, source.root);
+      const files = (all ?? []).filter((file) => file.toLowerCase().includes(path.toLowerCase()));
+      const problem = all === null ? TOO_MANY_FILES : files.length === 0 ? NO_MATCH : null;
+      const entries = files.map((file) => ({ kind: 'file', name: file, path: file }) as const);
+      return list(entries, '', problem, problem === null ? 200 : 404);
+    }
+    if (found.kind === 'folder') {
+      const problem = path === '' && (wantsFind || wantsNew) ? WRITE_A_PATH : wantsNew ? IS_FOLDER : null;
+      return list(entriesOf(found.folders.at(-1) ?? [], path), path, problem, 200);
+    }
+    // The nearest folder that exists helps to find the file.
+    const folders = found.kind === 'missing' ? found.folders : [];
+    const above = parts.slice(0, Math.max(0, folders.length - 1)).join('/');
+    return list(entriesOf(folders.at(-1) ?? [], above), above, problemOf(found, parts), 404);
   });
 }
 
-interface FolderAnswer {
-  readonly path: string;
-  readonly prHash: string;
-  readonly problem: string | null;
-  readonly folder?: Folder;
-  /** The path of the shown folder, if it is not `path`. */
-  readonly above?: string;
-  readonly status?: 200 | 404;
-}
-
-function folderAnswer(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  { path, prHash, problem, folder = [], above = path, status = 200 }: FolderAnswer,
-): Response | Promise<Response> {
-  const isListed = folder.length > 0;
-  const page = {
-    ...placeOf(c, target, CHANGE_FORM),
-    path,
-    folder: isListed ? above : '',
-    entries: folder.map((entry) => listed(entry, above)),
-    problem,
-    prHash,
-  };
-  return answerForm(c, folderPage(page), problem !== null && !isListed ? 400 : status);
-}
-
-function listed(entry: Folder[number], folder: string): ListedEntry {
-  const name = decodeUtf8(entry.name);
-  const kind = kindOf(entry);
-  if (name === null) return { kind, name: Buffer.from(entry.name).toString(), path: null };
-  return { kind, name, path: folder === '' ? name : `${folder}/${name}` };
+function entriesOf(folder: Folder, path: string): ListedEntry[] {
+  return folder.map((entry) => {
+    const name = decodeUtf8(entry.name);
+    const kind = kindOf(entry);
+    if (name === null) return { kind, name: Buffer.from(entry.name).toString(), path: null };
+    return { kind, name, path: path === '' ? name : `${path}/${name}` };
+  });
 }
 
 export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: readonly string[]): string {
+  const shown = 'place' in found ? `“${parts.slice(0, found.place).join('/')}”` : '';
   switch (found.kind) {
     case 'missing':
       return 'There is no such file. Correct the path, or add the file.';
@@ -129,21 +99,19 @@ export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: re
     case 'too-large':
       return 'The folders on the way have too many files to be read here. Change the file with Git.';
     case 'symlink':
-      return `${shown(parts, found.place)} is a symbolic link. Change the file that it leads to, or use Git.`;
+      return `${shown} is a symbolic link. Change the file that it leads to, or use Git.`;
     case 'submodule':
-      return `${shown(parts, found.place)} is a submodule: its files belong to another repository.`;
+      return `${shown} is a submodule: its files belong to another repository.`;
     case 'file-as-folder':
-      return `${shown(parts, found.place)} is a file, and has no files in it.`;
+      return `${shown} is a file, and has no files in it.`;
   }
-}
-
-function shown(parts: readonly string[], place: number): string {
-  return `“${parts.slice(0, place).join('/')}”`;
 }
 
 interface NamedFile {
   readonly path: string;
   readonly prHash: string;
+  /** Null: a new file. */
+  readonly blob: string | null;
   /** On the way to it, the root first. */
   readonly folders: readonly Folder[];
 }
@@ -151,52 +119,30 @@ interface NamedFile {
 async function showFile(
   c: Context<AppEnv>,
   target: RepositoryName,
-  source: Source,
-  { blob, ...named }: NamedFile & { readonly blob: string },
-): Promise<Response> {
-  const content = await readBlob(source.read, blob, MAX_FILE_BYTES);
-  const text = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
-  const fields = {
-    ...(await fieldsOf(source, named)),
-    blob,
-    text: text.kind === 'text' ? text.text : '',
-  };
-  const form = await changeForm(c, target, fields);
-  return answerForm(c, changeFormPage(text.kind === 'unfit' ? { ...form, unfit: text.problem } : form));
-}
-
-async function showNewFile(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  source: Source,
-  named: NamedFile,
-): Promise<Response> {
-  const fields = await fieldsOf(source, named);
-  const form = await changeForm(c, target, { ...fields, blob: null, text: '' });
-  return answerForm(c, changeFormPage(form));
-}
-
-async function fieldsOf(
   { read, text, tip }: Source,
-  { path, prHash, folders }: NamedFile,
-): Promise<Omit<ChangeFields, 'blob' | 'text'>> {
-  return {
+  { path, prHash, blob, folders }: NamedFile,
+): Promise<Response> {
+  const content = blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES);
+  const file = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
+  const form = await changeForm(c, target, {
     path,
     prHash,
+    blob,
     seen: tip,
+    text: file.kind === 'text' ? file.text : '',
     title: text?.title ?? '',
     description: text?.description ?? '',
     prKey: '',
     ownName: '',
     signOff: false,
     needsSignOff: await requiresSignOff(read, folders[0] ?? []),
-  };
+  });
+  return answerForm(c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
 /** By the policy among the files that the change is for: the folder is known already. The push asks for the policy itself. */
 async function requiresSignOff(read: ReadObjects, root: Folder): Promise<boolean> {
   const entry = root.find(({ name }) => decodeUtf8(name) === POLICY_PATH);
   if (entry === undefined || kindOf(entry) !== 'file') return false;
-  const file = await readBlob(read, entry.oid, MAX_FILE_BYTES);
-  return parsePolicy(file).requiresSignOff;
+  return parsePolicy(await readBlob(read, entry.oid, MAX_FILE_BYTES)).requiresSignOff;
 }

@@ -39,9 +39,7 @@ export function openSource(
   prHash: string | null,
 ): Promise<Source | Refused> {
   const { anonEmail } = c.var.config;
-  return prHash === null
-    ? defaultSource(host, target)
-    : pullRequestSource(host, { target, prHash, anonEmail });
+  return prHash === null ? defaultSource(host, target) : pullRequestSource(host, target, prHash, anonEmail);
 }
 
 /** Two calls of the host. */
@@ -49,11 +47,8 @@ async function defaultSource(host: PushHost, target: RepositoryName): Promise<So
   const { transport } = host;
   const branch = defaultBranchOf(await transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
-    return explained(
-      404,
-      'This repository is empty',
-      `${fullName(target)} has no commit yet that could be changed.`,
-    );
+    const explanation = `${fullName(target)} has no commit yet that could be changed.`;
+    return explained(404, 'This repository is empty', explanation);
   }
   const read = readerOf(host, target);
   const { tree } = await readCommit(read, branch.oid);
@@ -67,74 +62,67 @@ const CHANGED_BY_OTHERS = explained(
   'A form replaces the commit of the pull request, and would delete their work. Update this pull request with Git.',
 );
 
-interface PullRequestName {
-  readonly target: RepositoryName;
-  readonly prHash: string;
-  /** In every commit of the service. */
-  readonly anonEmail: string;
-}
+const NOT_OPEN = explained(
+  404,
+  'This pull request is not open',
+  'There is no open pull request with this hash in this repository. Begin a new change.',
+);
+const SEVERAL = explained(
+  404,
+  'This pull request has several commits',
+  'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
+);
+const NO_BRANCH = explained(
+  404,
+  'The branch is gone',
+  'The host no longer has the branch of this pull request.',
+);
 
-/** Up to seven calls of the host, besides those for the policy, which is remembered. */
+/**
+ * Up to seven calls of the host, besides those for the policy, which is remembered.
+ * @param anonEmail in every commit of the service.
+ */
 async function pullRequestSource(
   host: PushHost,
-  { target, prHash, anonEmail }: PullRequestName,
+  target: RepositoryName,
+  prHash: string,
+  anonEmail: string,
 ): Promise<Source | Refused> {
-  const { transport, repositories } = host;
+  const { repositories } = host;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
   const head = { owner: botLogin, branch: workBranch(prHash) };
   const pullRequest = await repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
-  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) {
-    return explained(
-      404,
-      'This pull request is not open',
-      'There is no open pull request with this hash in this repository. Begin a new change.',
-    );
-  }
+  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) return NOT_OPEN;
   const { repository, refName } = pullRequest.source;
   // As the public reads it, too: a page shows nobody what only the bot may see.
-  const { refs } = await transport.listRefs(repository, [refName], 'upstream');
-  const tip = refs.find(({ name }) => name === refName)?.oid;
-  if (tip === undefined)
-    return explained(404, 'The branch is gone', 'The host no longer has the branch of this pull request.');
+  const tip = await tipOf(host, repository, refName);
+  if (tip === undefined) return NO_BRANCH;
   const read = readerOf(host, repository);
   const commit = await readCommit(read, tip);
   if (!isMadeHere(commit.content, anonEmail)) return CHANGED_BY_OTHERS;
+  const { base } = pullRequest;
   const [parent, ...others] = commit.parents;
-  const isSingle =
-    parent !== undefined &&
-    others.length === 0 &&
-    !(await isUnmerged(host, read, parent, { target, base: pullRequest.base, anonEmail }));
-  if (!isSingle) {
-    return explained(
-      404,
-      'This pull request has several commits',
-      'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
-    );
+  if (parent === undefined || others.length > 0) return SEVERAL;
+  // The service has made its parent, too, and nobody has merged that.
+  if (isMadeHere((await readCommit(read, parent)).content, anonEmail)) {
+    const upstream = await tipOf(host, target, HEADS + base);
+    if (upstream === undefined) return SEVERAL;
+    const listing = await host.lister.list(target, { tips: [upstream], without: [] }, 0);
+    if (listing?.listed.has(parent) !== true) return SEVERAL;
   }
   const { title, body } = pullRequestText({ ...commit, encoding: null });
   const signOff = signOffLine({ name: botLogin, email: anonEmail });
   // Drop the sign-off: a new change needs a new affirmation.
   const description = body.endsWith(signOff) ? body.slice(0, -signOff.length).trimEnd() : body;
-  const text = { title, description };
-  return { kind: 'source', read, tip, root: commit.tree, parent, base: pullRequest.base, text };
+  return { kind: 'source', read, tip, root: commit.tree, parent, base, text: { title, description } };
 }
 
-/** Whether a commit belongs to a pull request and not to upstream: the service has made it, and nobody merged it. */
-async function isUnmerged(
-  host: PushHost,
-  read: ReadObjects,
-  oid: Oid,
-  { target, base, anonEmail }: Omit<PullRequestName, 'prHash'> & { readonly base: string },
-): Promise<boolean> {
-  if (!isMadeHere((await readCommit(read, oid)).content, anonEmail)) return false;
-  const { transport, lister } = host;
-  const { refs } = await transport.listRefs(target, [HEADS + base], 'upstream');
-  const tip = refs.find(({ name }) => name === HEADS + base)?.oid;
-  const listing = tip === undefined ? null : await lister.list(target, { tips: [tip], without: [] }, 0);
-  return listing?.listed.has(oid) !== true;
+async function tipOf({ transport }: PushHost, repository: RepositoryName, refName: string) {
+  const { refs } = await transport.listRefs(repository, [refName], 'upstream');
+  return refs.find(({ name }) => name === refName)?.oid;
 }
 
 function readerOf({ transport, memory }: PushHost, repository: RepositoryName): ReadObjects {

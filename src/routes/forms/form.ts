@@ -1,24 +1,77 @@
 /**
- * Reads a form that a person has sent, within bounds.
+ * The frame of pages with forms, and how a form that a person has sent is read, within bounds.
  *
  * There is nothing to steal, as forms know no cookies; but a limit counts for the address that sends a form. So posts
  * from pages of other sites are refused, as are forms that the service did not make. What was typed is never lost: a
  * form with an old token is shown again, with a new one.
  */
 import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
-import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
-import { type FormSecrets, formSecrets } from '../../forms/form-secrets.ts';
-import { type FormToken, readFormToken } from '../../secret/form-token.ts';
+import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
-import { serviceSecret } from '../../secret/open-secret.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import type { FormFrame } from '../../pages/forms/parts.ts';
+import type { Page } from '../../pages/layout.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { type FormToken, newFormToken, readFormToken } from '../../secret/form-token.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
 import { BodyError, chunksOf } from '../../streams/body.ts';
 import { bodyText, discardBody } from '../../streams/request-body.ts';
-import { memoryFor, untilAnswered } from '../request/held-memory.ts';
+import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite } from '../request/cross-site.ts';
+import { memoryFor, untilAnswered } from '../request/held-memory.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
-import { SEND_AGAIN } from './form-answer.ts';
+import { remotePath } from '../request/repository.ts';
+
+/** Going back empties the form in some browsers, because its page is not kept. */
+export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
+
+/** A page that has a token, or what someone has typed, is kept by nobody. */
+export function answerForm(
+  c: Context<AppEnv>,
+  page: Page,
+  status: ContentfulStatusCode = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
+}
+
+/** @param form one of the paths behind that of a remote. */
+export function placeOf(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  form: string,
+): Pick<FormFrame, 'repository' | 'home' | 'action'> {
+  const home = remotePath(c.var.host, target);
+  return { repository: fullName(target), home, action: home + form };
+}
+
+/** @param token of the form that was sent; null: a new one. */
+export async function frameOf(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  form: string,
+  token: string | null = null,
+): Promise<FormFrame> {
+  const place = placeOf(c, target, form);
+  return { ...place, token: token ?? (await newToken(c, place.action)), problem: null };
+}
+
+/** @param path that the form is sent to. */
+export async function newToken(c: Context<AppEnv>, path: string): Promise<string> {
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));
+}
+
+/** @param typed what belongs to the form besides its token. */
+export async function secretsOf(
+  c: Context<AppEnv>,
+  token: FormToken,
+  typed: readonly string[],
+): Promise<FormSecrets> {
+  return formSecrets(await serviceSecret(c.env, c.var.config.identitySecret), token, typed);
+}
 
 /** `problem` says why it has to be sent again. */
 export type SentForm =
@@ -31,49 +84,34 @@ const MAX_CHARACTERS = 2.5 * 1024 * 1024;
 const EXPIRED = 'This form was open for more than a day. Check what you wrote, and send it again.';
 const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
-
 const CROSS_SITE = explained(
   403,
   'This form came from another site',
   'Open the page of the repository on this service, and begin there.',
 );
-const NO_FORM = explained(
-  400,
-  'This is not a form',
-  'Open the form on this service in a browser, and send it from there.',
-);
+const BEGIN_HERE = 'Open the form on this service in a browser, and send it from there.';
+const NO_FORM = explained(400, 'This is not a form', BEGIN_HERE);
 const COMPRESSED = explained(415, 'The form is compressed', 'Send it as it is, without Content-Encoding.');
 const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGAIN);
-const TOO_LARGE = explained(
-  413,
-  'The form is too large',
-  'Go back, and shorten what you wrote. Large changes need Git.',
-);
+const SHORTEN = 'Go back, and shorten what you wrote. Large changes need Git.';
+const TOO_LARGE = explained(413, 'The form is too large', SHORTEN);
 
 /**
  * Reads the form that was sent, and answers it.
  * @param path that the form's token must be for.
- * @property memory what the request holds. It is ended with the answer.
+ * @param memory what the request holds. It is ended with the answer.
  */
 export async function receiveForm(
   c: Context<AppEnv>,
   path: string,
-  { maxBytes, memory = memoryFor(c) }: { readonly maxBytes: number; readonly memory?: MemoryHold },
+  maxBytes: number,
   answer: (sent: SentForm) => Promise<Response>,
+  memory: MemoryHold = memoryFor(c),
 ): Promise<Response> {
   const answering = readForm(c, path, maxBytes, memory).then((sent) =>
     'kind' in sent ? answerRefused(c, sent, 'page') : answer(sent),
   );
   return untilAnswered(memory, answering);
-}
-
-/** @param typed what belongs to the form besides its token. */
-export async function secretsOf(
-  c: Context<AppEnv>,
-  token: FormToken,
-  typed: readonly string[],
-): Promise<FormSecrets> {
-  return formSecrets(await serviceSecret(c.env, c.var.config.identitySecret), token, typed);
 }
 
 /** The form, or why it cannot be read. */
@@ -94,9 +132,7 @@ async function readForm(
     return unread({ ...NO_FORM, status: 415 });
   }
   // No browser compresses a form, and what unpacks to more would need a limit of its own.
-  if (!/^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
-    return unread(COMPRESSED);
-  }
+  if (!/^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) return unread(COMPRESSED);
   let text: string;
   try {
     text = await bodyText(c.req.raw, { ...limits, memory });
@@ -109,9 +145,7 @@ async function readForm(
   }
   const fields = parseFormFields(text);
   if (fields === null) return NO_FORM;
-  if ([...fields.values()].reduce((sum, value) => sum + value.length, 0) > MAX_CHARACTERS) {
-    return TOO_LARGE;
-  }
+  if ([...fields.values()].reduce((sum, value) => sum + value.length, 0) > MAX_CHARACTERS) return TOO_LARGE;
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());
   if (token === null) return { fields, token, problem: FORGED };

@@ -1,0 +1,152 @@
+/** The form of a change: its fields and the rules for them, and its answers when the host or a limit says no. */
+import type { Context } from 'hono';
+import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { parsePath } from '../../../edit/path.ts';
+import type { AppEnv } from '../../../env.ts';
+import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import type { Identity } from '../../../git/objects/commit.ts';
+import { isOid, type Oid } from '../../../git/objects/oid.ts';
+import { ProtocolError } from '../../../git/wire/protocol-error.ts';
+import { HostError, MovedError } from '../../../host-error.ts';
+import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
+import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
+import type { PushHost } from '../../../push/push-host.ts';
+import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
+import { pushHost } from '../../git/push-host.ts';
+import { refuseTooMany } from '../../request/limits.ts';
+import { answerRefused, explained, explanationOf, problem, type Refused } from '../../request/refused.ts';
+import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
+import { refuseWithoutBot } from '../../request/write-refusal.ts';
+import { answerForm, frameOf } from '../form.ts';
+
+export function changeFields(fields: FormFields): ChangeFields {
+  const value = (name: string): string => fields.get(name) ?? '';
+  const oid = (name: string): Oid | null => (isOid(value(name)) ? value(name) : null);
+  return {
+    path: value('path'),
+    blob: oid('blob'),
+    seen: oid('seen'),
+    text: withPlainLineEnds(value('text')),
+    title: value('title').trim(),
+    description: withPlainLineEnds(value('description')).trim(),
+    ownName: value('own_name').trim(),
+    prHash: value('pr_hash').trim().toLowerCase(),
+    prKey: value('pr_key').trim().toLowerCase(),
+    signOff: value('sign_off') !== '',
+    needsSignOff: value('needs_sign_off') !== '',
+  };
+}
+
+export const TEXT_TOO_LARGE = problem(
+  400,
+  'The text is larger than 1 MB. Shorten it, or change the file with Git.',
+);
+const UNSIGNED = problem(
+  400,
+  'This project takes only changes under the Developer Certificate of Origin. Read it, and tick its box below.',
+);
+const invalid = (explanation: string): Refused => problem(400, explanation);
+
+/** What can be said without asking anyone. */
+export function checkFields(
+  fields: ChangeFields,
+): { readonly kind: 'valid'; readonly parts: readonly string[] } | Refused {
+  const path = parsePath(fields.path);
+  if (path.kind === 'invalid') return invalid(path.problem);
+  if (path.parts.length === 0) return invalid('Write the path of the file.');
+  if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) return TEXT_TOO_LARGE;
+  if (hasTooManyLines(fields.text)) {
+    return invalid(`The text has more than ${LINE_LIMIT}. Shorten it, or change the file with Git.`);
+  }
+  if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
+  if (fields.title === '') return invalid('Write a title that says what you change.');
+  if (fields.ownName.length > MAX_OWN_NAME) {
+    return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
+  }
+  if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
+  const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
+  // Its rule is for a push, which sends one line.
+  if (parsed.kind === 'invalid' && parsed.option === 'description') {
+    return invalid(`The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`);
+  }
+  if (parsed.kind === 'invalid') return invalid(`${parsed.message}.`);
+  return { kind: 'valid', parts: path.parts };
+}
+
+/** @param texts which texts the pull request gets from the options instead of from the commit. */
+export function pushOptionsOf(
+  { title, description, prHash, prKey, signOff }: ChangeFields,
+  texts: { readonly title: boolean; readonly description: boolean },
+): string[] {
+  return [
+    ...(texts.title ? [`title=${title}`] : []),
+    ...(texts.description ? [`description=${description}`] : []),
+    ...(prHash === '' ? [] : [`pr-hash=${prHash}`]),
+    ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
+    ...(signOff ? ['sign-off'] : []),
+  ];
+}
+
+/** The author of the commit that is pushed, for whom the service searches and whom it then replaces. */
+export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail: string): Identity {
+  const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
+  const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
+  return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
+}
+
+/** @param token of the form that was sent; null: a new one. */
+export async function changeForm(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  fields: ChangeFields,
+  token: string | null = null,
+): Promise<ChangeForm> {
+  const frame = await frameOf(c, target, CHANGE_FORM, token);
+  return { ...fields, ...frame, needsKey: c.var.config.prUpdatePolicy === 'key' };
+}
+
+/** The form once more, with what was typed, and what is wrong with it. */
+export function showAgain(c: Context<AppEnv>, form: ChangeForm, refusal: Refused): Promise<Response> {
+  const page = changeFormPage({ ...form, problem: explanationOf(refusal) });
+  return answerForm(c, page, refusal.status, refusal.headers);
+}
+
+/** Each reading costs the code host calls, so it counts like a clone. Null: it may begin. */
+export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
+  return refuseWithoutBot(c) ?? (await refuseTooMany(c, 'discoveries'));
+}
+
+const FAULTY_HOST = 'The code host does not answer as expected';
+
+/** Why the host did not show what was asked for. @throws whatever else went wrong */
+export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
+  if (error instanceof HostError) {
+    const { code, publicMessage } = error;
+    if (code === 'missing') return explained(404, 'No such repository', publicMessage);
+    const isBusy = code === 'busy' || code === 'rate-limited';
+    return isBusy ? explained(503, 'Not now', publicMessage) : explained(502, FAULTY_HOST, publicMessage);
+  }
+  if (!(error instanceof ProtocolError)) throw error;
+  c.var.logger.warn('the code host sent something malformed', { error });
+  return explained(502, FAULTY_HOST, `${error.publicMessage} Try again later.`);
+}
+
+/** Reads; what fails becomes a page. Continues also if the person leaves, until the memory is given back. */
+export async function answerReading(
+  c: Context<AppEnv>,
+  read: (host: PushHost) => Promise<Response>,
+): Promise<Response> {
+  const refused = await refuseReading(c);
+  if (refused !== null) return answerRefused(c, refused, 'page');
+  const host = pushHost(c);
+  const failed = (error: unknown) =>
+    error instanceof MovedError
+      ? c.redirect(remotePath(c.var.host, error.to) + CHANGE_FORM + new URL(c.req.url).search, 302)
+      : answerRefused(c, hostFailure(c, error), 'page');
+  const reading = read(host)
+    .catch(failed)
+    .finally(() => host.memory.end());
+  c.executionCtx.waitUntil(reading.catch(() => {}));
+  return reading;
+}
