@@ -20,7 +20,6 @@ import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import { OwnIds } from '../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import { outgoingPack } from '../../src/git/pack/outgoing-pack.ts';
-import { PackReceiver } from '../../src/git/pack/pack-receiver.ts';
 import { PackScanner } from '../../src/git/pack/pack-scanner.ts';
 import { ZlibWalker } from '../../src/git/zlib/zlib-walker.ts';
 import { zlibStore } from '../../src/git/zlib/zlib-store.ts';
@@ -41,7 +40,7 @@ function* chunks(): Generator<Uint8Array> {
 
 /** What every pack costs: its entries' ends found, commits and tags kept, its checksum verified. */
 function scan(): void {
-  const scanner = new PackScanner({ onKept: () => {}, onPassed: () => {}, onRefDelta: () => {} });
+  const scanner = new PackScanner();
   for (const chunk of chunks()) scanner.scan(chunk);
   scanner.finish();
 }
@@ -77,15 +76,15 @@ function inflateEach(): void {
 
 /** All of a push but the spool, the search for names, and the sending. */
 async function rewrite(): Promise<void> {
-  const receiver = new PackReceiver();
+  const scanner = new PackScanner();
   const passed: Uint8Array[] = [];
-  for (const chunk of chunks()) passed.push(...receiver.scan(chunk));
-  receiver.finish();
-  const anonymous = anonymized(trace((oid) => receiver.kept.withOid(oid)?.content));
+  for (const chunk of chunks()) passed.push(...scanner.scan(chunk));
+  scanner.finish();
+  const anonymous = anonymized(trace((oid) => scanner.kept.withOid(oid)?.content));
   const stream = async function* () {
     yield* passed;
   };
-  const outgoing = outgoingPack(anonymous.size, anonymous.contents(), receiver.passedCount, stream());
+  const outgoing = outgoingPack(anonymous.size, anonymous.contents(), scanner.passedCount, stream());
   // eslint-disable-next-line no-unused-vars
   for await (const _ of outgoing);
 }
@@ -112,11 +111,7 @@ let rewritten: Iterable<Uint8Array> = [];
 
 function prepareParts(): void {
   const kept = new Map<string, KeptObject>();
-  const scanner = new PackScanner({
-    onKept: (object) => kept.set(object.oid, object),
-    onPassed: () => {},
-    onRefDelta: () => {},
-  });
+  const scanner = new PackScanner({ onKept: (object) => kept.set(object.oid, object) });
   for (const chunk of chunks()) scanner.scan(chunk);
   originals = [...kept.values()].map(({ content }) => content);
   const anonymous = anonymized(trace((oid) => kept.get(oid)?.content));

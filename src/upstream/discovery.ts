@@ -4,9 +4,8 @@
  * One request to the host, and one more for the history if none was listed lately. Newer history is listed beside the
  * answer. The push that follows finds the refs and the listings in the cache.
  */
-import { selectHaves } from '../git/wire/haves.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { encodeReceivePackAdvertisement } from '../git/wire/ref-advertisement.ts';
+import { encodeReceivePackAdvertisement, selectHaves } from '../git/wire/ref-advertisement.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { HistoryHost } from './upstream-host.ts';

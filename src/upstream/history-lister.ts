@@ -132,7 +132,7 @@ export class HistoryLister {
       // These branches had no commits within the window: count back from their last commit instead.
       const tips = await this.#transport.listHistory(
         repository,
-        { wants: part.tips, tipsOnly: true },
+        { wants: part.tips, depth: 1 },
         MAX_LISTING_BYTES,
       );
       const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;

@@ -60,7 +60,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 340,
   files: 280,
   forms: 120,
-  git: 8_000,
+  git: 7_760,
   host: 3_500,
   isolate: 720,
   limits: 1_160,

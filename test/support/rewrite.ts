@@ -4,7 +4,7 @@ import { type KnownHistory, traceNewCommits } from '../../src/git/objects/new-co
 import { OwnIds } from '../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import { outgoingPack } from '../../src/git/pack/outgoing-pack.ts';
-import { PackReceiver } from '../../src/git/pack/pack-receiver.ts';
+import { PackScanner } from '../../src/git/pack/pack-scanner.ts';
 import { BOT, COMMITTED_AT, UPSTREAM } from './random-push.ts';
 
 export interface Rewritten {
@@ -22,24 +22,24 @@ export const UPSTREAM_HISTORY: KnownHistory = {
 
 /** Throws ProtocolError as the rooms of src/git do, and Error if the history is not complete. */
 export async function rewrite(pieces: readonly Uint8Array[], tip: string): Promise<Rewritten> {
-  const { receiver, passed } = receive(pieces);
-  const find = (oid: string) => receiver.kept.withOid(oid)?.content;
+  const { scanner, passed } = receive(pieces);
+  const find = (oid: string) => scanner.kept.withOid(oid)?.content;
   const trace = traceNewCommits(tip, find, UPSTREAM_HISTORY);
   if (trace.kind !== 'complete') throw new Error('the history is not complete');
   const ids = Array.from(trace.commits, ({ oid }) => oid);
   const { commits } = planCommits(trace.commits, new OwnIds(ids));
   const anonymous = new AnonymousCommits(commits, BOT, () => COMMITTED_AT);
-  const pack = await packOf(anonymous.contents(), anonymous.size, receiver.passedCount, passed);
+  const pack = await packOf(anonymous.contents(), anonymous.size, scanner.passedCount, passed);
   return { tip: anonymous.tip, pack };
 }
 
 /** Reads a pack to its end. The pieces may be reused afterwards. */
 export function receive(pieces: readonly Uint8Array[]) {
-  const receiver = new PackReceiver();
+  const scanner = new PackScanner();
   const passed: Uint8Array[] = [];
-  for (const piece of pieces) passed.push(...receiver.scan(piece).map((bytes) => bytes.slice()));
-  receiver.finish();
-  return { receiver, passed };
+  for (const piece of pieces) passed.push(...scanner.scan(piece).map((bytes) => bytes.slice()));
+  scanner.finish();
+  return { scanner, passed };
 }
 
 export async function packOf(

@@ -1,6 +1,6 @@
 /** Runs a PackScanner over pieces and notes what it hands on. */
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import { type KeptTypes, PackScanner } from '../../src/git/pack/pack-scanner.ts';
+import { PackScanner, type ScanOptions } from '../../src/git/pack/pack-scanner.ts';
 
 export interface Scan {
   readonly kept: readonly KeptObject[];
@@ -14,27 +14,23 @@ export interface Scan {
 export function scan(
   pieces: readonly Uint8Array[],
   maxKeptBytes?: number,
-  keptTypes: KeptTypes = 'history',
+  keeps: NonNullable<ScanOptions['keeps']> = 'history',
 ): Scan {
   const kept: KeptObject[] = [];
   const passed: Buffer[] = [];
-  const refDeltaBases: string[] = [];
-  const scanner = new PackScanner(
-    {
-      onKept: (object) => kept.push(object),
-      // A copy: the view is good only while its chunk is.
-      onPassed: (bytes) => passed.push(Buffer.from(bytes)),
-      onRefDelta: (base) => refDeltaBases.push(base),
-    },
-    maxKeptBytes === undefined ? {} : { maxBytes: maxKeptBytes },
-    keptTypes,
-  );
+  const scanner = new PackScanner({
+    keeps,
+    limits: maxKeptBytes === undefined ? {} : { maxBytes: maxKeptBytes },
+    onKept: (object) => kept.push(object),
+  });
   for (const piece of pieces) {
     const chunk = Uint8Array.from(piece);
-    scanner.scan(chunk);
+    // Copies: a view is good only while its chunk is.
+    for (const bytes of scanner.scan(chunk)) passed.push(Buffer.from(bytes));
     // As a reused buffer would be.
     chunk.fill(0xaa);
   }
   scanner.finish();
+  const refDeltaBases = [...scanner.namedBases.oids()];
   return { kept, passed: Buffer.concat(passed), passedRuns: passed.length, refDeltaBases };
 }

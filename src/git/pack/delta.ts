@@ -9,33 +9,23 @@ import { ProtocolError } from '../wire/protocol-error.ts';
 const MAX_SIZE_BYTES = 10;
 /** The two sizes at the head of a delta. */
 export const MAX_DELTA_HEADER_BYTES = 2 * MAX_SIZE_BYTES;
-
-export interface DeltaHeader {
-  readonly baseSize: number;
-  readonly resultSize: number;
-  /** Where the instructions begin. */
-  readonly instructionsStart: number;
-}
+const INSERT_MAX = 0x7f;
+/** A copy instruction has up to four bytes of its offset, then up to three of its length. */
+const OFFSET_BYTES = 4;
+const COPIED_IF_ZERO = 0x10000;
 
 function badDelta(): ProtocolError {
   return new ProtocolError('bad-pack', 'The pack contains a malformed delta. Push again.');
 }
 
-/** @throws ProtocolError `bad-pack` if `delta` ends inside its header. */
-export function parseDeltaHeader(delta: Uint8Array): DeltaHeader {
-  const resultStart = behindSize(delta, 0, delta.byteLength);
-  const instructionsStart = behindSize(delta, resultStart, delta.byteLength);
-  return { baseSize: sizeAt(delta, 0), resultSize: sizeAt(delta, resultStart), instructionsStart };
-}
-
 /**
- * For a delta of which `end` bytes are available. Allocates nothing, because many deltas only pass through.
- * @throws ProtocolError `bad-pack` if the delta's header does not end by then.
+ * @param end of the delta, or of what is known of it.
+ * @throws ProtocolError `bad-pack` if the header does not end by then.
  */
-export function resultSizeOf(delta: Uint8Array, end: number): number {
+export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLength) {
   const resultStart = behindSize(delta, 0, end);
   behindSize(delta, resultStart, end);
-  return sizeAt(delta, resultStart);
+  return { baseSize: sizeAt(delta, 0), resultSize: sizeAt(delta, resultStart) };
 }
 
 /** Where the size at `start` ends. */
@@ -65,54 +55,98 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
   if (resultSize > maxBytes) throw new ProtocolError('too-large', 'A commit or tag is too large.');
   const result = new Uint8Array(resultSize);
   let filled = 0;
-  readInstructions(delta, (isCopy, offset, length) => {
-    const bytes = (isCopy ? base : delta).subarray(offset, offset + length);
+  const append = (bytes: Uint8Array, length: number): void => {
     if (bytes.byteLength !== length || filled + length > resultSize) throw badDelta();
     result.set(bytes, filled);
     filled += length;
+  };
+  readInstructions(delta, {
+    inserted: (bytes) => append(bytes, bytes.byteLength),
+    copied: (offset, length) => append(base.subarray(offset, offset + length), length),
   });
   if (filled !== resultSize) throw badDelta();
   return result;
 }
 
-/** @param take called for each: `offset` in the base of a copy, in the delta of an insert. @throws ProtocolError */
-export function readInstructions(
-  delta: Uint8Array,
-  take: (isCopy: boolean, offset: number, length: number) => void,
-): void {
-  let position = parseDeltaHeader(delta).instructionsStart;
-  const next = (): number => {
-    const byte = delta[position++];
-    if (byte === undefined) throw badDelta();
-    return byte;
-  };
-  while (position < delta.byteLength) {
-    const instruction = next();
-    if (instruction === 0) throw badDelta();
-    if (instruction < 0x80) {
-      take(false, position, instruction);
-      position += instruction;
-      continue;
-    }
-    let offset = 0;
-    let length = 0;
-    if (instruction & 0x01) offset = next();
-    if (instruction & 0x02) offset += next() * 0x100;
-    if (instruction & 0x04) offset += next() * 0x10000;
-    if (instruction & 0x08) offset += next() * 0x1000000;
-    if (instruction & 0x10) length = next();
-    if (instruction & 0x20) length += next() * 0x100;
-    if (instruction & 0x40) length += next() * 0x10000;
-    take(true, offset, length === 0 ? 0x10000 : length);
-  }
-}
-
 /** What a delta inserts. Inserts that follow each other are one. @throws ProtocolError `bad-pack` */
 export function insertsOf(delta: Uint8Array): Uint8Array[] {
   const inserts: Uint8Array[][] = [[]];
-  readInstructions(delta, (isCopy, offset, length) => {
-    if (isCopy) inserts.push([]);
-    else inserts.at(-1)?.push(delta.subarray(offset, offset + length));
+  readInstructions(delta, {
+    inserted: (bytes) => inserts.at(-1)?.push(bytes),
+    copied: () => inserts.push([]),
   });
   return inserts.filter((parts) => parts.length > 0).map(concatBytes);
+}
+
+/** Of a whole delta, whose inserts come in one piece each. @throws ProtocolError `bad-pack` */
+export function readInstructions(delta: Uint8Array, listener: InstructionListener): void {
+  const reader = new DeltaReader(listener);
+  reader.take(delta);
+  if (!reader.isSound) throw badDelta();
+}
+
+export interface InstructionListener {
+  /** The next piece of an insert; valid during the call only. */
+  inserted(bytes: Uint8Array): void;
+  /** @param offset in the base. */
+  copied(offset: number, length: number): void;
+}
+
+/** Reads a delta as it arrives, without its base. */
+export class DeltaReader {
+  readonly #listener: InstructionListener;
+  /** Of the two at the head of the delta. */
+  #sizesLeft = 2;
+  #insertLeft = 0;
+  /** Of the copy that is being read: which of its bytes are still to come. */
+  #copyBits = 0;
+  #offset = 0;
+  #length = 0;
+  #hasReserved = false;
+
+  constructor(listener: InstructionListener) {
+    this.#listener = listener;
+  }
+
+  begin(): void {
+    [this.#sizesLeft, this.#insertLeft, this.#copyBits, this.#hasReserved] = [2, 0, 0, false];
+  }
+
+  /** Whether the delta may end here: behind a whole instruction, and without a reserved one. */
+  get isSound(): boolean {
+    return this.#sizesLeft + this.#insertLeft + this.#copyBits === 0 && !this.#hasReserved;
+  }
+
+  take(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      if (this.#insertLeft > 0) {
+        const end = Math.min(bytes.length, at + this.#insertLeft);
+        this.#listener.inserted(bytes.subarray(at, end));
+        this.#insertLeft -= end - at;
+        at = end;
+        continue;
+      }
+      const byte = bytes[at++]!;
+      if (this.#sizesLeft > 0) this.#sizesLeft -= byte < 0x80 ? 1 : 0;
+      else if (this.#copyBits > 0) this.#readCopy(byte);
+      else if (byte > INSERT_MAX) this.#beginCopy(byte & INSERT_MAX);
+      else if (byte > 0) this.#insertLeft = byte;
+      else this.#hasReserved = true;
+    }
+  }
+
+  #beginCopy(bits: number): void {
+    [this.#copyBits, this.#offset, this.#length] = [bits, 0, 0];
+    if (bits === 0) this.#listener.copied(0, COPIED_IF_ZERO);
+  }
+
+  /** The lowest bit says what the byte is. */
+  #readCopy(byte: number): void {
+    const bits = this.#copyBits;
+    const place = 31 - Math.clz32(bits & -bits);
+    if (place < OFFSET_BYTES) this.#offset += byte * 256 ** place;
+    else this.#length += byte * 256 ** (place - OFFSET_BYTES);
+    this.#copyBits = bits & (bits - 1);
+    if (this.#copyBits === 0) this.#listener.copied(this.#offset, this.#length || COPIED_IF_ZERO);
+  }
 }

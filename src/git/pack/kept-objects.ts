@@ -1,19 +1,17 @@
 /**
  * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
- * objects that were asked for, all.
+ * objects that were asked for, all. A delta of a kept object is kept, too, and is resolved at once: no recursion.
  *
- * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
- * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
- *
- * A push may hold tens of thousands of them, so all are stored in a few arrays; a `KeptObject` is made when it is asked
+ * A push may have tens of thousands of them, so all are stored in a few arrays; a `KeptObject` is made when it is asked
  * for.
  */
 import { ByteArrays } from '../byte-arrays.ts';
-import type { Memory, MemoryShare } from '../memory.ts';
+import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
+import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES } from './memory-limits.ts';
 
 export interface KeptObject {
   readonly type: ObjectType;
@@ -25,15 +23,16 @@ const TYPES: readonly ObjectType[] = ['commit', 'tag', 'tree', 'blob'];
 
 export interface KeepLimits {
   /** For all of them, contents and overhead together. */
-  readonly maxBytes: number;
+  readonly maxBytes?: number;
   /** Overhead of each: what it takes here, and what its owner makes of it. */
-  readonly objectBytes: number;
+  readonly objectBytes?: number;
   /** Where bytes are counted before they are allocated. */
-  readonly memory: Memory;
+  readonly memory?: Memory;
 }
 
 export class KeptObjects {
-  readonly #limits: KeepLimits;
+  readonly #maxBytes: number;
+  readonly #objectBytes: number;
   readonly #share: MemoryShare;
   readonly #oids = new OidTable();
   /** Of each object, by the number of its id: its content, and the place of its type in `TYPES`. */
@@ -46,9 +45,15 @@ export class KeptObjects {
   /** Counted for the object that comes next. */
   #reserved = 0;
 
-  constructor(limits: KeepLimits) {
-    this.#limits = limits;
-    this.#share = limits.memory.share();
+  /** By default, with the limits of a push. */
+  constructor({
+    maxBytes = MAX_KEPT_BYTES,
+    objectBytes = KEPT_OBJECT_BYTES,
+    memory = UNCOUNTED,
+  }: KeepLimits = {}) {
+    this.#maxBytes = maxBytes;
+    this.#objectBytes = objectBytes;
+    this.#share = memory.share();
   }
 
   /** Counts so many bytes ahead, after a wait if necessary: what follows cannot wait. @throws what `memory` throws. */
@@ -68,7 +73,7 @@ export class KeptObjects {
 
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
-    return this.#limits.maxBytes - this.#bytes - this.#limits.objectBytes;
+    return this.#maxBytes - this.#bytes - this.#objectBytes;
   }
 
   /** Entries that were kept. The same object twice counts twice. */
@@ -84,15 +89,15 @@ export class KeptObjects {
     if (bytes > this.roomBytes) {
       throw new ProtocolError(
         'too-large',
-        `The push contains more than ${this.#limits.maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+        `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
-    this.#count(bytes + this.#limits.objectBytes);
+    this.#count(bytes + this.#objectBytes);
   }
 
   /** @param content is copied. @param offset larger than all before. */
   add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
-    const bytes = content.byteLength + this.#limits.objectBytes;
+    const bytes = content.byteLength + this.#objectBytes;
     this.#count(bytes);
     this.#reserved = 0;
     this.#bytes += bytes;
@@ -146,10 +151,6 @@ export class KeptObjects {
   }
 
   #object(index: number, oid = this.#oids.at(index)): KeptObject {
-    return {
-      type: TYPES[this.#types.at(index)] as ObjectType,
-      oid,
-      content: this.#contents.at(index),
-    };
+    return { type: TYPES[this.#types.at(index)] as ObjectType, oid, content: this.#contents.at(index) };
   }
 }

@@ -1,22 +1,23 @@
 /**
- * Parses a pack as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
+ * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
- * Commits and tags (or all objects, if that is wanted) are inflated and handed to the listener; other entries are
- * handed on as views of the chunks they came in, in runs as long as they can be: a pack that writes its commits first
- * costs one view a chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The
- * pack's structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
+ * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass: they are handed on as
+ * they will leave, as views of the chunks they came in, in runs as long as they can be. Between them there are no commits
+ * any more, so distances of ofs-deltas are corrected on the way. To find where an entry ends its zlib stream is walked,
+ * but not inflated. The pack's structure, its sizes and its checksum are verified; the content of entries that pass is
+ * the host's to check.
  *
- * Synchronous and free of I/O. Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
+ * Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
  */
 import { createHash } from 'node:crypto';
-import { oidFromBytes, OID_BYTES, type Oid } from '../objects/oid.ts';
-import { UNCOUNTED } from '../memory.ts';
+import { oidFromBytes, OID_BYTES } from '../objects/oid.ts';
+import { OidTable } from '../objects/oid-table.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
-import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
+import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import {
-  encodeDistance,
   badPack,
+  encodeDistance,
   EntryHeaderReader,
   OBJ_BLOB,
   OBJ_COMMIT,
@@ -34,8 +35,7 @@ import {
   FREE_DYNAMIC_BLOCKS,
   FREE_INFLATED_BYTES,
   INFLATED_BYTES_PER_PACK_BYTE,
-  KEPT_OBJECT_BYTES,
-  MAX_KEPT_BYTES,
+  MAX_NAMED_BASES,
   MAX_OBJECT_BYTES,
   PACK_BYTES_PER_DYNAMIC_BLOCK,
 } from './memory-limits.ts';
@@ -44,20 +44,16 @@ import { OffsetShift } from './offset-shift.ts';
 /** Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
 
-export interface PackListener {
-  /** A commit or tag, or any object if all are kept: it is not passed on. */
-  onKept(object: KeptObject): void;
-  /** The next bytes of entries that pass on. A view: it stays valid until its chunk is reused. */
-  onPassed(bytes: Uint8Array): void;
-  /**
-   * A ref-delta whose base is not a kept object will be passed on.
-   * @throws ProtocolError if it could turn out to be a commit.
-   */
-  onRefDelta(base: Oid): void;
+export interface ScanOptions {
+  /** What is kept. Default: `history`, which is commits and tags. */
+  readonly keeps?: 'history' | 'everything';
+  /** Of the kept objects. Default: those of a push. */
+  readonly limits?: KeepLimits;
+  /** Where entries begin, in order, that are neither kept nor passed on. */
+  readonly leftOut?: readonly number[];
+  /** Called with each object that is kept. */
+  readonly onKept?: (object: KeptObject) => void;
 }
-
-/** `history`: commits and tags. */
-export type KeptTypes = 'history' | 'everything';
 
 const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
   [OBJ_COMMIT, 'commit'],
@@ -69,27 +65,25 @@ const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
 
-function objectTooLarge(): ProtocolError {
-  const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
-  return new ProtocolError(
-    'too-large',
-    `The push contains an object over ${limit}. Remove it and push again.`,
-  );
+function tooLarge(message: string): ProtocolError {
+  return new ProtocolError('too-large', message);
 }
 
-function inflatesTooMuch(): ProtocolError {
-  return new ProtocolError(
-    'too-large',
-    'The files of the push are far larger than what Git sends of them. Propose some of them in another pull request.',
-  );
+function objectTooLarge(): ProtocolError {
+  const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
+  return tooLarge(`The push contains an object over ${limit}. Remove it and push again.`);
 }
 
 export class PackScanner {
   readonly kept: KeptObjects;
-  readonly #listener: PackListener;
-  readonly #keepsEverything: boolean;
-  readonly #leftOut: readonly number[];
-  #nextLeftOut = 0;
+  /** What passed entries name as their bases by ids. */
+  readonly namedBases = new OidTable();
+  /** Whether a delta has passed whose base was kept later: it is a commit or a tag (late-deltas.ts). */
+  hasLateBase = false;
+  readonly #options: ScanOptions;
+  #leftOutCount = 0;
+  /** What passes of the current chunk. */
+  #passed: Uint8Array[] = [];
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
   readonly #shift = new OffsetShift();
@@ -117,37 +111,22 @@ export class PackScanner {
   #keptBytes: Uint8Array = this.#fixed;
   readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
 
-  /**
-   * @param limits of the kept objects. Default: those of a push.
-   * @param leftOut where entries begin, in order, that are neither kept nor passed on.
-   */
-  constructor(
-    listener: PackListener,
-    limits: Partial<KeepLimits> = {},
-    keptTypes: KeptTypes = 'history',
-    leftOut: readonly number[] = [],
-  ) {
-    this.#leftOut = leftOut;
-    this.#listener = listener;
-    this.#keepsEverything = keptTypes === 'everything';
-    this.kept = new KeptObjects({
-      maxBytes: MAX_KEPT_BYTES,
-      objectBytes: KEPT_OBJECT_BYTES,
-      memory: UNCOUNTED,
-      ...limits,
-    });
+  constructor(options: ScanOptions = {}) {
+    this.#options = options;
+    this.kept = new KeptObjects(options.limits);
   }
 
-  /** Entries in the pack, as its header says. */
-  get entryCount(): number {
-    return this.#entryCount;
+  /** Entries that have passed. Only after the last one. */
+  get passedCount(): number {
+    return this.#entryCount - this.kept.entryCount - this.#leftOutCount;
   }
 
   /**
-   * Takes the next bytes of the pack.
+   * Takes the next bytes of the pack, and answers what passes of them: views, valid until the chunk is reused.
    * @throws ProtocolError on an invalid pack. The scanner cannot be used afterwards.
    */
-  scan(chunk: Uint8Array): void {
+  scan(chunk: Uint8Array): readonly Uint8Array[] {
+    this.#passed = [];
     const end = chunk.byteLength;
     let position = 0;
     this.#runStart = this.#stage === 'passed-entry' ? 0 : -1;
@@ -159,17 +138,11 @@ export class PackScanner {
         case 'entry-header':
           position = this.#readEntryHeader(chunk, position);
           break;
-        case 'passed-entry':
-          position = this.#walker.walk(chunk, position, end);
-          if (this.#walker.done) this.#endPassedEntry(chunk, position);
-          break;
         case 'kept-entry':
-          position = this.#walker.walk(chunk, position, end);
-          if (this.#walker.done) this.#endKeptEntry(chunk, position);
-          break;
+        case 'passed-entry':
         case 'left-out-entry':
           position = this.#walker.walk(chunk, position, end);
-          if (this.#walker.done) this.#endLeftOutEntry(chunk, position);
+          if (this.#walker.done) this.#endEntry(chunk, position);
           break;
         case 'trailer':
           position = this.#readTrailer(chunk, position);
@@ -188,6 +161,7 @@ export class PackScanner {
     const dynamicBlocks = FREE_DYNAMIC_BLOCKS + this.#chunkOffset / PACK_BYTES_PER_DYNAMIC_BLOCK;
     if (this.#walker.dynamicBlocks > dynamicBlocks)
       throw badPack('The pack is compressed in far too small blocks.');
+    return this.#passed;
   }
 
   /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
@@ -242,20 +216,21 @@ export class PackScanner {
 
   /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
   #decide(chunk: Uint8Array, position: number): void {
-    const { type, size } = this.#header;
-    if (size > MAX_OBJECT_BYTES) {
-      throw objectTooLarge();
-    }
-    if (this.#entryOffset === this.#leftOut[this.#nextLeftOut]) {
-      this.#leaveOut(chunk);
+    const { type, size, distance } = this.#header;
+    const { leftOut, keeps } = this.#options;
+    if (size > MAX_OBJECT_BYTES) throw objectTooLarge();
+    if (this.#entryOffset === leftOut?.[this.#leftOutCount]) {
+      this.#leftOutCount += 1;
+      this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
+      this.#walker.begin(size);
+      this.#stage = 'left-out-entry';
       return;
     }
     this.#checkInflatedBytes(type, size);
     const name = TYPE_NAMES.get(type);
-    if (name !== undefined && (this.#keepsEverything || name === 'commit' || name === 'tag')) {
+    if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
       this.#keep(chunk, name, null);
     } else if (type === OBJ_OFS_DELTA) {
-      const { distance } = this.#header;
       const baseOffset = this.#entryOffset - distance;
       if (distance === 0 || baseOffset < PACK_HEADER_BYTES) {
         throw badPack('The pack contains a delta whose base lies outside the pack.');
@@ -268,7 +243,9 @@ export class PackScanner {
       const base = this.kept.withOid(baseOid);
       if (base !== undefined) this.#keep(chunk, base.type, base);
       else {
-        this.#listener.onRefDelta(baseOid);
+        if (this.namedBases.add(baseOid) === MAX_NAMED_BASES) {
+          throw tooLarge('The push contains too many deltas. Push fewer commits at once.');
+        }
         this.#pass(chunk, position, 0);
       }
     } else {
@@ -282,7 +259,10 @@ export class PackScanner {
     const isTooMuch =
       this.#inflatedBytes > FREE_INFLATED_BYTES + INFLATED_BYTES_PER_PACK_BYTE * this.#entryOffset ||
       this.#deltaBytes > FREE_DELTA_BYTES + DELTA_BYTES_PER_PACK_BYTE * this.#entryOffset;
-    if (isTooMuch) throw inflatesTooMuch();
+    if (!isTooMuch) return;
+    throw tooLarge(
+      'The files of the push are far larger than what Git sends of them. Propose some of them in another pull request.',
+    );
   }
 
   #removedSince(baseOffset: number): number {
@@ -302,32 +282,6 @@ export class PackScanner {
     this.#stage = 'kept-entry';
   }
 
-  #endKeptEntry(chunk: Uint8Array, position: number): void {
-    const content =
-      this.#keptBase === null
-        ? this.#keptBytes
-        : applyDelta(
-            this.#keptBase.content,
-            this.#keptBytes,
-            Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes),
-          );
-    this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
-    this.#listener.onKept(this.kept.add(this.#keptType, content, this.#entryOffset));
-    this.#beginNext(chunk, position);
-  }
-
-  #leaveOut(chunk: Uint8Array): void {
-    this.#nextLeftOut += 1;
-    this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
-    this.#walker.begin(this.#header.size);
-    this.#stage = 'left-out-entry';
-  }
-
-  #endLeftOutEntry(chunk: Uint8Array, position: number): void {
-    this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
-    this.#beginNext(chunk, position);
-  }
-
   /** `removed`: how many bytes between the entry and its base were removed, so how much closer the base is. */
   #pass(chunk: Uint8Array, position: number, removed: number): void {
     const { bytes, length, type, size } = this.#header;
@@ -336,15 +290,14 @@ export class PackScanner {
       this.#endRun(chunk, start);
       const distance = encodeDistance(this.#header.distance - removed);
       // The size in the original bytes, because a client may encode it longer than necessary.
-      this.#listener.onPassed(bytes.slice(0, this.#header.baseStart));
-      this.#listener.onPassed(distance);
+      this.#passed.push(bytes.slice(0, this.#header.baseStart), distance);
       const saved = length - this.#header.baseStart - distance.byteLength;
       // The mark is after the entry's first byte, because the entry itself may be a base, and has not moved.
       if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
       this.#runStart = position;
     } else if (start < 0) {
       // The header began in the previous chunk, which is no longer available.
-      this.#listener.onPassed(bytes.slice(0, length));
+      this.#passed.push(bytes.slice(0, length));
       this.#runStart = position;
     } else if (this.#runStart < 0) {
       this.#runStart = start;
@@ -355,19 +308,34 @@ export class PackScanner {
     this.#stage = 'passed-entry';
   }
 
-  #endPassedEntry(chunk: Uint8Array, position: number): void {
-    const { type, size } = this.#header;
-    if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) {
-      if (resultSizeOf(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES)) > MAX_OBJECT_BYTES) {
-        throw objectTooLarge();
-      }
-    }
+  /** The entry ends at `position`. */
+  #endEntry(chunk: Uint8Array, position: number): void {
+    if (this.#stage === 'passed-entry') this.#checkResultSize();
+    else this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
+    if (this.#stage === 'kept-entry') this.#addKept();
     this.#beginNext(chunk, position);
   }
 
+  #checkResultSize(): void {
+    const { type, size } = this.#header;
+    if (type !== OBJ_OFS_DELTA && type !== OBJ_REF_DELTA) return;
+    const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
+    if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
+  }
+
+  #addKept(): void {
+    const base = this.#keptBase?.content;
+    const content =
+      base === undefined
+        ? this.#keptBytes
+        : applyDelta(base, this.#keptBytes, Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes));
+    const object = this.kept.add(this.#keptType, content, this.#entryOffset);
+    this.hasLateBase ||= this.namedBases.has(object.oid);
+    this.#options.onKept?.(object);
+  }
+
   #endRun(chunk: Uint8Array, end: number): void {
-    if (this.#runStart >= 0 && end > this.#runStart)
-      this.#listener.onPassed(chunk.subarray(this.#runStart, end));
+    if (this.#runStart >= 0 && end > this.#runStart) this.#passed.push(chunk.subarray(this.#runStart, end));
     this.#runStart = -1;
   }
 

@@ -6,7 +6,7 @@
  * and go on.
  */
 import { concatBytes } from '../bytes.ts';
-import { DeltaReader, type InstructionListener } from '../pack/delta-reader.ts';
+import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
 import type { Credential } from './credentials.ts';

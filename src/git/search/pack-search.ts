@@ -270,12 +270,16 @@ function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: Found
   const copied = new Set<FoundSpan>();
   let next = 0;
   let filled = 0;
-  readInstructions(delta, (isCopy, _, length) => {
+  const pass = (length: number, isCopy: boolean): void => {
     const start = filled;
     filled += length;
     for (let span = spans[next]; span !== undefined && span.end <= filled; span = spans[++next]) {
       if (isCopy && span.start >= start) copied.add(span);
     }
+  };
+  readInstructions(delta, {
+    inserted: ({ length }) => pass(length, false),
+    copied: (_, length) => pass(length, true),
   });
   return (span) => !copied.has(span);
 }

@@ -2,9 +2,9 @@
  * pkt-lines: four hex digits with the length (including themselves), then the payload (gitprotocol-common, "pkt-line
  * Format").
  *
- * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. The special
- * packets are told apart by `kind`; an empty pkt-line (`0004`) is data of length 0, not a flush. An error packet may
- * stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line Format").
+ * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. An empty
+ * pkt-line (`0004`) is data of length 0, not a flush. An error packet may stand wherever a pkt-line may, and ends the
+ * conversation (gitprotocol-pack, "pkt-line Format").
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
@@ -19,18 +19,13 @@ export const MAX_PKT_PAYLOAD_BYTES = MAX_PKT_LINE_BYTES - LENGTH_BYTES;
 export const FLUSH_PKT = utf8('0000');
 export const DELIM_PKT = utf8('0001');
 
+/** What the lengths 0 to 2 mean. */
+const SPECIAL = ['flush', 'delim', 'response-end'] as const;
+
 export type Packet =
-  | { readonly kind: 'data'; readonly payload: Uint8Array }
-  | { readonly kind: 'flush' }
-  | { readonly kind: 'delim' }
-  | { readonly kind: 'response-end' };
+  { readonly kind: 'data'; readonly payload: Uint8Array } | { readonly kind: (typeof SPECIAL)[number] };
 
 /** The length digits of a pkt-line whose payload has `payloadBytes` bytes. */
-export function pktLengthPrefix(payloadBytes: number): Uint8Array {
-  return utf8(pktLengthDigits(payloadBytes));
-}
-
-/** The same as text. */
 export function pktLengthDigits(payloadBytes: number): string {
   if (payloadBytes > MAX_PKT_PAYLOAD_BYTES) throw new RangeError('pkt-line payload too long');
   return (payloadBytes + LENGTH_BYTES).toString(16).padStart(LENGTH_BYTES, '0');
@@ -38,23 +33,19 @@ export function pktLengthDigits(payloadBytes: number): string {
 
 export function encodePktLine(payload: string | Uint8Array): Uint8Array {
   const bytes = typeof payload === 'string' ? utf8(payload) : payload;
-  return concatBytes([pktLengthPrefix(bytes.byteLength), bytes]);
+  return concatBytes([utf8(pktLengthDigits(bytes.byteLength)), bytes]);
 }
 
-/** The number that four hex digits spell, or -1. @param codeAt the digits in ASCII. */
-function parseLength(codeAt: (index: number) => number): number {
+/** @param codeAt the four digits in ASCII. @throws ProtocolError `bad-request` */
+function readLength(codeAt: (index: number) => number): number {
   let length = 0;
   for (let i = 0; i < LENGTH_BYTES; i++) {
     const digit = hexDigit(codeAt(i));
-    if (digit < 0) return -1;
+    if (digit < 0) throw notPktLine();
     length = length * 16 + digit;
   }
+  if (length === SPECIAL.length || length > MAX_PKT_LINE_BYTES) throw notPktLine();
   return length;
-}
-
-/** 0 to 2 are special packets. */
-function isLength(length: number): boolean {
-  return (length >= 0 && length < 3) || (length >= LENGTH_BYTES && length <= MAX_PKT_LINE_BYTES);
 }
 
 /**
@@ -63,10 +54,7 @@ function isLength(length: number): boolean {
  * @throws ProtocolError `bad-request`
  */
 export function pktLengthIn(text: string, at: number): number | null {
-  if (at + LENGTH_BYTES > text.length) return null;
-  const length = parseLength((index) => text.charCodeAt(at + index));
-  if (!isLength(length)) throw notPktLine();
-  return length;
+  return at + LENGTH_BYTES > text.length ? null : readLength((index) => text.charCodeAt(at + index));
 }
 
 /**
@@ -77,17 +65,9 @@ export function pktLengthIn(text: string, at: number): number | null {
 export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
   if (digits === null) throw endedEarly();
-  const length = parseLength((index) => digits[index] as number);
-  if (!isLength(length)) throw notPktLine();
-  switch (length) {
-    case 0:
-      return { kind: 'flush' };
-    case 1:
-      return { kind: 'delim' };
-    case 2:
-      return { kind: 'response-end' };
-    default:
-  }
+  const length = readLength((index) => digits[index] as number);
+  const special = SPECIAL[length];
+  if (special !== undefined) return { kind: special };
   const payload = await reader.readExactly(length - LENGTH_BYTES, buffer);
   if (payload === null) throw endedEarly();
   return { kind: 'data', payload };
@@ -97,21 +77,20 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
  * The payload of the next packet if it is data and has arrived whole: a view, valid until the next read. Null: ask
  * `readPacket`. A list of refs has tens of thousands of packets, and a promise for each leaves more behind than the
  * list.
+ * @throws ProtocolError `bad-request`
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);
-  const length = digits === null ? -1 : parseLength((index) => digits[index] as number);
-  if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) return null;
+  const length = digits === null ? 0 : readLength((index) => digits[index] as number);
+  if (length < LENGTH_BYTES) return null;
   const payload = reader.peek(length)?.subarray(LENGTH_BYTES) ?? null;
   if (payload !== null) reader.skip(length);
   return payload;
 }
 
 export function notPktLine(): ProtocolError {
-  return new ProtocolError(
-    'bad-request',
-    'The request is not in pkt-line format. Push with an ordinary Git client.',
-  );
+  const message = 'The request is not in pkt-line format. Push with an ordinary Git client.';
+  return new ProtocolError('bad-request', message);
 }
 
 export function endedEarly(): ProtocolError {

@@ -1,9 +1,7 @@
 /**
- * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
- * "ls-refs", "fetch").
- *
- * Both are sent without asking for the host's capabilities first. Over HTTP, version 2 is stateless and the header
- * `Git-Protocol: version=2` selects it, so this saves a round trip each time.
+ * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2, "ls-refs", "fetch").
+ * They are sent without asking for the host's capabilities first, which saves a round trip each time: over HTTP, version
+ * 2 is stateless, and the header `Git-Protocol: version=2` selects it.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
@@ -39,24 +37,12 @@ const LF = 0x0a;
 const COLON = 0x3a;
 
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
-  return concatBytes([
-    encodePktLine(`command=${command}\n`),
-    encodePktLine('object-format=sha1\n'),
-    DELIM_PKT,
-    ...args.map((arg) => encodePktLine(`${arg}\n`)),
-    FLUSH_PKT,
-  ]);
+  const capabilities = encodeLines([`command=${command}`, 'object-format=sha1']);
+  return concatBytes([...capabilities, DELIM_PKT, ...encodeLines(args), FLUSH_PKT]);
 }
 
-function encodeFetch(options: readonly string[], wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
-  return encodeCommand('fetch', [
-    'no-progress',
-    'ofs-delta',
-    ...options,
-    ...wants.map((oid) => `want ${oid}`),
-    ...haves.map((oid) => `have ${oid}`),
-    'done',
-  ]);
+function encodeLines(lines: readonly string[]): Uint8Array[] {
+  return lines.map((line) => encodePktLine(`${line}\n`));
 }
 
 function malformed(what: string): ProtocolError {
@@ -78,7 +64,7 @@ export interface RefList {
   readonly head: string | null;
   /** Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
   readonly headTip: Oid | null;
-  /** False if the list was cut within the branches. */
+  /** Not if the list was cut within the branches. */
   readonly hasAllBranches: boolean;
 }
 
@@ -172,58 +158,47 @@ function isBranch(name: string | undefined): boolean {
   return name?.startsWith(BRANCHES) === true;
 }
 
-/** Commits without their trees: the history itself, a few hundred bytes a commit. */
-export interface HistoryRequest {
-  readonly wants: readonly Oid[];
-  /** Commits that these reach are left out. */
-  readonly haves?: readonly Oid[];
-  /** Seconds since 1970: only commits since then. By date, never by depth: depth runs along every merge. */
-  readonly since?: number;
-  /** Only the wanted commits themselves. */
-  readonly tipsOnly?: boolean;
-}
-
-export function encodeHistoryFetch({ wants, haves = [], since, tipsOnly }: HistoryRequest): Uint8Array {
-  const depths = [
-    ...(since === undefined ? [] : [`deepen-since ${since}`]),
-    ...(tipsOnly === true ? ['deepen 1'] : []),
-  ];
-  return encodeFetch(['filter tree:0', ...depths], wants, haves);
-}
-
 /**
- * Objects by their ids. What they refer to is left out, unless it is asked for.
+ * Commits without their trees, a few hundred bytes each, or other objects by their ids.
  *
  * A wanted object always comes, whatever the filter leaves out, and version 2 serves any object that the host has, not
  * only tips. Of the filters by depth, GitHub allows `tree:0` alone (uploadpackfilter.tree.maxDepth).
  */
 export interface ObjectRequest {
   readonly wants: readonly Oid[];
-  /** Also all folders below the wanted one. */
-  readonly withFolders?: boolean;
+  /** Commits that these reach are left out. */
+  readonly haves?: readonly Oid[];
+  /** Seconds since 1970: only commits since then. All of history only by date: depth runs along every merge. */
+  readonly since?: number;
   /** For commits: how many of the history, the wanted one included. */
   readonly depth?: number;
+  /** Also all folders below the wanted one. */
+  readonly withFolders?: boolean;
 }
 
-export function encodeObjectFetch({ wants, withFolders = false, depth }: ObjectRequest): Uint8Array {
-  const filter = withFolders ? 'filter blob:none' : 'filter tree:0';
-  return encodeFetch(depth === undefined ? [filter] : [filter, `deepen ${depth}`], wants, []);
+export function encodeFetch({ wants, haves = [], since, depth, withFolders }: ObjectRequest): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    withFolders === true ? 'filter blob:none' : 'filter tree:0',
+    ...(since === undefined ? [] : [`deepen-since ${since}`]),
+    ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
 }
 
-export type FetchAnswer =
-  /** The reader stands at the first side-band packet of the pack. */
-  | { readonly kind: 'pack' }
-  /** The host's error packet, for instance when no commit is as young as asked for. */
-  | { readonly kind: 'refused'; readonly message: string };
-
-/** Reads the sections before the pack. @throws ProtocolError `bad-request` if there is none. */
-export async function readFetchSections(reader: ByteReader): Promise<FetchAnswer> {
+/**
+ * Reads the sections before the pack, up to its first side-band packet.
+ * @throws ProtocolError `bad-request` if there is none; ErrorPacket, for instance when no commit is as young as asked for.
+ */
+export async function readFetchSections(reader: ByteReader): Promise<void> {
   for (;;) {
     const packet = await readPacket(reader);
     if (packet.kind === 'delim') continue;
     if (packet.kind !== 'data') throw malformed('fetch answer');
-    const line = (decodeUtf8(packet.payload) ?? '').replace(/\n$/, '');
-    if (line === 'packfile') return { kind: 'pack' };
-    if (line.startsWith('ERR ')) return { kind: 'refused', message: line.slice('ERR '.length) };
+    refuseErrorPacket(packet.payload);
+    if (decodeUtf8(packet.payload)?.replace(/\n$/, '') === 'packfile') return;
   }
 }

@@ -2,19 +2,18 @@
  * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference
  * Update Request and Packfile Transfer"). What follows it in the stream is the pack.
  *
- * Push options are a second section behind the command-list's flush, one bare value a pkt-line; it exists only
- * if the client took up the `push-options` capability. A client that somebody has written by hand may leave it out all
- * the same, and may name options before that flush (contract, 4.6): no command begins as an option does.
+ * Push options are a second section behind the command-list's flush, which exists only with the `push-options`
+ * capability. A client that somebody has written by hand may leave it out all the same, and may name options before
+ * that flush (contract, 4.6): no command begins as an option does.
  *
- * A faulty request still needs an in-band answer, because Git hides any other. That answer needs the client's
- * capabilities and the names of its refs, so the result of a faulty request contains as much of both as could be read.
- * If the lines after a fault are valid, they are read for their names.
+ * A faulty request still needs an in-band answer, because Git hides any other: so its capabilities and the names of its
+ * refs are read as far as they can be, behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
-import { decodeEscaped, decodeUtf8, utf8 } from '../bytes.ts';
+import { concatBytes, decodeEscaped, decodeUtf8, utf8 } from '../bytes.ts';
 import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
-import { readPacket } from './pkt-line.ts';
+import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const MAX_COMMANDS = 1_000;
@@ -24,21 +23,14 @@ const MAX_PUSH_OPTION_LENGTH = 4_096;
 /** Of an option among the commands. */
 const OPTION_START = /^[a-z-]+=/;
 const PACK_SIGNATURE = utf8('PACK');
-/**
- * Limit for the names of all command lines together: some 50,000 refs can be named in the answer to a push of too many.
- */
+/** Of all command lines together: some 50,000 refs can be named in the answer to a push of too many. */
 const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
 /** Overhead of a name, besides its characters. */
 const LINE_OVERHEAD = 64;
-/**
- * A longer name would not fit into a pkt-line of the report, with a reason after it and three bytes for each character.
- */
+/** So that a name fits into a pkt-line of the report, with a reason and three bytes for each character. */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
 
-/**
- * No honest client sends more commands than that. With more, only the client's patience bounds how long they are
- * kept.
- */
+/** No honest client sends more commands. Of more, only the client's patience bounds how long they are kept. */
 const UNCOUNTED_BYTES = 64 * 1024;
 /** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
@@ -57,19 +49,24 @@ export function isDeletion(command: Command): boolean {
   return command.newId === ZERO_OID;
 }
 
+/** A command-list of one command, and the push options behind it, if there are any. A pack follows. */
+export function encodeCommandList(
+  { oldId, newId, refName }: Command,
+  pushOptions: readonly string[] = [],
+): Uint8Array {
+  // Version 2 of the report names the ref that the server has updated in place of the command's.
+  const more = pushOptions.length > 0 ? ['report-status-v2', 'push-options'] : [];
+  const capabilities = [...REPORT_CAPABILITIES, ...more, 'agent=gitveil'].join(' ');
+  const command = encodePktLine(`${oldId} ${newId} ${refName}\0 ${capabilities}`);
+  if (more.length === 0) return concatBytes([command, FLUSH_PKT]);
+  return concatBytes([command, FLUSH_PKT, ...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT]);
+}
+
 export interface PushRequest {
   readonly kind: 'push';
   readonly commandList: readonly Command[];
   readonly capabilities: ReadonlySet<string>;
   readonly pushOptions: readonly string[];
-}
-
-/**
- * Before a large push, Git sends the four bytes `0000` to learn whether the server accepts it (remote-curl's probe
- * request). It is not an attempt to push.
- */
-export interface ProbeRequest {
-  readonly kind: 'probe';
 }
 
 /** Malformed, over a limit, or incomplete: the whole request is refused. */
@@ -89,10 +86,11 @@ export interface FaultyRequest {
 export async function readPushRequest(
   reader: ByteReader,
   memory: Memory,
-): Promise<PushRequest | ProbeRequest | FaultyRequest> {
+): Promise<PushRequest | { readonly kind: 'probe' } | FaultyRequest> {
   const section = new CommandSection(memory);
   try {
     for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
+    // Before a large push, Git sends a flush to learn whether the server accepts it (remote-curl, probe_rpc).
     if (section.isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
     if (!section.hasCommands) throw badRequest('The push names no ref. Push a branch.');
     const { commandList, capabilities, pushOptions } = section;
@@ -125,7 +123,6 @@ async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
 /** The command-list, line by line. `take` throws if reading further makes no sense. */
 class CommandSection {
   readonly commandList: Command[] = [];
-  /** Those among the commands. */
   readonly pushOptions: string[] = [];
   readonly refNames: string[] = [];
   capabilities: ReadonlySet<string> = new Set();
@@ -174,13 +171,7 @@ class CommandSection {
     if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');
     if (nul >= 0 && this.#commands > 1) throw malformed('command');
-    if (nul >= 0)
-      this.capabilities = new Set(
-        line
-          .slice(nul + 1)
-          .split(' ')
-          .filter(Boolean),
-      );
+    if (nul >= 0) this.capabilities = new Set(line.slice(nul + 1).match(/[^ ]+/g));
     const command = nul < 0 ? line : line.slice(0, nul);
     const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];
     if (isReportable(refName)) this.refNames.push(refName);

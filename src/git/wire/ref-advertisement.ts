@@ -1,56 +1,69 @@
 /**
- * Reference discovery for a push: upstream's refs, in the form of a receive-pack advertisement (gitprotocol-http,
- * "Smart Server Response"; gitprotocol-pack, "Reference Discovery").
+ * Reference discovery for a push: upstream's refs as a receive-pack advertisement (gitprotocol-http, "Smart Server
+ * Response"; gitprotocol-pack, "Reference Discovery").
  *
- * `.have` lines name further commits that upstream has. A client whose clone is stale finds its own base among
- * them and sends only its work; without them it would send the whole history.
+ * `.have` lines name further commits that upstream has. A stale clone finds its own base among them and sends only its
+ * work, not the whole history.
  */
-import { ByteSlabs } from '../byte-slabs.ts';
-import { concatBytes } from '../bytes.ts';
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
-import { encodePktLine, FLUSH_PKT, pktLengthDigits } from './pkt-line.ts';
+import { pktLengthDigits } from './pkt-line.ts';
 
 /** Only these: a push certificate would name the pusher, and an agent or session id would be useless. */
 const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
-
-const encoder = new TextEncoder();
 
 export interface Ref {
   readonly name: string;
   readonly oid: Oid;
 }
 
+/** Makes each line twice: tens of thousands of them would take ten times the memory that they take as bytes. */
 export function encodeReceivePackAdvertisement(refs: readonly Ref[], haves: readonly Oid[]): Uint8Array {
-  const lines = new LineSlabs();
-  const advertised = new Set<Oid>();
-  for (const { oid, name } of refs) {
-    advertised.add(oid);
-    lines.add(oid, name);
-  }
-  for (const oid of haves) if (!advertised.has(oid)) lines.add(oid, '.have');
-  if (lines.isEmpty) lines.add(ZERO_OID, 'capabilities^{}');
-  return concatBytes([
-    encodePktLine('# service=git-receive-pack\n'),
-    FLUSH_PKT,
-    ...lines.pieces(),
-    FLUSH_PKT,
-  ]);
+  let bytes = 0;
+  for (const line of linesOf(refs, haves)) bytes += Buffer.byteLength(line);
+  const advertisement = new Uint8Array(bytes);
+  const encoder = new TextEncoder();
+  let at = 0;
+  for (const line of linesOf(refs, haves)) at += encoder.encodeInto(line, advertisement.subarray(at)).written;
+  return advertisement;
 }
 
-/** pkt-lines of refs in slabs: thousands of arrays of their own would take ten times the memory. */
-class LineSlabs {
-  readonly #slabs = new ByteSlabs();
-  isEmpty = true;
-
-  add(oid: Oid, name: string): void {
-    const payload = this.isEmpty ? `${oid} ${name}\0${CAPABILITIES}\n` : `${oid} ${name}\n`;
-    const payloadBytes = Buffer.byteLength(payload);
-    const line = pktLengthDigits(payloadBytes) + payload;
-    encoder.encodeInto(line, this.#slabs.take(line.length - payload.length + payloadBytes));
-    this.isEmpty = false;
+function* linesOf(refs: readonly Ref[], haves: readonly Oid[]): Generator<string> {
+  yield `${pktLine('# service=git-receive-pack\n')}0000`;
+  const advertised = new Set<Oid>();
+  let capabilities = `\0${CAPABILITIES}`;
+  const line = (oid: Oid, name: string): string => {
+    const payload = `${oid} ${name}${capabilities}\n`;
+    capabilities = '';
+    return pktLine(payload);
+  };
+  for (const { oid, name } of refs) {
+    advertised.add(oid);
+    yield line(oid, name);
   }
+  for (const oid of haves) if (!advertised.has(oid)) yield line(oid, '.have');
+  if (capabilities !== '') yield line(ZERO_OID, 'capabilities^{}');
+  yield '0000';
+}
 
-  pieces(): readonly Uint8Array[] {
-    return this.#slabs.pieces();
+function pktLine(payload: string): string {
+  return pktLengthDigits(Buffer.byteLength(payload)) + payload;
+}
+
+const DENSE = 64;
+const PER_STEP = 32;
+const MAX_HAVES = 200;
+
+/**
+ * Which commits to advertise as `.have`, so that a clone of any age finds one near its base: all of the newest, then
+ * fewer and fewer. 200 lines cover some 1,500 commits and cost 10 KB.
+ * @param newestFirst upstream's recent commits.
+ */
+export function selectHaves(newestFirst: readonly Oid[]): Oid[] {
+  const haves: Oid[] = [];
+  let step = 1;
+  for (let index = 0; index < newestFirst.length && haves.length < MAX_HAVES; index += step) {
+    haves.push(newestFirst[index] as Oid);
+    if (haves.length >= DENSE && (haves.length - DENSE) % PER_STEP === 0) step *= 2;
   }
+  return haves;
 }

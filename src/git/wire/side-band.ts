@@ -1,13 +1,12 @@
 /**
  * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data").
  *
- * The client adds `remote: ` before each line of bands 2 and 3, so the texts are sent without it. A packet holds 65,520
- * bytes with its length digits and its band byte: 65,515 bytes of data are left (Git's own sideband.c; the prose of the
- * protocol document says 65,519).
+ * The client adds `remote: ` before each line of bands 2 and 3, so the texts are sent without it. A packet has 65,520
+ * bytes with its length digits and its band byte, as in Git's own sideband.c.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
-import { MAX_PKT_PAYLOAD_BYTES, pktLengthPrefix, readPacket, refuseErrorPacket } from './pkt-line.ts';
+import { MAX_PKT_PAYLOAD_BYTES, pktLengthDigits, readPacket, refuseErrorPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 export const BAND_DATA = 1;
@@ -18,7 +17,7 @@ export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 
 /** A packet without data, which no client shows. Git's own receive-pack sends it, too (receive.keepAlive). */
-export const KEEP_ALIVE: Uint8Array = Uint8Array.of(...pktLengthPrefix(1), BAND_DATA);
+export const KEEP_ALIVE: Uint8Array = Uint8Array.of(...utf8(pktLengthDigits(1)), BAND_DATA);
 
 /** The packets that carry `data` on a band, as many as needed. */
 export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
@@ -26,14 +25,9 @@ export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let offset = 0; offset < bytes.byteLength; offset += MAX_BAND_DATA_BYTES) {
     const piece = bytes.subarray(offset, offset + MAX_BAND_DATA_BYTES);
-    parts.push(pktLengthPrefix(piece.byteLength + 1), Uint8Array.of(band), piece);
+    parts.push(utf8(pktLengthDigits(piece.byteLength + 1)), Uint8Array.of(band), piece);
   }
   return concatBytes(parts);
-}
-
-export interface BandPacket {
-  readonly band: Band;
-  readonly data: Uint8Array;
 }
 
 /**
@@ -41,7 +35,10 @@ export interface BandPacket {
  * @param reuse whether each packet's data is used up before the next packet is read: all of them then share a buffer.
  * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist; ErrorPacket.
  */
-export async function* readBands(reader: ByteReader, reuse = false): AsyncGenerator<BandPacket> {
+export async function* readBands(
+  reader: ByteReader,
+  reuse = false,
+): AsyncGenerator<{ band: Band; data: Uint8Array }> {
   const buffer = reuse ? new Uint8Array(MAX_PKT_PAYLOAD_BYTES) : undefined;
   for (;;) {
     const packet = await readPacket(reader, buffer);

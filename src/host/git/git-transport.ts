@@ -11,11 +11,9 @@ import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
   readAdvertised,
-  encodeHistoryFetch,
-  encodeObjectFetch,
+  encodeFetch,
   encodeLsRefs,
   encodePeeledLsRefs,
-  type HistoryRequest,
   type ObjectRequest,
   readLsRefs,
   type RefList,
@@ -99,14 +97,13 @@ export class GitTransport {
    */
   async listHistory(
     repository: RepositoryName,
-    request: HistoryRequest,
+    request: ObjectRequest,
     maxBytes: number,
     onWait: () => void = () => {},
   ): Promise<HistoryAnswer> {
     return this.#read(repository, 'upstream', async (caller) => {
-      const body = encodeHistoryFetch(request);
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
-      return readHistory({ http: this.#http, memory: this.#memory }, response, maxBytes, onWait);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeFetch(request));
+      return readHistory(this.#http, this.#memory, response, maxBytes, onWait);
     });
   }
 
@@ -123,9 +120,8 @@ export class GitTransport {
   ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
     const allBytes = maxBytes + request.wants.length * KEPT_OBJECT_BYTES;
     return this.#read(repository, 'upstream', async (caller) => {
-      const body = encodeObjectFetch(request);
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
-      return readPackedObjects({ http: this.#http, memory: this.#memory }, response, allBytes);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeFetch(request));
+      return readPackedObjects(this.#http, this.#memory, response, allBytes);
     });
   }
 

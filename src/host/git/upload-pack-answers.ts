@@ -34,49 +34,32 @@ export type HistoryAnswer =
   /** `oldestAt`: the date of the oldest commit that was read. */
   | { readonly kind: 'too-large'; readonly oldestAt: number };
 
-/** What reads an answer. */
-interface AnswerReader {
-  readonly http: SmartHttp;
-  /** What the request holds that the answer is for. */
-  readonly memory: MemoryHold;
-}
-
 /** The objects of a pack by their ids; null: they are too large. @throws HostError */
 export async function readPackedObjects(
-  { http, memory }: AnswerReader,
+  http: SmartHttp,
+  memory: MemoryHold,
   response: Response,
-  maxBytes: number,
+  maxObjectBytes: number,
 ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
   const objects = new Map<Oid, KeptObject>();
   const share = memory.share();
-  const scanner = new PackScanner(
-    {
-      onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
-      onPassed: () => {},
-      onRefDelta: () => {
-        throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
-      },
-    },
-    { maxBytes: maxBytes + PACK_OVERHEAD_BYTES },
-    'everything',
-  );
-  const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: http.timeoutMs };
-  const reader = new ByteReader(chunksOf(response.body, limits));
+  const maxBytes = maxObjectBytes + PACK_OVERHEAD_BYTES;
+  const scanner = new PackScanner({
+    keeps: 'everything',
+    limits: { maxBytes },
+    onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
+  });
   try {
-    // Once for all: the objects, and the copies of them.
-    await share.set(2 * limits.maxBytes);
-    const sections = await readFetchSections(reader);
-    if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
-    for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
-    scanner.finish();
-    return objects;
-  } catch (error) {
-    await reader.cancel();
-    if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
-      return null;
-    }
-    if (error instanceof HostError) throw error;
-    throw http.unreachable(error);
+    const isSmall = await scanAnswer(http, response, maxBytes, async (reader) => {
+      // Once for all: the objects, and the copies of them.
+      await share.set(2 * maxBytes);
+      await readFetchSections(reader);
+      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+      scanner.finish();
+      if (scanner.namedBases.size === 0) return;
+      throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
+    });
+    return isSmall ? objects : null;
   } finally {
     scanner.kept.free();
     share.setNow(0);
@@ -85,44 +68,64 @@ export async function readPackedObjects(
 
 /** Commits without their trees. @param onWait called before it waits for memory. @throws HostError */
 export async function readHistory(
-  { http, memory }: AnswerReader,
+  http: SmartHttp,
+  memory: MemoryHold,
   response: Response,
   maxBytes: number,
   onWait: () => void,
 ): Promise<HistoryAnswer> {
   const commits = new CommitTable();
-  const scanner = new PackScanner(
-    {
-      onKept: ({ type, oid, content }) => {
-        if (type !== 'commit') return;
-        commits.add({ oid, ...parseHistory(content) });
-      },
-      onPassed: () => {},
-      onRefDelta: () => {},
+  const scanner = new PackScanner({
+    limits: { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory },
+    onKept: ({ type, oid, content }) => {
+      if (type === 'commit') commits.add({ oid, ...parseHistory(content) });
     },
-    { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory },
-  );
-  const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: http.timeoutMs }));
+  });
+  let hasPack = false;
   try {
-    const sections = await readFetchSections(reader).catch(() => null);
-    if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {
-      throw new ErrorPacket(sections.message);
-    }
-    if (sections?.kind !== 'pack') return { kind: 'none-selected' };
-    for await (const { band, data } of readBands(reader, true)) {
-      await scanner.kept.makeRoom(LISTING_ROOM_BYTES, onWait);
-      if (band === BAND_DATA) scanner.scan(data);
-    }
-    scanner.finish();
-    return { kind: 'listed', commits };
-  } catch (error) {
-    await reader.cancel();
-    if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
-      return { kind: 'too-large', oldestAt: commits.oldestAt };
-    }
-    if (error instanceof HostError) throw error;
-    throw http.unreachable(error);
+    const isSmall = await scanAnswer(http, response, maxBytes, async (reader) => {
+      hasPack = await beginsListing(reader);
+      if (!hasPack) return;
+      for await (const { band, data } of readBands(reader, true)) {
+        await scanner.kept.makeRoom(LISTING_ROOM_BYTES, onWait);
+        if (band === BAND_DATA) scanner.scan(data);
+      }
+      scanner.finish();
+    });
+    if (!isSmall) return { kind: 'too-large', oldestAt: commits.oldestAt };
+    return hasPack ? { kind: 'listed', commits } : { kind: 'none-selected' };
   } finally {
     scanner.kept.free();
+  }
+}
+
+/** False: no commit was selected. */
+async function beginsListing(reader: ByteReader): Promise<boolean> {
+  try {
+    await readFetchSections(reader);
+    return true;
+  } catch (error) {
+    const saysSo = error instanceof ErrorPacket && NONE_SELECTED.test(error.text);
+    if (saysSo || error instanceof ProtocolError) return false;
+    throw error;
+  }
+}
+
+/** False: the answer is too large, or what is in it. @throws HostError */
+async function scanAnswer(
+  http: SmartHttp,
+  response: Response,
+  maxBytes: number,
+  scan: (reader: ByteReader) => Promise<void>,
+): Promise<boolean> {
+  const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: http.timeoutMs }));
+  try {
+    await scan(reader);
+    return true;
+  } catch (error) {
+    await reader.cancel();
+    const isKnown = error instanceof BodyError || error instanceof ProtocolError;
+    if (isKnown && error.code === 'too-large') return false;
+    throw error instanceof HostError ? error : http.unreachable(error);
   }
 }

@@ -10,7 +10,7 @@ import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
 import { classifyObjects } from '../../git/objects/pushed-objects.ts';
 import { type Command, isDeletion } from '../../git/wire/push-request.ts';
-import { hiddenCommit } from '../../git/pack/pack-receiver.ts';
+import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';

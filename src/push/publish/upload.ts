@@ -6,7 +6,7 @@
  */
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { encodeCommandList } from '../../git/wire/command-list.ts';
+import { encodeCommandList } from '../../git/wire/push-request.ts';
 import type { GitTransport, PushReport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';

@@ -9,7 +9,7 @@ import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { encodePackHeader, PACK_HEADER_BYTES } from '../../git/pack/entry-header.ts';
 import { keepLateDeltas } from '../../git/pack/late-deltas.ts';
 import type { StoredPack } from '../../git/pack/packed-objects.ts';
-import { PackReceiver } from '../../git/pack/pack-receiver.ts';
+import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import { type Command, isDeletion } from '../../git/wire/push-request.ts';
 import { isValidRefName, parsePushTarget, type PushTarget } from '../../git/wire/ref-name.ts';
@@ -106,24 +106,24 @@ export async function receivePack(
   memory: Memory,
 ): Promise<ReceivedPack> {
   const spool = openSpool();
-  const receiver = new PackReceiver(memory);
-  const { kept, namedBases } = receiver;
+  const scanner = new PackScanner({ limits: { memory } });
+  const { kept, namedBases } = scanner;
   const share = memory.share();
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
     await spool.spill();
     // The next chunk reuses this buffer.
     await share.set(chunk.buffer.byteLength + NAMED_BASE_BYTES * namedBases.size);
     await kept.makeRoom(ROOM_FOR_COMMITS);
-    const passed = receiver.scan(chunk);
+    const passed = scanner.scan(chunk);
     kept.endRoom();
     if (passed.length > 0) await spool.write(passed);
     // Nothing refers to the chunk any more.
     reader.recycle();
   }
-  receiver.finish();
+  scanner.finish();
   await spool.close();
-  const received = { kept, spool, entryCount: receiver.passedCount, namedBases };
-  return receiver.hasLateBase ? withoutLateDeltas(received, openSpool(), memory) : received;
+  const received = { kept, spool, entryCount: scanner.passedCount, namedBases };
+  return scanner.hasLateBase ? withoutLateDeltas(received, openSpool(), memory) : received;
 }
 
 /** Keeps the commits and tags that have passed as deltas of later ones, and copies the rest. */
@@ -134,13 +134,13 @@ async function withoutLateDeltas(
 ): Promise<ReceivedPack> {
   const late = await keepLateDeltas(storedPack(spool, MAX_LATE_READS), kept, memory);
   const leftOut = late.map((offset) => PACK_HEADER_BYTES + offset);
-  const receiver = new PackReceiver(memory, leftOut);
-  receiver.scan(encodePackHeader(entryCount));
+  const scanner = new PackScanner({ limits: { memory }, leftOut });
+  scanner.scan(encodePackHeader(entryCount));
   for await (const piece of spool.read()) {
     await copy.spill();
-    await copy.write(receiver.scan(piece));
+    await copy.write(scanner.scan(piece));
   }
   await copy.close();
   await spool.discard();
-  return { kept, spool: copy, entryCount: receiver.passedCount, namedBases: receiver.namedBases };
+  return { kept, spool: copy, entryCount: scanner.passedCount, namedBases: scanner.namedBases };
 }

@@ -1,7 +1,6 @@
 /** Commits and tags are found again by offset and by id, within a bound. */
 import { describe, expect, it } from 'vitest';
 import { type KeptObject, KeptObjects } from '../../../src/git/pack/kept-objects.ts';
-import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { KEPT_OBJECT_BYTES } from '../../../src/git/pack/memory-limits.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
@@ -10,8 +9,7 @@ const COMMIT = commitContent();
 const MAX_BYTES = 100_000;
 const TAG = tagContent(oidOf('commit', COMMIT));
 
-const keeping = (maxBytes: number) =>
-  new KeptObjects({ maxBytes, objectBytes: KEPT_OBJECT_BYTES, memory: UNCOUNTED });
+const keeping = (maxBytes: number) => new KeptObjects({ maxBytes });
 const plain = ({ type, oid, content }: KeptObject) => ({ type, oid, content: [...content] });
 
 describe('KeptObjects', () => {

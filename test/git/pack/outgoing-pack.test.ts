@@ -1,6 +1,7 @@
 /** A pack that is taken apart and put together again: what is in it, and what cannot be rewritten. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { PackScanner } from '../../../src/git/pack/pack-scanner.ts';
 import { MAX_NAMED_BASES } from '../../../src/git/pack/memory-limits.ts';
 import { outgoingBytes, outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
 import { CHUNKINGS } from '../../support/byte-chunks.ts';
@@ -28,8 +29,8 @@ function rewriteWhole(
   pieces: readonly Uint8Array[],
   commits: readonly Uint8Array[] = [NEW],
 ): Promise<Buffer> {
-  const { receiver, passed } = receive(pieces);
-  return packOf(commits, commits.length, receiver.passedCount, passed);
+  const { scanner, passed } = receive(pieces);
+  return packOf(commits, commits.length, scanner.passedCount, passed);
 }
 
 const refused = (code: string) => expect.objectContaining({ name: 'ProtocolError', code }) as Error;
@@ -125,19 +126,20 @@ describe('a rewritten pack', () => {
   });
 });
 
-describe('a PackReceiver', () => {
+describe('a PackScanner', () => {
   it('keeps commits and tags, and counts what passes', () => {
-    const { receiver } = receive([buildPack([commit, { type: 'tag', content: TAG }, blob]).bytes]);
-    expect([receiver.kept.entryCount, receiver.passedCount]).toEqual([2, 1]);
-    expect(Buffer.from(receiver.kept.withOid(oidOf('commit', COMMIT))?.content ?? [])).toEqual(COMMIT);
+    const { scanner } = receive([buildPack([commit, { type: 'tag', content: TAG }, blob]).bytes]);
+    expect([scanner.kept.entryCount, scanner.passedCount]).toEqual([2, 1]);
+    expect(Buffer.from(scanner.kept.withOid(oidOf('commit', COMMIT))?.content ?? [])).toEqual(COMMIT);
   });
 
   it('remembers the bases that deltas name by their ids, each once, and not too many', () => {
     const hidden: Entry = { type: 'ref-delta', base: UPSTREAM, delta: makeDelta(COMMIT, SECOND) };
-    const { receiver } = receive([buildPack([commit, hidden, hidden]).bytes]);
-    expect([...receiver.namedBases.oids()]).toEqual([UPSTREAM]);
-    for (let i = 1; i < MAX_NAMED_BASES; i++) receiver.onRefDelta(i.toString(16).padStart(40, '0'));
-    receiver.onRefDelta(UPSTREAM);
-    expect(() => receiver.onRefDelta('f'.repeat(40))).toThrow(refused('too-large'));
+    const { scanner } = receive([buildPack([commit, hidden, hidden]).bytes]);
+    expect([...scanner.namedBases.oids()]).toEqual([UPSTREAM]);
+    const full = new PackScanner();
+    for (let i = 1; i < MAX_NAMED_BASES; i++) full.namedBases.add(i.toString(16).padStart(40, '0'));
+    const other: Entry = { ...hidden, base: 'f'.repeat(40) };
+    expect(() => full.scan(buildPack([hidden, hidden, other]).bytes)).toThrow(refused('too-large'));
   });
 });

@@ -3,13 +3,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   MAX_HAVES,
+  MAX_PREFIX_BYTES,
   MAX_SETTINGS,
   MAX_SHALLOWS,
   readFetchRequest,
+  RefPrefixes,
 } from '../../../src/git/wire/fetch-request.ts';
 import type { OidTable } from '../../../src/git/objects/oid-table.ts';
 import { type Memory, UNCOUNTED } from '../../../src/git/memory.ts';
-import { MAX_PREFIX_BYTES, RefPrefixes } from '../../../src/git/wire/ref-prefixes.ts';
 import { CHUNKINGS, piecesOf, readerOf } from '../../support/byte-chunks.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,6 +1,6 @@
 /** Which commits are advertised as `.have`: every recent one, then ever sparser ones. */
 import { describe, expect, it } from 'vitest';
-import { selectHaves } from '../../../src/git/wire/haves.ts';
+import { selectHaves } from '../../../src/git/wire/ref-advertisement.ts';
 import { oidNumber } from '../../support/objects.ts';
 
 const newestFirst = (count: number) => Array.from({ length: count }, (_, index) => String(index));

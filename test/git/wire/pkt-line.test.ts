@@ -6,7 +6,7 @@ import {
   MAX_PKT_LINE_BYTES,
   MAX_PKT_PAYLOAD_BYTES,
   type Packet,
-  pktLengthPrefix,
+  pktLengthDigits,
   readPacket,
   takePayload,
 } from '../../../src/git/wire/pkt-line.ts';
@@ -31,7 +31,7 @@ describe('encodePktLine', () => {
     expect(longest.byteLength).toBe(65_520);
     expect(Buffer.from(longest.subarray(0, 4)).toString()).toBe('fff0');
     expect(() => encodePktLine(new Uint8Array(MAX_PKT_PAYLOAD_BYTES + 1))).toThrow(RangeError);
-    expect(() => pktLengthPrefix(MAX_PKT_LINE_BYTES)).toThrow(RangeError);
+    expect(() => pktLengthDigits(MAX_PKT_LINE_BYTES)).toThrow(RangeError);
   });
 });
 
@@ -79,7 +79,13 @@ describe('takePayload', () => {
     );
   });
 
-  it.each(['0000', '0001', '0003', 'fff1', '12xy', '0009ab'])('leaves %j to readPacket', async (start) => {
+  it.each(['0003', 'fff1', '12xy'])('refuses %j as readPacket does', async (start) => {
+    const reader = readerOfWhole(start);
+    await reader.isAtEnd();
+    expect(() => takePayload(reader)).toThrow('not in pkt-line format');
+  });
+
+  it.each(['0000', '0001', '0009ab'])('leaves %j to readPacket', async (start) => {
     const reader = readerOfWhole(start);
     await reader.isAtEnd();
     expect(takePayload(reader)).toBeNull();

@@ -5,7 +5,7 @@ import {
   BAND_DATA,
   BAND_ERROR,
   BAND_PROGRESS,
-  type BandPacket,
+  type Band,
   encodeBand,
   readBands,
 } from '../../../src/git/wire/side-band.ts';
@@ -13,8 +13,8 @@ import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../../
 import type { ByteReader } from '../../../src/git/wire/byte-reader.ts';
 import { runs } from '../../support/runs.ts';
 
-async function bandsOf(reader: ByteReader): Promise<BandPacket[]> {
-  const packets: BandPacket[] = [];
+async function bandsOf(reader: ByteReader) {
+  const packets: { band: Band; data: Uint8Array }[] = [];
   for await (const packet of readBands(reader)) packets.push(packet);
   return packets;
 }

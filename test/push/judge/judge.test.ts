@@ -79,16 +79,16 @@ const circumstances = {
 /** A push of one commit, or of several, the last one first. */
 function received(options: Partial<PushOptions> = {}, work = WORK, ...before: readonly Buffer[]): Received {
   const entries = [work, ...before].map((content) => ({ type: 'commit' as const, content }));
-  const { receiver } = receive([buildPack(entries).bytes]);
+  const { scanner } = receive([buildPack(entries).bytes]);
   const command = { oldId: '0'.repeat(40), newId: oidOf('commit', work), refName: 'refs/heads/topic' };
   return {
     taken: { command, target: { kind: 'branch', branch: 'topic' } },
     commandList: [command],
     options: { ...OPTIONS, base: null, prHash: null, prKey: null, overwrite: false, ...options },
     pack: {
-      kept: receiver.kept,
+      kept: scanner.kept,
       entryCount: 0,
-      namedBases: receiver.namedBases,
+      namedBases: scanner.namedBases,
       spool: { byteLength: 0, isInMemory: true, read: async function* () {} },
     },
   } as unknown as Received;

@@ -31,7 +31,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     commitContent({ author: `${author} ${at} +0000`, committer: 'bot <bot@x.example> 1 +0000', message }),
   );
   const { bytes } = buildPack([...contents.map((content): Entry => ({ type: 'commit', content })), ...files]);
-  const { receiver, passed } = receive([bytes]);
+  const { scanner, passed } = receive([bytes]);
   const spooled = Buffer.concat(passed);
   const commits = contents.map((content) => ({
     oid: oidOf('commit', content),
@@ -55,7 +55,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
     published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
-    pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
+    pack: { kept: scanner.kept, entryCount: files.length, namedBases: scanner.namedBases, spool },
     history: {
       isKnown: () => false,
       unknownOf: (ids: ReadonlySet<string>) => [...ids],
