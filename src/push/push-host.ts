@@ -5,7 +5,7 @@ import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts'
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { Wants } from '../limits/wants.ts';
-import type { CodeHost } from '../host/code-host.ts';
+import type { CodeHost, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
@@ -30,8 +30,8 @@ export interface PushHost extends UpstreamHost {
    * @param isQuiet the host is asked only if nobody has asked it for a month.
    */
   botLogin(isQuiet?: boolean): Promise<string>;
-  /** The policy of the repository. Never rejects. */
-  policy(repository: RepositoryName): Promise<KnownPolicy>;
+  /** The policy of the repository. @param looked the repository, if it is looked up already. Never rejects. */
+  policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
   /** The key of all hashes of personal data. */
   secret(): Promise<string>;
   /** The object of a push, by its hash. */

@@ -12,6 +12,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
+import { gateSentence } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
@@ -148,13 +149,17 @@ export async function judge(
   const updates = open === null ? (claim?.recorded ?? null) !== null : isUpdate({ named });
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
+  const gate = updates || !asked?.policy ? null : gateSentence(repository, asked.policy);
   const warnings = [
+    ...(gate === null ? [] : [gate]),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
     ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
     ...oddities,
-    ...(asked?.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(work, pack) : []),
+    ...(asked?.policy?.community.hasSubmodules || names.hasGitlinks
+      ? await questions.submoduleLines(work, pack)
+      : []),
     ...warningOfSquash(commits, options),
     ...(refusal === null
       ? []
