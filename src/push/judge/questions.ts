@@ -9,7 +9,6 @@ import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { readBases } from '../../upstream/delta-bases.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -25,9 +24,8 @@ import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
-import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
-import { submoduleLines } from './submodules.ts';
+import { readBases, readUpstreamFiles, submoduleLines } from './reads.ts';
 
 /** What a clone of it shows. */
 export interface Upstream {
@@ -113,9 +111,10 @@ export function questionsOf(
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be. */
-    note: (...lines: string[]) => reply.note(...lines),
-    noteSame: reply.noteSame.bind(reply),
+    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
+    noteFirst: (...lines: string[]) => reply.note(...lines),
+    note: (...lines: string[]) => run.note(...lines),
+    reply,
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),

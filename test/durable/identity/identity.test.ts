@@ -59,7 +59,7 @@ describe('a comment', () => {
     const { promise: away, reject } = Promise.withResolvers<never>();
     away.catch(() => {});
     reject(new Error('out of reach'));
-    const track = vi.fn(async (_: { kind: string; number: number }) => {});
+    const track = vi.fn<(one: { kind: string; number: number }) => Promise<void>>(async () => {});
     const guard = { ...NO_OBJECTS, get: () => ({ track }) } as unknown as Env['GUARD'];
     await runInDurableObject(someone.stub, (instance) => {
       Object.assign(instance, { env: { ...bindings, GUARD: guard } });

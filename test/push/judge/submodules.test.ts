@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { submoduleLines } from '../../../src/push/judge/submodules.ts';
+import { submoduleLines } from '../../../src/push/judge/reads.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
