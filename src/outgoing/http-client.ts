@@ -10,9 +10,7 @@ import type { Connection } from './connection.ts';
 import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.ts';
 import { Exchange, type ExchangedRequest } from './exchange.ts';
 import { malformed } from './outgoing-error.ts';
-import { bodyLength, type RequestBody } from './outgoing-body.ts';
-import { checkFields, encodeRequestHead } from './request-head.ts';
-import { toResponse } from './response.ts';
+import { bodyLength, checkFields, encodeRequestHead, type RequestBody } from './request.ts';
 
 const MAX_REDIRECTS = 5;
 /** Those to the same server, for the same request. */
@@ -87,14 +85,14 @@ export class HttpClient {
     });
     const exchange = this.#exchange(connection, exchanged);
     try {
-      return toResponse(await exchange.response());
+      return await exchange.response();
     } catch (error) {
       const isStale = !isNew && !exchange.hasResponseBegun && signal?.aborted !== true;
       // The server may have carried out a write anyway.
       if (!isStale || !isRead(method)) throw error;
     }
     const again = await this.#pool.take({ url, signal, isNew: true });
-    return toResponse(await this.#exchange(again.connection, exchanged).response());
+    return this.#exchange(again.connection, exchanged).response();
   }
 
   #exchange(connection: Connection, request: ExchangedRequest): Exchange {

@@ -1,6 +1,6 @@
-/** Heads of requests: every byte, and what may not leave. */
+/** Requests: every byte of their heads, and what may not leave. */
 import { describe, expect, it } from 'vitest';
-import { encodeRequestHead, type RequestHead } from '../../src/outgoing/request-head.ts';
+import { encodeRequestHead, type RequestHead } from '../../src/outgoing/request.ts';
 import { textOf } from './support/response-text.ts';
 
 function encoded(request: Partial<Omit<RequestHead, 'url'>> & { url?: string }): string {
