@@ -22,6 +22,7 @@ import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
 import { panicSwitch } from './rows/panic-switch.ts';
 import { repositorySize } from './rows/repository-size.ts';
+import { simpleService } from './rows/simple-service.ts';
 import { spool } from './rows/spool.ts';
 import { start } from './rows/start.ts';
 import { texts } from './rows/texts.ts';
@@ -36,6 +37,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   distant,
   gitea: giteaPush,
   'repository-size': repositorySize,
+  'simple-service': simpleService,
   'large-pack': largePack,
   memory,
   spool,

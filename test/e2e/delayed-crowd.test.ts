@@ -21,7 +21,7 @@ interface Crowd {
   readonly env: NonNullable<TestBedOptions['env']>;
 }
 
-const SMALL: Crowd = { pushes: 40, most: 16, withinMs: 4_000, env: { ...ENV, LIMIT_CREATIONS: '16/4s' } };
+const SMALL: Crowd = { pushes: 16, most: 16, withinMs: 2_000, env: { ...ENV, LIMIT_CREATIONS: '16/2s' } };
 /** The limits that are usual here: 80 in a minute, 500 in an hour. */
 const GITHUB: Crowd = {
   pushes: 200,

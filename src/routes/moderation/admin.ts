@@ -21,12 +21,11 @@ import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { limitsOf } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
-import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { answerRefused, refused, type Refused, retryAfter } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
-import { retryAfter } from '../request/write-refusal.ts';
 
 /** A restart of an object takes less than a second. */
 const ATTEMPTS = 5;

@@ -38,10 +38,9 @@ import type { PushHost } from '../../push/push-host.ts';
 import { pushHost } from '../git/push-host.ts';
 import { gatherDelayedBytes, readDelayedPush, removeDelayed } from '../git/publish-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { isCrossSite } from '../request/cross-site.ts';
-import { memoryFor } from '../request/held-memory.ts';
+import { isCrossSite, readSmallForm } from '../request/payload.ts';
+import { memoryFor } from '../request/client.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { readSmallForm } from '../request/small-form.ts';
 import { credentialOf, refuseTooOften } from './admin.ts';
 import { beginReview, mayReview } from './review-session.ts';
 

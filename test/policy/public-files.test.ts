@@ -1,11 +1,11 @@
-/** A file at a repository's root, read with Git as the public sees it. */
+/** Files of a repository, read with Git as the public sees it. */
 import { expect, it } from 'vitest';
 import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import type { ObjectRequest } from '../../src/git/wire/protocol-v2.ts';
-import { readPublicFile } from '../../src/policy/public-file.ts';
+import { publicFiles } from '../../src/policy/public-files.ts';
 import { CountedMemory } from '../support/counted-memory.ts';
 
 const HELLO = { owner: 'octo', name: 'hello' };
@@ -41,7 +41,7 @@ function repositoryOf(names: readonly string[]) {
 it('is counted in memory with the folder that it stands in, which may be large', async () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `file-${index}`);
   const memory = new CountedMemory();
-  const found = await readPublicFile(repositoryOf(['.gitveil.yml', ...names]), memory, HELLO, '.gitveil.yml');
-  expect(found).toEqual({ kind: 'file', content: utf8('accept: false\n') });
+  const files = await publicFiles(repositoryOf(['.gitveil.yml', ...names]), memory, HELLO);
+  expect(await files.file('.gitveil.yml')).toEqual({ kind: 'file', content: utf8('accept: false\n') });
   expect(memory.mostBytes).toBeGreaterThan(10_000 * 250);
 });
