@@ -11,7 +11,7 @@ import { gunzipped } from '../git/zlib/gunzip.ts';
 import { type BodyDecoder, bodyDecoder } from './body-framing.ts';
 import type { Connection } from './connection.ts';
 import { malformed, OutgoingError } from './outgoing-error.ts';
-import { type RequestBody, sendBytes, sendStream } from './request.ts';
+import { type OutgoingRequest, sendBytes, sendStream } from './request.ts';
 import { type ResponseHead, ResponseHeadReader } from './response-head.ts';
 
 /** Longest wait between the bytes of a response. How long to wait for its first byte is the caller's decision. */
@@ -21,17 +21,12 @@ const MAX_INTERIM_RESPONSES = 8;
 /** A body that is sent in one piece with the head. */
 const JOINED_BYTES = 64 * 1024;
 
-export interface ExchangedRequest {
-  readonly method: string;
-  /** As `encodeRequestHead` makes it. */
-  readonly head: Uint8Array;
-  readonly body: RequestBody | null;
-  readonly signal: AbortSignal | null;
-}
+/** With its head, as `encodeRequestHead` makes it. */
+export type EncodedRequest = OutgoingRequest & { readonly head: Uint8Array };
 
 export class Exchange {
   readonly #connection: Connection;
-  readonly #request: ExchangedRequest;
+  readonly #request: EncodedRequest;
   readonly #onEnd: (isReusable: boolean) => void;
   readonly #abort = (): void => this.#connection.destroy(this.#request.signal?.reason);
   #stopSending: () => void = () => {};
@@ -41,7 +36,7 @@ export class Exchange {
   hasResponseBegun = false;
 
   /** @param onEnd called once, when the connection is free again or destroyed. */
-  constructor(connection: Connection, request: ExchangedRequest, onEnd: (isReusable: boolean) => void) {
+  constructor(connection: Connection, request: EncodedRequest, onEnd: (isReusable: boolean) => void) {
     this.#connection = connection;
     this.#request = request;
     this.#onEnd = onEnd;

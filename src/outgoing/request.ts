@@ -22,21 +22,27 @@ const ALLOWED_FIELDS = [
 ] as const;
 
 const KNOWN_NAMES: ReadonlySet<string> = new Set(ALLOWED_FIELDS.map((name) => name.toLowerCase()));
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** No control characters, and no space at either end, where it would be lost. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const REQUEST_TARGET = /^\/[\x21-\x7e]*$/;
 
-export interface RequestHead {
+export interface OutgoingRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
-  /** Null: there is none. `chunked`: its length is not known. */
-  readonly bodyLength: number | 'chunked' | null;
+  readonly body: RequestBody | null;
+  readonly signal: AbortSignal | null;
 }
 
 /** @throws TypeError for what may not leave: an error of our own, never of a server's or a client's. */
-export function encodeRequestHead({ method, url, headers, bodyLength }: RequestHead): Uint8Array {
+export function encodeRequestHead({
+  method,
+  url,
+  headers,
+  body,
+}: Omit<OutgoingRequest, 'signal'>): Uint8Array {
   if (!METHODS.has(method)) throw new TypeError('this method is not allowed');
   checkFields(headers);
   const target = `${url.pathname}${url.search}`;
@@ -47,8 +53,10 @@ export function encodeRequestHead({ method, url, headers, bodyLength }: RequestH
     if (value !== null) lines.push(`${name}: ${value}`);
   }
   lines.push('Accept-Encoding: gzip');
-  if (bodyLength === 'chunked') lines.push('Transfer-Encoding: chunked');
-  else if (bodyLength !== null) lines.push(`Content-Length: ${bodyLength}`);
+  // Servers may insist on a length where the method lets them expect a body (RFC 9110, section 8.6).
+  const length = body === null && METHODS_WITH_BODY.has(method) ? 0 : lengthOf(body);
+  if (length === 'unknown') lines.push('Transfer-Encoding: chunked');
+  else if (length !== null) lines.push(`Content-Length: ${length}`);
   return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
@@ -77,13 +85,9 @@ export type RequestBody =
       readonly length: number | null;
     };
 
-/** Servers may insist on a length where the method lets them expect a body (RFC 9110, section 8.6). */
-const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-
-/** What a request's head says about its body; null: nothing. */
-export function bodyLength(method: string, body: RequestBody | null): number | 'chunked' | null {
-  if (body === null) return METHODS_WITH_BODY.has(method) ? 0 : null;
-  return body.kind === 'bytes' ? body.bytes.byteLength : (body.length ?? 'chunked');
+function lengthOf(body: RequestBody | null): number | 'unknown' | null {
+  if (body?.kind === 'stream') return body.length ?? 'unknown';
+  return body?.bytes.byteLength ?? null;
 }
 
 /**
