@@ -62,9 +62,11 @@ export class Creations {
     this.rows.set(id, row);
     this.#index(row);
     for (const [name] of lives) this.#refused.delete(name);
-    const its = needed.filter(isOfOneNetwork);
-    const full = its.map((window) => ({ ...this.#holders(window, now), ...this.#wait(window, wants, now) }));
-    return { id, windows: lives.map(([name]) => name), full: full.filter(({ waitMs }) => waitMs > 0) };
+    const full = needed.filter(isOfOneNetwork).flatMap((window) => {
+      const wait = this.#wait(window, wants, now);
+      return wait.waitMs === 0 ? [] : [{ ...this.#holders(window, now), ...wait }];
+    });
+    return { id, windows: lives.map(([name]) => name), full };
   }
 
   /** Nothing was created. The second time, nothing happens. */

@@ -227,6 +227,7 @@ function granted(
   { id, windows, full: filled, pauseMs }: Reserved & { readonly pauseMs: number },
   logger: Logger,
 ): Grant {
+  const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
   // Whoever has been given the last room needs no call to be refused.
   for (const window of filled) noteFull(window, window);
   return {
@@ -235,7 +236,6 @@ function granted(
     covers: (window) => windows.includes(windowName(window)),
     async release() {
       if (id === null) return;
-      const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
       await account.release(id).catch(failed);
       // Until the account has heard of it, it may have said that there is no room.
       for (const name of windows) full.delete(name);
@@ -243,12 +243,12 @@ function granted(
   };
 }
 
-/** @param refused the push that the account has refused for it; none: it was given the last room. */
-function noteFull(window: FullWindow, wait: Wait, refused?: Wants['push']): void {
-  const isTold = refused !== undefined;
+/** @param push the account has refused it for this; none: it was given the last room. */
+function noteFull(window: FullWindow, wait: Wait, push?: Wants['push']): void {
+  const isTold = push !== undefined;
   const known = (isTold ? full.get(window.name) : null) ?? window;
   // Whoever was answered before opens another one, which does not count there.
-  const holders = refused?.isAnother ? known.holders.filter((key) => key !== refused.key) : known.holders;
+  const holders = push?.isAnother ? known.holders.filter((key) => key !== push.key) : known.holders;
   full.set(window.name, { ...ending(wait), holders, isTold });
 }
 

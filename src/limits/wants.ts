@@ -136,6 +136,4 @@ export function forkWants(by: string, client: Client | null, creations: readonly
   return writeWants(by, [...own, window('account', '', creations)]);
 }
 
-function window(kind: WindowKind, key: string, limits: readonly Limit[]): WantedWindow {
-  return { kind, key, limits };
-}
+const window = (kind: WindowKind, key: string, limits: readonly Limit[]) => ({ kind, key, limits });

@@ -18,10 +18,10 @@ function sameWindow(client = 'a') {
     object,
     hit: (action: TriedName, limits: readonly Limit[]) => object.hit(client, action, limits),
     /** Whether one more would be let through, beside so many; it is not counted. */
-    hasHad: async (count: number, action: TriedName, withinMs: number) => {
+    hasHad: async (times: number, action: TriedName, withinMs: number) => {
       const wait = async (most: number) =>
         (await object.hit(client, action, [{ most, withinMs }], false)).waitMs;
-      return (await wait(count + 1)) === 0 && (count === 0 || (await wait(count)) > 0);
+      return (await wait(times + 1)) === 0 && (times === 0 || (await wait(times)) > 0);
     },
     tag: () => object.tag(client),
   };
