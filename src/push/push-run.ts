@@ -26,6 +26,7 @@ export class PushRun implements PushPorts {
   readonly steps: HostSteps;
   readonly claims: Claims;
   readonly #beside: Promise<void>[] = [];
+  readonly #notes: string[] = [];
 
   constructor(
     { host, limits, store }: PushPorts,
@@ -42,6 +43,15 @@ export class PushRun implements PushPorts {
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
     this.claims = new Claims(host, store);
+  }
+
+  /** Lines that the person should know, told by `tell`: first comes whether commits are open already. */
+  note(...lines: readonly string[]): void {
+    this.#notes.push(...lines);
+  }
+
+  async tell(): Promise<void> {
+    await this.reply.note(...this.#notes.splice(0));
   }
 
   /** Adds work that the answer does not wait for. It must not reject. */

@@ -5,7 +5,7 @@
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
 import * as z from 'zod';
 import { MAIN_HOST } from '../config/hosts.ts';
-import { CODES, ERROR_CODE, ERROR_CODES, type ErrorCode, type ErrorStatus } from './request/error-codes.ts';
+import { CODES, ERROR_CODE, ERROR_CODES, type ErrorCode, type ErrorStatus } from './request/refused.ts';
 
 type Answer = NonNullable<DescribeRouteOptions['responses']>[string];
 type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;

@@ -20,8 +20,8 @@ import { BodyError } from '../../streams/body-error.ts';
 import { chunksOf } from '../../streams/body.ts';
 import { bodyText, discardBody } from '../../streams/request-body.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { isCrossSite } from '../request/cross-site.ts';
-import { memoryFor, untilAnswered } from '../request/held-memory.ts';
+import { isCrossSite } from '../request/payload.ts';
+import { memoryFor, untilAnswered } from '../request/client.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { remotePath } from '../request/repository.ts';
 

@@ -34,7 +34,7 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { memoryFor } from '../request/held-memory.ts';
+import { memoryFor } from '../request/client.ts';
 import { longBody } from '../request/long-body.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';

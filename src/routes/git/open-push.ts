@@ -12,7 +12,7 @@ import { PushRun } from '../../push/push-run.ts';
 import type { Reply } from '../../push/reply/reply.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { pullRequestFooter } from '../../text/footer.ts';
-import { memoryFor } from '../request/held-memory.ts';
+import { memoryFor } from '../request/client.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { ISSUE_FORM } from '../request/repository.ts';
 import { gitClient } from './git-http.ts';

@@ -1,15 +1,13 @@
 /** Connects the parts for the code host of one request: REST, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
-import { Recent } from '../../isolate/recent.ts';
+import { botLogin } from '../../durable/bot-login.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
-import { recordName, tokenVariable } from '../../config/hosts.ts';
+import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { utf8 } from '../../git/bytes.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
-import { HostError } from '../../host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
 import { publicAt } from '../../host/git/visibility.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -20,13 +18,7 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HistoryLister } from '../../upstream/history-lister.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
-import { memoryFor } from '../request/held-memory.ts';
-
-/** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
-const LOGIN_LIFE_MS = 60 * 60 * 1000;
-const botLogins = new Recent<string>({ lifeMs: LOGIN_LIFE_MS, most: 100 });
-/** A delayed push must not be the reason for a request to the host, and takes what was known lately. */
-const KEPT_LOGIN_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+import { memoryFor } from '../request/client.ts';
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
@@ -72,7 +64,6 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
   const { config, host, http } = c.var;
   const { timeoutMs = HOST_TIMEOUT_MS, memory = memoryFor(c) } = options;
   const repositories = openRepositories(openHostAccess(c.env, config, host, http));
-  const secret = () => serviceSecret(c.env, config.identitySecret);
   return {
     hostKey: host.key,
     nameOf: (repository) => recordName(host, repository).toLowerCase(),
@@ -80,29 +71,8 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
     repositories,
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
-    async botLogin(isQuiet = false) {
-      if (host.token === null) {
-        throw new HostError(
-          'refused',
-          `This service has no bot account yet: its operator must set ${tokenVariable(host.key)}.`,
-        );
-      }
-      const key = `${host.apiUrl} ${host.token}`;
-      const known = botLogins.get(key);
-      if (known !== null) return known;
-      const kept = new SealedKv(c.env.HISTORY, secret);
-      const before = isQuiet ? await kept.get(`login ${key}`).then(textOf, () => null) : null;
-      const login = before ?? (await repositories.account()).login;
-      if (before === null)
-        c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LOGIN_LIFE_MS).catch(() => {}));
-      botLogins.set(key, login);
-      return login;
-    },
-    policy: (repository) =>
-      openPolicies(c.env, config, host, c.var.logger, http).of(repository, { isUrgent: true }),
+    botLogin: (isQuiet) => botLogin(c.env, config, host, http, isQuiet),
+    policy: (repository, looked) =>
+      openPolicies(c.env, config, host, c.var.logger, http).of(repository, { looked, isUrgent: true }),
   };
-}
-
-function textOf(bytes: Uint8Array | null): string | null {
-  return bytes && Buffer.from(bytes).toString();
 }

@@ -3,12 +3,12 @@ import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import type { NewDelayedPush } from '../../durable/delayed-pushes/delayed-push.ts';
 import { shred } from '../../durable/delayed-pushes/shred.ts';
-import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
+import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import type { AppEnv } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { siteWindowKey } from '../../limits/client.ts';
+import { windowKey } from '../../limits/client.ts';
 import { count, observe } from '../../metrics/tally.ts';
 import {
   clientWindowsOf,
@@ -26,7 +26,7 @@ import { prKeyOf } from '../../secret/pr-key.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import { endOfDay } from '../../secret/sealed-kv.ts';
 import { openSpool } from '../../spool/spool.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
+import { openLedger } from '../../stats/opened.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { clientOf } from '../request/client.ts';
 
@@ -69,15 +69,18 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, logger),
-    async pullRequestWith(repository, works, evenClosed = false) {
+    async pullRequestWith(repository, works) {
       const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
+      if (found === null) return undefined;
       const views = await Promise.all(
-        (found ?? []).map(async ({ prHash, last }) => ({ last, view: await shown(c, prHash) })),
+        found.map(async ({ prHash, last }) => {
+          const view = await shown(c, prHash);
+          return view && { prHash, url: view.url, state: view.state, last };
+        }),
       );
-      const inState = (state: PullRequestView['state']) => views.find(({ view }) => view?.state === state);
-      const closed = evenClosed ? views.find(({ view: each }) => each !== null) : undefined;
-      const { last, view } = inState('open') ?? inState('merged') ?? closed ?? { last: 0, view: null };
-      return view && { prHash: view.prHash, url: view.url, isMerged: view.state === 'merged', last };
+      const known = views.filter((view) => view !== null);
+      const inState = (wanted: PullRequestState) => known.find(({ state }) => state === wanted);
+      return inState('open') ?? inState('merged') ?? known[0] ?? null;
     },
     addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
     async openNear(repository, prHash) {
@@ -100,7 +103,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       delayedPushesOf(c.env).move(name, { from, to, dueAt: randomMoment(from, to) }),
     async keepDelayed(delayed, { key, ...spool }, keptUntil) {
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
-      const client = siteWindowKey(await clientOf(c));
+      const client = windowKey(await clientOf(c), true);
       const tag = await clientWindowsOf(c.env, client).tag(client);
       const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
       let isKept = false;

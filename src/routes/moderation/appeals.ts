@@ -15,8 +15,8 @@ import { INVALID_NAME } from '../../repository-name.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
-import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
-import { answerRefused, invalidField, type Refused, refused } from '../request/refused.ts';
+import { mayBeListed } from '../../stats/recorded-hashes.ts';
+import { answerRefused, invalidField, type Refused, refused, retryAfter } from '../request/refused.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
@@ -24,7 +24,6 @@ import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';
 import { standingAnswer } from './moderation.ts';
-import { retryAfter } from '../request/write-refusal.ts';
 
 const ERRORS = {
   unknownHost: 'thread must be on a code host of this service: such as gh/owner/repo#number',

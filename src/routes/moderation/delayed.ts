@@ -38,10 +38,9 @@ import type { PushHost } from '../../push/push-host.ts';
 import { pushHost } from '../git/push-host.ts';
 import { gatherDelayedBytes, readDelayedPush, removeDelayed } from '../git/publish-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { isCrossSite } from '../request/cross-site.ts';
-import { memoryFor } from '../request/held-memory.ts';
+import { isCrossSite, readSmallForm } from '../request/payload.ts';
+import { memoryFor } from '../request/client.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { readSmallForm } from '../request/small-form.ts';
 import { credentialOf, refuseTooOften } from './admin.ts';
 import { beginReview, mayReview } from './review-session.ts';
 
@@ -112,7 +111,7 @@ async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften, 'page');
   const credential = await credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
-  if (credential === null || !(await guardOf(c.env).mayReview(credential))) {
+  if (credential === null || !(await guardOf(c.env).accepts(credential, 'review'))) {
     const guessed = await refuseTooOften(c, []);
     return guessed === null ? door(c, 401, NO_ACCESS) : answerRefused(c, guessed, 'page');
   }

@@ -25,15 +25,14 @@ import { fullName } from '../../repository-name.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { bodyText } from '../../streams/request-body.ts';
 import { clientOf } from '../request/client.ts';
-import { isCrossSite } from '../request/cross-site.ts';
+import { isCrossSite } from '../request/payload.ts';
 import { identityOf } from '../../objects.ts';
-import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
+import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
-import { answerRefused, explained, type Refused } from '../request/refused.ts';
+import { answerRefused, explained, type Refused, retryAfter } from '../request/refused.ts';
 import { answerPage, preferredType } from '../pages/answer-page.ts';
 import { answer, as, asError, asJson, described, HTML } from '../description.ts';
-import { retryAfter } from '../request/write-refusal.ts';
 
 /** A form with one field of eight characters. */
 const MAX_BODY_BYTES = 1024;

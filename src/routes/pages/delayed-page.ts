@@ -19,11 +19,10 @@ import {
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/pr-key.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
-import { isCrossSite } from '../request/cross-site.ts';
+import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { limitsOf, textRefusal } from '../request/limits.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
-import { readSmallForm } from '../request/small-form.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', Vary: 'Accept' };

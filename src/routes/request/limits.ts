@@ -17,8 +17,7 @@ import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { clientOf } from './client.ts';
-import { answerRefused, type Refused, refused, sentence } from './refused.ts';
-import { retryAfter } from './write-refusal.ts';
+import { answerRefused, type Refused, refused, retryAfter, sentence } from './refused.ts';
 
 export function limitsOf(c: Context<AppEnv>): Limits {
   return new Limits({

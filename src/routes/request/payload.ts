@@ -1,16 +1,19 @@
-/** Reads the JSON payload of a request, and checks it against the schema of its endpoint. */
+/** Reads what a request sends: the JSON of an endpoint, checked against its schema, or a form that only buttons send. */
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
+import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { bodyText, UNCOUNTED_BYTES } from '../../streams/request-body.ts';
-import { isCrossSite } from './cross-site.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
+
+/** A password, or a page of check boxes. */
+const MAX_BUTTON_BYTES = 8 * 1024;
 
 const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
 
@@ -82,6 +85,32 @@ export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<
 
 function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
   return code === 'invalid_type' || (code === 'invalid_value' && typeof input !== 'string');
+}
+
+/**
+ * Whether a browser sends a POST for a page of another site, in the name of the person who has that open: only the
+ * operator has a cookie, but a report counts for the address that sends it. Every browser says where a POST comes from,
+ * in Sec-Fetch-Site, in Origin, or in both, and no page can change either. Whoever sends neither is a program.
+ */
+export function isCrossSite(request: Request): boolean {
+  const site = request.headers.get('Sec-Fetch-Site');
+  if (site !== null) return site !== 'same-origin' && site !== 'none';
+  const origin = request.headers.get('Origin');
+  if (origin === null) return false;
+  // Compares only hosts, because a proxy in front may have terminated TLS. `Origin: null` has no host.
+  return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
+}
+
+/** Null: this is no form, or too large for one. @throws BodyError if it does not arrive completely. */
+export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | null> {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '')) return null;
+  try {
+    const limits = { maxBytes: MAX_BUTTON_BYTES, timeoutMs: c.var.config.readTimeoutMs };
+    return parseFormFields(await bodyText(c.req.raw, limits));
+  } catch (error) {
+    if (error instanceof BodyError && error.code === 'too-large') return null;
+    throw error;
+  }
 }
 
 /** If the body did not arrive completely. */

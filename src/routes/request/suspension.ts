@@ -12,8 +12,7 @@ import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../isolate/fresh-copy.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { guardOf } from '../../objects.ts';
-import type { ErrorCode } from './error-codes.ts';
-import { type Refused, refused } from './refused.ts';
+import { type ErrorCode, refused, type Refused } from './refused.ts';
 
 const copy = new FreshCopy<GuardStatus>();
 onForget(() => copy.forget());

@@ -18,14 +18,13 @@ import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
+import { listPseudonym } from '../../stats/recorded-hashes.ts';
 import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
 import { guardOf } from '../../objects.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { clientOf } from '../request/client.ts';
 import { limitsOf, refusedToPost, refuseTooMany } from '../request/limits.ts';
-import { invalidField, type Refused } from '../request/refused.ts';
-import { writeRefusal } from '../request/write-refusal.ts';
+import { invalidField, type Refused, writeRefusal } from '../request/refused.ts';
 import { checkPayload, isBlank, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
 import { countPost, postingTarget } from './posting.ts';
@@ -111,7 +110,7 @@ export async function createIssue(
   const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
   const { owner, name: repo } = target;
   const place = { kind: 'issue', host: c.var.host.key, owner, repo, number, url } as const;
-  const track = () => guardOf(c.env).posted(place, Date.now());
+  const track = () => guardOf(c.env).track(place, null, Date.now());
   countPost(c);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
   await Promise.all([

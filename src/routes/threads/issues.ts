@@ -4,7 +4,7 @@ import type { AppEnv } from '../../env.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { readJsonObject } from '../request/payload.ts';
-import { memoryFor, untilAnswered } from '../request/held-memory.ts';
+import { memoryFor, untilAnswered } from '../request/client.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused } from '../request/refused.ts';

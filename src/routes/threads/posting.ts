@@ -14,9 +14,8 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
 import { clientOf } from '../request/client.ts';
 import { type NamedTarget, targetOf } from '../request/limits.ts';
-import { type Refused, refused } from '../request/refused.ts';
+import { refused, type Refused, refuseWithoutBot } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
-import { refuseWithoutBot } from '../request/write-refusal.ts';
 
 /** Answers of the endpoints that create something at the host, if it fails there or may not begin. */
 export const HOST_FAULTS = {

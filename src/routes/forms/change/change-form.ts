@@ -15,9 +15,15 @@ import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/
 import type { RepositoryName } from '../../../repository-name.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { refuseTooMany } from '../../request/limits.ts';
-import { answerRefused, explained, explanationOf, problem, type Refused } from '../../request/refused.ts';
+import {
+  answerRefused,
+  explained,
+  explanationOf,
+  problem,
+  type Refused,
+  refuseWithoutBot,
+} from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
-import { refuseWithoutBot } from '../../request/write-refusal.ts';
 import { answerForm, frameOf } from '../form.ts';
 
 export function changeFields(fields: FormFields): ChangeFields {

@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import type { BuiltChange } from '../../../edit/build-change.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
-import { ByteReader } from '../../../git/wire/byte-reader.ts';
+import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import { isolate } from '../../../metrics/isolate.ts';
@@ -37,8 +37,7 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { openPush, type PushOpening } from '../../git/open-push.ts';
 import { pushLimits } from '../../git/push-limits.ts';
 import { countPush } from '../../git/push-store.ts';
-import { explanationOf, problem, type Refused, sentence } from '../../request/refused.ts';
-import { retryAfter } from '../../request/write-refusal.ts';
+import { explanationOf, problem, type Refused, retryAfter, sentence } from '../../request/refused.ts';
 import { answerForm, frameOf, placeOf, receiveForm, secretsOf, type SentForm } from '../form.ts';
 import { changeForm, showAgain } from './change-form.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../../request/repository.ts';
@@ -94,8 +93,7 @@ function push(
   { command, pushOptions, pack }: Pushable,
   opening: PushOpening = {},
 ): Promise<Pushed> {
-  const chunks = pack === null ? [] : [pack];
-  const body = new ByteReader({ read: async () => chunks.pop() ?? null, cancel: async () => {} });
+  const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
   const request: PushRequest = { kind: 'push', commandList: [command], capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();
