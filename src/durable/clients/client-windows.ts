@@ -12,16 +12,9 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { TriedName } from '../../limits/port.ts';
-import {
-  EMPTY_WINDOW,
-  type Hit,
-  hit,
-  isQuiet,
-  type Limit,
-  longestOf,
-  type SlidingWindow,
-} from '../../limits/sliding-window.ts';
+import { isWithin } from '../../isolate/clock.ts';
+import type { TriedName } from '../../limits/limits.ts';
+import { hit, type Limit, longestOf, type Wait } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -43,7 +36,7 @@ export class ClientWindows extends DurableObject<Env> {
    * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
    * it is not counted.
    */
-  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Hit> {
+  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
     const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now(), isAttempt);
     await this.#forgetLater();
     return answer;
@@ -76,7 +69,9 @@ export class ClientWindows extends DurableObject<Env> {
   }
 }
 
-interface StoredWindow extends SlidingWindow {
+interface StoredWindow {
+  /** When an attempt was accepted, oldest first; milliseconds since 1970. */
+  readonly hits: readonly number[];
   /** How long its hits count. */
   readonly withinMs: number;
 }
@@ -122,14 +117,13 @@ class LimitRows {
    * Answers whether an attempt is within the limits. @param now milliseconds since 1970, as everywhere. @param isAttempt
    * false: it is not counted.
    */
-  hit(key: string, limits: readonly Limit[], now: number, isAttempt = true): Hit {
-    const { row, unwritten } = this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
-    const after = hit(row, limits, now);
-    if (!isAttempt) return after.hit;
-    const more = unwritten + (after.hit.allowed ? 1 : 0);
-    const withinMs = longestOf(limits);
-    this.#remember(key, { ...after.window, withinMs }, more, more >= mostUnwritten(limits));
-    return after.hit;
+  hit(key: string, limits: readonly Limit[], now: number, isAttempt = true): Wait {
+    const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });
+    const { hits, wait } = hit(row.hits, limits, now);
+    if (!isAttempt) return wait;
+    const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
+    this.#remember(key, { hits, withinMs: longestOf(limits) }, more, more >= mostUnwritten(limits));
+    return wait;
   }
 
   /** The random name that `key` has for a day. */
@@ -191,7 +185,7 @@ function lastUse(row: Row): number {
 }
 
 function isOver(row: Row, now: number): boolean {
-  return 'tag' in row ? row.until <= now : isQuiet(row, row.withinMs, now);
+  return 'tag' in row ? row.until <= now : !row.hits.some((at) => isWithin(at, row.withinMs, now));
 }
 
 function mostUnwritten(limits: readonly Limit[]): number {
