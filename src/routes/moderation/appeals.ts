@@ -179,8 +179,8 @@ async function showAppealForm(c: Context<AppEnv>): Promise<Response> {
 async function answerAppeal(c: Context<AppEnv>, { fields, token, problem }: SentForm): Promise<Response> {
   if (token === null) return showForm(c, fields, await newToken(c, APPEAL_PATH), problem, 403);
   const { thread, userToken: user_token, text } = typed(fields);
-  const outcome = await decideAppeal(c, { thread, user_token, text }).catch((error: unknown) => {
-    c.var.logger.error('an appeal failed', { error });
+  const outcome = await decideAppeal(c, { thread, user_token, text }).catch((cause: unknown) => {
+    c.var.logger.error('an appeal failed', { error: cause });
     return explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
   });
   if (outcome.kind === 'taken') return answerForm(c, appealedPage(outcome.hash, outcome.standing));
