@@ -16,6 +16,7 @@ const READ_BYTES = 64 * 1024;
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
+const tooLate = (): BodyError => new BodyError('timeout');
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -98,7 +99,6 @@ function patientSource(
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
     // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.
     const waitMs = leftMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
-    const tooLate = () => new BodyError('timeout');
     const { value } = await within(waitMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);
     });
