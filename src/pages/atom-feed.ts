@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent } from '../durable/pull-request/history.ts';
 import { pullRequestPath } from '../pr-hash.ts';
+import { isoTime } from './layout.ts';
 import { eventTitle, pullRequestName } from './pull-request-page.ts';
-import { isoTime } from './times.ts';
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 

@@ -4,8 +4,7 @@
  */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
-import type { Html } from './layout.ts';
-import { isoTime } from './times.ts';
+import { card, type Html, isoTime, timeElement } from './layout.ts';
 import { visibleText } from './visible-text.ts';
 
 export type ShownConversation =
@@ -23,10 +22,7 @@ const LOCKED = 'It is locked: only the people of the repository may comment on i
 
 /** @param link to the reply form; empty where that is on the page. */
 export function conversationSection(shown: ShownConversation, link: Html | ''): Html {
-  return html`<section class="card" aria-labelledby="conversation">
-    <h2 id="conversation">What people wrote</h2>
-    ${content(shown)} ${link}
-  </section>`;
+  return card('conversation', 'What people wrote', html`${content(shown)} ${link}`);
 }
 
 function content(shown: ShownConversation): Html {
@@ -44,7 +40,7 @@ function comment(said: ThreadComment): Html {
   return html`<article>
     <p class="said-by">
       <strong>${authorOf(said)}</strong>
-      <time class="soft small" datetime="${timeOf(at)}">${timeOf(at).replace(/[TZ]/g, ' ')}UTC</time>
+      ${timeElement(timeOf(at), ' small')}
       ${path === null ? '' : html`<span class="soft small">on <span class="mono">${plainText(path)}</span></span>`}
     </p>
     <pre class="text said">${'\n'}${plainText(said.text)}</pre>

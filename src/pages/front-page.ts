@@ -7,7 +7,18 @@ import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
 import { queryField, safeUrl } from './forms/parts.ts';
 import IN_BROWSER_HTML from './fragments/browser.html';
-import { dotted, filled, type Html, type Page, PRIVACY_PATH, promises, statusLine } from './layout.ts';
+import {
+  card,
+  countOf,
+  dotted,
+  filled,
+  type Html,
+  listCard,
+  type Page,
+  PRIVACY_PATH,
+  promises,
+  statusLine,
+} from './layout.ts';
 
 const TITLE = 'Contribute without an account';
 const WHAT =
@@ -52,11 +63,7 @@ export function frontPage(page: FrontPage): Page {
       ${status(page)} ${page.botProblems.map(botProblem)} ${page.isHostEmbedded ? TRIAL_NOTICE : ''}
       <section class="card" aria-label="Repository">${repositoryForm(page)}</section>
       <div class="columns">
-        <section class="card" aria-labelledby="git">
-          <h2 id="git">With Git</h2>
-          ${commandList(page.remoteBase, page.path)}
-        </section>
-        ${filled(IN_BROWSER_HTML)}
+        ${card('git', 'With Git', commandList(page.remoteBase, page.path))} ${filled(IN_BROWSER_HTML)}
       </div>
       ${promises(page.recent === null ? '' : recentPullRequests(page.recent, page.now))}
     </main>`,
@@ -120,36 +127,22 @@ function status({ isSuspended, total }: FrontPage): Html {
         : ['good', 'Pushes are accepted'];
   return html`<p class="status">
     ${dotted(tone, words)}
-    ${total === undefined ? '' : html`<span class="soft">${countInWords(total)} so far</span>`}
+    ${total === undefined ? '' : html`<span class="soft">${countOf(total, 'pull request')} so far</span>`}
   </p>`;
-}
-
-function countInWords(total: number): string {
-  return `${total.toLocaleString('en')} ${total === 1 ? 'pull request' : 'pull requests'}`;
 }
 
 const SHOWN = 5;
 
 function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  return html`<section class="card" aria-labelledby="recent">
-    <h2 id="recent">Recent pull requests</h2>
-    ${recentList(recent, now)}
-  </section>`;
-}
-
-function recentList(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  if (recent === undefined) return html`<p class="soft">The list cannot be read at the moment.</p>`;
-  if (recent.length === 0) return html`<p class="soft">None yet.</p>`;
-  const items = recent.slice(0, SHOWN).map(
+  const items = (recent ?? []).slice(0, SHOWN).map(
     ({ owner, repo, prUrl, createdAt }) =>
       html`<li>
         <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
         <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
       </li>`,
   );
-  return html`<ul class="list">
-    ${items}
-  </ul>`;
+  const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
+  return listCard('recent', 'Recent pull requests', items, nothing);
 }
 
 function pullRequestNumber(url: string): string {
@@ -166,8 +159,7 @@ const UNITS = [
 function timeAgo(ms: number): string {
   const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
   if (unit === undefined) return 'just now';
-  const count = Math.floor(ms / unit[1]);
-  return `${count} ${unit[0]}${count === 1 ? '' : 's'} ago`;
+  return `${countOf(Math.floor(ms / unit[1]), unit[0])} ago`;
 }
 
 /** For a terminal. @param origin of the service */

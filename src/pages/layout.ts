@@ -104,6 +104,34 @@ export function filled(text: string, values: Readonly<Record<string, string>> = 
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
 }
 
+/** @param id of its heading. */
+export function card(id: string, heading: Html | string, content: Html | Html[]): Html {
+  return html`<section class="card" aria-labelledby="${id}">
+    <h2 id="${id}">${heading}</h2>
+    ${content}
+  </section>`;
+}
+
+/** @param nothing what it says if it is empty. */
+export function listCard(id: string, heading: string, items: Html[], nothing: string): Html {
+  const list = html`<ul class="list">
+    ${items}
+  </ul>`;
+  return card(id, heading, items.length === 0 ? html`<p class="soft">${nothing}</p>` : list);
+}
+
+/** @param facts by their names; those that are null are left out. */
+export function factList(facts: Readonly<Record<string, Html | string | null>>): Html {
+  const known = Object.entries(facts).filter(([, value]) => value !== null);
+  return html`<dl class="facts">
+    ${known.map(
+      ([name, value]) =>
+        html`<dt>${name}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
 /** What the service removes, and what it cannot; and a card beside that. */
 export function promises(beside: Html | ''): Html {
   return html`<div class="columns">${filled(PROMISES_HTML)} ${beside}</div>`;
@@ -116,6 +144,21 @@ export function dotted(tone: string, words: Html | string): Html {
 
 export function statusLine(tone: string, words: Html | string): Html {
   return html`<p class="status">${dotted(tone, words)}</p>`;
+}
+
+/** `1 line`, `2,000 lines`, `2 pushes` */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : noun.endsWith('h') ? 'es' : 's'}`;
+}
+
+/** @param at seconds since 1970. ISO 8601, in UTC. */
+export function isoTime(at: number): string {
+  return `${new Date(at * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** @param time as `isoTime` has it. */
+export function timeElement(time: string, size: '' | ' small' = ''): Html {
+  return html`<time class="soft${size}" datetime="${time}">${time.replace(/[TZ]/g, ' ')}UTC</time>`;
 }
 
 /** Where people reach the operator. */

@@ -13,8 +13,17 @@ import { conversationLines, conversationSection, plainText, type ShownConversati
 import FOLLOWING_HTML from './fragments/following.html';
 import OPEN_HTML from './fragments/open.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
-import { dotted, filled, type Html, type Page } from './layout.ts';
-import { isoTime } from './times.ts';
+import {
+  card,
+  dotted,
+  factList,
+  filled,
+  type Html,
+  isoTime,
+  listCard,
+  type Page,
+  timeElement,
+} from './layout.ts';
 
 export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
@@ -25,9 +34,8 @@ export interface PullRequestPage {
   readonly conversation: ShownConversation;
 }
 
-const STATES: Readonly<
-  Record<PullRequestState, { readonly tone: string; readonly word: string; readonly meaning: string }>
-> = {
+/** How a state is shown: one word, and its colour. */
+export const STATES: Readonly<Record<PullRequestState, { tone: string; word: string; meaning: string }>> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
   closed: {
@@ -54,11 +62,6 @@ function meaningOf({ state, events }: PullRequestView): string {
   const review = events.find(({ kind }) => kind in REVIEWED);
   const meaning = review === undefined || state !== 'open' ? null : REVIEWED[review.kind];
   return meaning ?? STATES[state].meaning;
-}
-
-/** How a state is shown: one word, and its colour. */
-export function stateWord(state: PullRequestState): { readonly tone: string; readonly word: string } {
-  return STATES[state];
 }
 
 const EVENTS: Readonly<Record<HistoryKind, string>> = {
@@ -116,45 +119,21 @@ export function pullRequestPage(page: PullRequestPage): Page {
 function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const { tone, word } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
-  return html`<section class="card" aria-labelledby="standing">
-    <h2 id="standing">Status</h2>
-    <dl class="facts">
-      ${
-        conversation.kind === 'shown'
-          ? html`<dt>Title</dt>
-              <dd>${plainText(conversation.conversation.title)}</dd>`
-          : ''
-      }
-      <dt>State</dt>
-      <dd>
-        ${dotted(tone, word)}
-        <small>${meaningOf(pullRequest)}</small>
-      </dd>
-      <dt>Link</dt>
-      <dd>${url === null ? 'not known' : html`<a href="${url}">${url}</a>`}</dd>
-      <dt>Hash</dt>
-      <dd class="mono">${pullRequest.prHash}</dd>
-    </dl>
-  </section>`;
+  const list = factList({
+    Title: conversation.kind === 'shown' ? plainText(conversation.conversation.title) : null,
+    State: html`${dotted(tone, word)} <small>${meaningOf(pullRequest)}</small>`,
+    Link: url === null ? 'not known' : html`<a href="${url}">${url}</a>`,
+    Hash: html`<span class="mono">${pullRequest.prHash}</span>`,
+  });
+  return card('standing', 'Status', list);
 }
 
 function history(pullRequest: PullRequestView): Html {
-  const items = pullRequest.events.map(
-    (event) =>
-      html`<li>
-        <a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>
-        <time class="soft" datetime="${isoTime(event.at)}"
-          >${isoTime(event.at).replace(/[TZ]/g, ' ')}UTC</time
-        >
-      </li>`,
-  );
-  const list = html`<ul class="list">
-    ${items}
-  </ul>`;
-  return html`<section class="card" aria-labelledby="events">
-    <h2 id="events">What has happened</h2>
-    ${items.length === 0 ? html`<p class="soft">Nothing is known yet.</p>` : list}
-  </section>`;
+  const items = pullRequest.events.map((event) => {
+    const link = html`<a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>`;
+    return html`<li>${link} ${timeElement(isoTime(event.at))}</li>`;
+  });
+  return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
 /** What to type for an update and a withdrawal. */
@@ -185,14 +164,11 @@ function remoteOf({ host, owner, repo }: PullRequestView): string {
 }
 
 function commands(page: PullRequestPage): Html {
-  const { prHash, state } = page.pullRequest;
-  const isOpen = state === 'open';
+  const { prHash: hash, state } = page.pullRequest;
+  const remote = remoteOf(page.pullRequest);
   const items = commandLines(page).map(({ what, line }) => commandBlock(what, line));
-  return html`<section class="card" aria-labelledby="change">
-    <h2 id="change">Change it</h2>
-    ${isOpen ? filled(OPEN_HTML, { remote: remoteOf(page.pullRequest), hash: prHash }) : ''} ${items}
-    ${COPIED} ${isOpen ? filled(WITHDRAWAL_HTML) : ''}
-  </section>`;
+  const open = state === 'open' ? [filled(OPEN_HTML, { remote, hash }), filled(WITHDRAWAL_HTML)] : [];
+  return card('change', 'Change it', html`${open[0]} ${items} ${COPIED} ${open[1]}`);
 }
 
 /**
@@ -204,11 +180,10 @@ function adoptionCommand({ pullRequest }: PullRequestPage): string {
 }
 
 function adoption(page: PullRequestPage): Html {
-  return html`<section class="card" aria-labelledby="adopt">
-    <h2 id="adopt">Adopt this contribution</h2>
-    <p>Maintainers can apply its commits with a sign-off of their own. The bot stays the author.</p>
-    ${commandBlock('In a clone', adoptionCommand(page))}
-  </section>`;
+  const words = 'Maintainers can apply its commits with a sign-off of their own. The bot stays the author.';
+  const content = html`<p>${words}</p>
+    ${commandBlock('In a clone', adoptionCommand(page))}`;
+  return card('adopt', 'Adopt this contribution', content);
 }
 
 /** For a terminal. */

@@ -11,17 +11,19 @@ import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
 import REPLY_HTML from './fragments/reply.html';
 import {
+  card,
   DCO_URL,
   dotted,
   filled,
   type Html,
+  isoTime,
+  listCard,
   MAINTAINERS_PATH,
   type Page,
   promises,
   statusLine,
 } from './layout.ts';
-import { stateWord } from './pull-request-page.ts';
-import { isoTime } from './times.ts';
+import { STATES } from './pull-request-page.ts';
 import { visibleText } from './visible-text.ts';
 
 export interface ListedPullRequest {
@@ -54,6 +56,7 @@ export interface RemotePage {
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
   const { repository, remoteBase, path } = page;
   const name = fullName(repository);
+  const commands = commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '');
   return {
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
@@ -66,12 +69,8 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
         your name, your e-mail address or your dates.
       </p>
-      ${suspension(page)} ${acceptance(page)} ${ways(page)}
-      <section class="card" aria-labelledby="git">
-        <h2 id="git">With Git</h2>
-        ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
-        ${filled(PUSH_HTML)}
-      </section>
+      ${page.isSuspended === true ? statusLine('bad', SUSPENDED) : ''} ${statusLine(...acceptance(page))}
+      ${ways(page)} ${card('git', 'With Git', html`${commands} ${signOffNote(page)} ${filled(PUSH_HTML)}`)}
       ${promises(pullRequestList(page))}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
@@ -80,6 +79,8 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
     </main>`,
   };
 }
+
+const SUSPENDED = 'Pushes are suspended at the moment. Try again in 15 minutes.';
 
 function requiresSignOff(page: RemotePage): boolean {
   return page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
@@ -106,21 +107,8 @@ function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy.accepted.includes(kind);
 }
 
-function suspension({ isSuspended }: RemotePage): Html | '' {
-  if (isSuspended !== true) return '';
-  return statusLine('bad', 'Pushes are suspended at the moment. Try again in 15 minutes.');
-}
-
 /** What the repository accepts, as its policy says. */
-function acceptance({ policy, repository }: RemotePage): Html {
-  const [tone, words] = acceptanceInWords(policy, repository);
-  return statusLine(tone, words);
-}
-
-function acceptanceInWords(
-  policy: RemotePage['policy'],
-  repository: RepositoryName,
-): [tone: string, words: string] {
+function acceptance({ policy, repository }: RemotePage): [tone: string, words: string] {
   if (policy === undefined)
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
@@ -146,27 +134,15 @@ function ways(page: RemotePage): Html {
 
 function pullRequestList({ pullRequests }: RemotePage): Html {
   const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
-    const { tone, word } = stateWord(state);
+    const { tone, word } = STATES[state];
     const name = title === null ? `#${number}` : `#${number} ${visibleText(title)}`;
+    const time = openedAt === null ? '' : isoTime(openedAt);
     return html`<li>
       <a href="${safeUrl(url)}">${name}</a>
-      ${
-        openedAt === null
-          ? ''
-          : html`<time class="soft" datetime="${isoTime(openedAt)}">${isoTime(openedAt).slice(0, 10)}</time>`
-      }
+      ${time === '' ? '' : html`<time class="soft" datetime="${time}">${time.slice(0, 10)}</time>`}
       ${dotted(tone, word)}
     </li>`;
   });
   const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';
-  return html`<section class="card" aria-labelledby="listed">
-    <h2 id="listed">Its anonymous pull requests</h2>
-    ${
-      items.length === 0
-        ? html`<p class="soft">${nothing}</p>`
-        : html`<ul class="list">
-            ${items}
-          </ul>`
-    }
-  </section>`;
+  return listCard('listed', 'Its anonymous pull requests', items, nothing);
 }

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
-import { type FormFrame, formPage, hidden, problemNotice, queryField } from './parts.ts';
+import { formPage, type FormPlace, hidden, problemNotice, queryField } from './parts.ts';
 
 export interface ListedEntry {
   readonly kind: EntryKind;
@@ -12,7 +12,8 @@ export interface ListedEntry {
   readonly path: string | null;
 }
 
-export interface FolderPage extends Omit<FormFrame, 'token'> {
+export interface FolderPage extends FormPlace {
+  readonly problem: string | null;
   /** What was typed. */
   readonly path: string;
   /** The path of the folder whose entries are shown. */

@@ -2,8 +2,7 @@
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
-import { appealedPage, appealFormPage } from '../../pages/forms/appeal-pages.ts';
-import { APPEAL_PATH } from '../../pages/report-page.ts';
+import { APPEAL_PATH, appealedPage, appealFormPage } from '../../pages/report-page.ts';
 import { answerForm, newToken, receiveForm, SEND_AGAIN, type SentForm } from '../forms/form.ts';
 import { explained, sentence } from '../request/refused.ts';
 import { decideAppeal, MAX_APPEAL_CHARACTERS } from './appeals.ts';

@@ -20,7 +20,7 @@ import {
   pullRequestPage as renderPage,
   pullRequestText,
 } from '../../pages/pull-request-page.ts';
-import { isoTime } from '../../pages/times.ts';
+import { isoTime } from '../../pages/layout.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';

@@ -12,7 +12,6 @@ import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pag
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import {
@@ -24,7 +23,7 @@ import {
   refuseWithoutBot,
 } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
-import { answerForm, frameOf } from '../form.ts';
+import { answerForm, frameOf, type Place } from '../form.ts';
 
 export function changeFields(fields: FormFields): ChangeFields {
   const value = (name: string): string => fields.get(name) ?? '';
@@ -103,13 +102,12 @@ export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail
 
 /** @param token of the form that was sent; null: a new one. */
 export async function changeForm(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {
-  const frame = await frameOf(c, target, CHANGE_FORM, token);
-  return { ...fields, ...frame, needsKey: c.var.config.prUpdatePolicy === 'key' };
+  const needsKey = place.c.var.config.prUpdatePolicy === 'key';
+  return { ...fields, ...(await frameOf(place, token)), needsKey };
 }
 
 /** The form once more, with what was typed, and what is wrong with it. */
