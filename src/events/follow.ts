@@ -6,7 +6,7 @@
  * on twice, for example after a crash. The receiver recognises them by their keys.
  *
  * Anyone can mention the bot anywhere. So a pull request that is not the service's is looked at only once, the
- * service's own come first, and no hour costs more requests than call-budget.ts allows.
+ * service's own come first, and no hour costs more requests than feed-cursor.ts allows.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';

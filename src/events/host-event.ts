@@ -41,12 +41,7 @@ export function eventsOf(
   const events: HostEvent[] = remarks
     .filter(({ authorId, text }) => authorId !== botId || hasFooter(text))
     .toSorted((a, b) => a.at.localeCompare(b.at))
-    .map((remark) => ({
-      key: remark.key,
-      kind: remark.kind,
-      number,
-      url: remark.url,
-    }));
+    .map((remark) => ({ key: remark.key, kind: remark.kind, number, url: remark.url }));
   // After a pull request was closed, a push may open another one from the same branch: hence the number.
   if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', number, url });
   else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));

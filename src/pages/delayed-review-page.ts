@@ -169,7 +169,7 @@ function factsOf({ listed, author, repository, texts }: ReviewedPush): Html {
   const updates = texts?.updates ?? null;
   return factList({
     ...(texts !== null && repository !== null && { Repository: repository, Base: exactText(texts.base) }),
-    Updates: updates && html`<a href="${pullRequestPath(updates)}">${updates}</a>`,
+    Updates: updates === null ? null : html`<a href="${pullRequestPath(updates)}">${updates}</a>`,
     'Opened as': texts?.isDraft ? 'a draft' : null,
     Author: author,
     'Waits since': minuteOf(listed.keptAt),

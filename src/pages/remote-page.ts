@@ -128,7 +128,7 @@ const WAYS = [
 
 function ways(page: RemotePage): Html {
   const open = WAYS.filter(([kind]) => isAccepted(page, kind));
-  const cards = open.map(([, form, card]) => filled(card, { form: page.forms[form] }));
+  const cards = open.map(([, form, text]) => filled(text, { form: page.forms[form] }));
   return html`<div class="columns">${cards}</div>`;
 }
 
