@@ -26,11 +26,12 @@ const MAX_SHOWN_LINES = 2_000;
 const COARSE = `More than ${MAX_CHANGES.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
 const CUT = 'The difference is longer; this is its beginning.';
 
+/** A line whose end has changed is another line. */
+const whole = ({ text, end }: Line): string => text + end;
+
 /** @param oldText empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
 export function difference(oldText: string, newText: string): Difference {
   const [old, now] = [linesOf(oldText), linesOf(newText)];
-  // With their ends: a line whose end has changed is another line.
-  const whole = ({ text, end }: Line): string => text + end;
   const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
   const hunks: ShownLine[][] = [];
   let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];

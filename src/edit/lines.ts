@@ -25,8 +25,9 @@ export type FileText =
   /** As a text field takes it: without a byte order mark, every line end a line feed. */
   { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfit'; readonly problem: string };
 
+const unfit = (problem: string): FileText => ({ kind: 'unfit', problem });
+
 export function fileText(content: Uint8Array): FileText {
-  const unfit = (problem: string): FileText => ({ kind: 'unfit', problem });
   if (content.byteLength > MAX_FILE_BYTES) return unfit(TOO_LARGE);
   if (content.includes(0)) return unfit('This file is not text: it contains NUL bytes. Change it with Git.');
   const text = decodeUtf8(content);

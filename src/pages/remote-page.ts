@@ -42,8 +42,6 @@ export interface RemotePage {
   readonly remoteBase: string;
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
-  /** Where the forms are. */
-  readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
   readonly policy: Policy | undefined;
   /** Its address at the code host. */
   readonly hostUrl: string;
@@ -120,15 +118,11 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: s
 }
 
 /** By what the repository must accept for them. */
-const WAYS = [
-  ['pull_requests', 'change', CHANGE_HTML],
-  ['issues', 'issue', ISSUE_HTML],
-  ['comments', 'reply', REPLY_HTML],
-] as const;
+const WAYS = { pull_requests: CHANGE_HTML, issues: ISSUE_HTML, comments: REPLY_HTML } as const;
 
 function ways(page: RemotePage): Html {
-  const open = WAYS.filter(([kind]) => isAccepted(page, kind));
-  const cards = open.map(([, form, text]) => filled(text, { form: page.forms[form] }));
+  const open = KINDS.filter((kind) => isAccepted(page, kind));
+  const cards = open.map((kind) => filled(WAYS[kind], { remote: `/v1/${page.path}` }));
   return html`<div class="columns">${cards}</div>`;
 }
 

@@ -187,7 +187,6 @@ const PAGES: readonly ((text: string) => Page)[] = [
         repository: { owner: text, name: text },
         remoteBase: text,
         path: text,
-        forms: { issue: text, reply: text, change: text },
         policy: undefined,
         hostUrl: `https://host.test/${text}`,
         isSuspended: true,

@@ -65,11 +65,23 @@ export async function withinLimit(
   return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
 }
 
-export function textRefusal(
+/**
+ * What `find` finds; null: nobody has that name. Such look-ups are counted, and too many refused before the next: so a
+ * client that guesses does not learn even which guess was right.
+ */
+export async function lookUp<T>(
   c: Context<AppEnv>,
-  name: OpenLimitName,
-  wait: Wait,
-): Response | Promise<Response> {
+  find: () => Promise<T | null>,
+): Promise<T | Response | null> {
+  const limits = limitsOf(c);
+  const known = await limits.known('lookUps').catch(() => NO_WAIT);
+  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
+  const found = await find();
+  const wait = found === null ? await limits.countMiss() : NO_WAIT;
+  return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : found;
+}
+
+function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Response | Promise<Response> {
   const over = overLimit(c, name, wait);
   const headers = { ...over.headers, 'Cache-Control': 'no-store' };
   return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
