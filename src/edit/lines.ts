@@ -25,30 +25,19 @@ export type FileText =
   /** As a text field takes it: without a byte order mark, every line end a line feed. */
   { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfit'; readonly problem: string };
 
-const unfit = (problem: string): FileText => ({ kind: 'unfit', problem });
+const unfit = (problem: string): FileText => ({ kind: 'unfit', problem: `${problem}. Change it with Git.` });
 
-export function fileText(content: Uint8Array): FileText {
-  if (content.byteLength > MAX_FILE_BYTES) return unfit(TOO_LARGE);
-  if (content.includes(0)) return unfit('This file is not text: it contains NUL bytes. Change it with Git.');
+/** @param content null: it is larger than MAX_FILE_BYTES. */
+export function fileText(content: Uint8Array | null): FileText {
+  if (content === null || content.byteLength > MAX_FILE_BYTES) return unfit('This file is larger than 1 MB');
+  if (content.includes(0)) return unfit('This file is not text: it contains NUL bytes');
   const text = decodeUtf8(content);
-  if (text === null) return unfit('This file is not text in UTF-8. Change it with Git.');
+  if (text === null) return unfit('This file is not text in UTF-8');
   const shown = withoutBom(text).replaceAll(/\r\n?/g, '\n');
-  if (hasTooManyLines(shown)) return unfit(`This file has more than ${LINE_LIMIT}. Change it with Git.`);
+  const lineEnds = shown.split('\n', MAX_LINES + 2).length - 1;
+  if (lineEnds > MAX_LINES) return unfit(`This file has more than ${MAX_LINES.toLocaleString('en')} lines`);
   return { kind: 'text', text: shown };
 }
-
-export const LINE_LIMIT = `${MAX_LINES.toLocaleString('en')} lines`;
-
-/** @param text with line feeds only. */
-export function hasTooManyLines(text: string): boolean {
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-    if (++lines > MAX_LINES) return true;
-  }
-  return false;
-}
-
-export const TOO_LARGE = 'This file is larger than 1 MB. Change it with Git.';
 
 /** The lines of a text, each with its end. A last line without an end is one; an empty one is none. */
 export function linesOf(text: string): Line[] {

@@ -1,9 +1,10 @@
 /** The form of a change: its fields and the rules for them, and its answers when the host or a limit says no. */
 import type { Context } from 'hono';
-import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { fileText } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { utf8 } from '../../../git/bytes.ts';
 import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
@@ -43,14 +44,6 @@ export function changeFields(fields: FormFields): ChangeFields {
   };
 }
 
-export const TEXT_TOO_LARGE = problem(
-  400,
-  'The text is larger than 1 MB. Shorten it, or change the file with Git.',
-);
-const UNSIGNED = problem(
-  400,
-  'This project takes only changes under the Developer Certificate of Origin. Read it, and tick its box below.',
-);
 const invalid = (explanation: string): Refused => problem(400, explanation);
 
 /** What can be said without asking anyone. */
@@ -60,23 +53,16 @@ export function checkFields(
   const path = parsePath(fields.path);
   if (path.kind === 'invalid') return invalid(path.problem);
   if (path.parts.length === 0) return invalid('Write the path of the file.');
-  if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) return TEXT_TOO_LARGE;
-  if (hasTooManyLines(fields.text)) {
-    return invalid(`The text has more than ${LINE_LIMIT}. Shorten it, or change the file with Git.`);
-  }
-  if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
-  if (fields.title === '') return invalid('Write a title that says what you change.');
+  const file = fileText(utf8(fields.text));
+  if (file.kind === 'unfit') return invalid(file.problem);
   if (fields.ownName.length > MAX_OWN_NAME) {
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   }
-  if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
+  if (parsed.kind === 'valid') return { kind: 'valid', parts: path.parts };
   // Its rule is for a push, which sends one line.
-  if (parsed.kind === 'invalid' && parsed.option === 'description') {
-    return invalid(`The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`);
-  }
-  if (parsed.kind === 'invalid') return invalid(`${parsed.message}.`);
-  return { kind: 'valid', parts: path.parts };
+  const description = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
+  return invalid(parsed.option === 'description' ? description : `${parsed.message}.`);
 }
 
 /** @param texts which texts the pull request gets from the options instead of from the commit. */

@@ -31,7 +31,6 @@ import {
   pushOptionsOf,
   refuseReading,
   showAgain,
-  TEXT_TOO_LARGE,
 } from './change-form.ts';
 import {
   type FormPush,
@@ -145,7 +144,7 @@ async function prepareChange(
   form: ChangeForm,
   parts: readonly string[],
 ): Promise<PreparedChange | Response> {
-  const source = await openSource(c, host, target, form.prHash === '' ? null : form.prHash);
+  const source = await openSource(host, target, form.prHash, c.var.config.anonEmail);
   if (source.kind === 'refused') return showAgain(c, form, problem(409, source.error));
   const found = await findPath(source.read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') {
@@ -154,10 +153,10 @@ async function prepareChange(
   const blob = found.kind === 'file' ? found.blob : null;
   if (blob !== form.blob) return showTheirs(c, form, source, blob);
   const original = blob === null ? null : await readBlob(source.read, blob, MAX_FILE_BYTES);
-  const isUnfit = blob !== null && (original === null || fileText(original).kind === 'unfit');
-  if (isUnfit) return showAgain(c, form, UNFIT);
+  if (blob !== null && fileText(original).kind === 'unfit') return showAgain(c, form, UNFIT);
   const content = newContent(original, form.text);
-  if (content.byteLength > MAX_FILE_BYTES) return showAgain(c, form, TEXT_TOO_LARGE);
+  // The file's own line ends may be longer than those of the form.
+  if (content.byteLength > MAX_FILE_BYTES) return showAgain(c, form, UNFIT);
   if (original !== null && Buffer.compare(original, content) === 0) return showAgain(c, form, UNCHANGED);
   const hasMoved = form.seen !== null && form.seen !== source.tip;
   return { source, folders: found.folders, original, content, hasMoved };
@@ -186,9 +185,8 @@ async function showTheirs(
 async function textOf(read: ReadObjects, blob: Oid | null): Promise<string | null> {
   if (blob === null) return '';
   try {
-    const content = await readBlob(read, blob, MAX_FILE_BYTES);
-    const text = content === null ? null : fileText(content);
-    return text?.kind === 'text' ? text.text : null;
+    const file = fileText(await readBlob(read, blob, MAX_FILE_BYTES));
+    return file.kind === 'text' ? file.text : null;
   } catch (error) {
     if (error instanceof HostError) return null;
     throw error;

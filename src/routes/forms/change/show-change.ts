@@ -1,5 +1,5 @@
 /** GET …/change: the folders of a repository, the files that someone looks for, and the text of a file to edit. */
-import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
+import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
@@ -41,7 +41,7 @@ export async function showChange(place: Place): Promise<Response> {
     answerForm(c, folderPage({ ...place, path, folder, entries, problem, prHash }), status);
   if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
   return answerReading(c, async (host) => {
-    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
+    const source = await openSource(host, target, prHash, c.var.config.anonEmail);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const parts = parsed.kind === 'path' ? parsed.parts : null;
     const found = parts && (await findPath(source.read, source.root, parts));
@@ -109,8 +109,7 @@ async function showFile(
   { read, text, tip }: Source,
   { path, prHash, blob, folders }: NamedFile,
 ): Promise<Response> {
-  const content = blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES);
-  const file = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
+  const file = fileText(blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES));
   const form = await changeForm(place, {
     path,
     prHash,
