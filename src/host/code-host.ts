@@ -109,6 +109,9 @@ export interface RepositoryHost {
   /** A file at the tip of the default branch. Repeatable. */
   file(repository: RepositoryName, path: string): Promise<FileAnswer>;
 
+  /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. Repeatable. */
+  list(repository: RepositoryName, folder: string): Promise<readonly string[]>;
+
   /**
    * The pull request of a head: the one that was recorded last, if the host shows it with that number; else what its
    * lists say, which may lack the newest one for a while: the open one, else one that is closed; null if there never was

@@ -1,14 +1,15 @@
 /**
- * The policies of repositories, read from the host at most every five minutes. While the host does not answer, the last
- * known policy counts.
+ * The policies of repositories, and what other files of theirs say, read from the host at most every five minutes. While
+ * the host does not answer, what was known last counts.
  *
  * They are read with Git, which costs none of the bot account's calls. Where that fails, because the host limits the
  * public, serves no objects by their ids or calls the repository by another name now, the REST interface is asked, with
- * two simultaneous calls. A push asks it at once, because Git takes up to four round trips. The bot may see more than
+ * four simultaneous calls and one after them. A push asks it at once, because Git takes up to five round trips. The bot may see more than
  * the public. So a repository that is not public has no policy here, exactly like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
+import { botLogin } from '../durable/bot-login.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
@@ -24,28 +25,36 @@ import { systemClock } from '../isolate/clock.ts';
 import { LastKnown, type LastKnownPlaces } from '../isolate/last-known.ts';
 import { isolateMemory } from '../isolate/memory-budget.ts';
 import { lastKnownPlaces } from '../isolate/open-last-known.ts';
-import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
-import { readPublicFile } from './public-file.ts';
+import { type FilesHost, readCommunityFiles } from './community-files.ts';
+import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
+import { publicFiles } from './public-files.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 /** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
-export interface PolicyHost extends Pick<RepositoryHost, 'repository' | 'file'> {
-  /** Null: the REST interface has to be asked. @throws HostError, `missing` if the public sees no such repository. */
-  publicFile(repository: RepositoryName, name: string): Promise<FileAnswer | null>;
+export interface PolicyHost extends Pick<RepositoryHost, 'repository' | 'file' | 'list'> {
+  /**
+   * As the public reads them. Rejects, also in `read`, if the REST interface has to be asked; with HostError `missing` if
+   * the public sees no such repository.
+   */
+  publicFiles<T>(repository: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T>;
   /** Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it, so nobody asks. */
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
+  /** Rejects if there is no account. */
+  botLogin(): Promise<string>;
 }
 
-/** Names the host in what is remembered. */
-type Place = Pick<HostConfig, 'key'>;
+/** Names the host in what is remembered, and its kind in lists of accounts. */
+type Place = Pick<HostConfig, 'key' | 'kind'>;
 
 /** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
 
 interface Asking {
+  /** The repository, if it is looked up already. */
+  readonly looked?: Promise<Repository> | undefined;
   /** Whether the host may be asked if necessary. If not, it counts as not answering. Default: yes. */
   readonly mayAsk?: () => Promise<boolean>;
   /** In one round trip, with calls of the account. Default: no. */
@@ -71,16 +80,16 @@ export class Policies {
   /** Never rejects. */
   async of(
     repository: RepositoryName,
-    { mayAsk = async () => true, isUrgent = false, isPolled = false }: Asking = {},
+    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false }: Asking = {},
   ): Promise<KnownPolicy> {
-    const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `${isPolled ? 'polled-rules' : 'rules'}/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,
       nothing: null,
       patienceMs: PATIENCE_MS,
       ask: async () => {
-        if (await mayAsk()) return isUrgent ? this.#askByRest(repository) : this.#ask(repository);
+        if (await mayAsk()) return isUrgent ? this.#askByRest(repository, looked) : this.#ask(repository);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
@@ -91,8 +100,7 @@ export class Policies {
 
   async #ask(repository: RepositoryName): Promise<Policy | null> {
     try {
-      const read = await this.#host.publicFile(repository, POLICY_PATH);
-      if (read !== null) return policyOf(read);
+      return await this.#host.publicFiles(repository, (files) => this.#read(files));
     } catch (error) {
       // How GitHub answers the public about what it does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
@@ -100,14 +108,27 @@ export class Policies {
     return this.#askByRest(repository);
   }
 
-  async #askByRest(repository: RepositoryName): Promise<Policy | null> {
+  async #askByRest(repository: RepositoryName, looked?: Promise<Repository>): Promise<Policy | null> {
+    const host = this.#host;
     return unlessMissing(async () => {
-      const [{ isPrivate, pullRequests }, file] = await Promise.all([
-        this.#host.repository(repository),
-        this.#host.file(repository, POLICY_PATH),
+      const [{ isPrivate, pullRequests }, policy] = await Promise.all([
+        looked ?? host.repository(repository),
+        this.#read({
+          list: (folder) => host.list(repository, folder),
+          file: (path) => host.file(repository, path),
+        }),
       ]);
-      return isPrivate ? null : closedTo(policyOf(file), pullRequests);
+      return isPrivate ? null : closedTo(policy, pullRequests);
     });
+  }
+
+  async #read(files: FilesHost): Promise<Policy> {
+    const { kind } = this.#place;
+    const [policy, community] = await Promise.all([
+      files.file(POLICY_PATH),
+      readCommunityFiles(files, kind, () => this.#host.botLogin()),
+    ]);
+    return withCommunity(policyOf(policy), community);
   }
 }
 
@@ -116,7 +137,7 @@ function policyOf(file: FileAnswer): Policy {
 }
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN' | 'SERVICE_SECRET' | 'LOCATION_HINT' | 'HOST_ACCOUNTS' | 'GUARD'>,
+  env: Pick<Env, 'LAST_KNOWN' | 'HISTORY' | 'SERVICE_SECRET' | 'LOCATION_HINT' | 'HOST_ACCOUNTS' | 'GUARD'>,
   config: Config,
   host: HostConfig,
   logger: Logger,
@@ -126,20 +147,22 @@ export function openPolicies(
   const places = lastKnownPlaces(env, config, (error) =>
     logger.warn('a policy could not be read', { error }),
   );
-  const publicFile = async (repository: RepositoryName, name: string): Promise<FileAnswer | null> => {
-    const memory = isolateMemory.open(systemClock, 'policies');
-    try {
-      const transport = new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null);
-      return await readPublicFile(transport, memory, repository, name);
-    } finally {
-      memory.end();
-    }
-  };
-  const policyHost = {
-    repository: (name: RepositoryName) => repositories.repository(name),
-    file: (name: RepositoryName, path: string) => repositories.file(name, path),
-    publicFile,
-    pullRequestsOf: (name: RepositoryName) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
+  const policyHost: PolicyHost = {
+    repository: (name) => repositories.repository(name),
+    file: (name, path) => repositories.file(name, path),
+    list: (name, folder) => repositories.list(name, folder),
+    async publicFiles(name, read) {
+      const memory = isolateMemory.open(systemClock, 'policies');
+      try {
+        const transport = new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null);
+        return await read(await publicFiles(transport, memory, name));
+      } finally {
+        memory.end();
+      }
+    },
+    pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
+    // A page must cost the account no call, unless nobody has asked for a month.
+    botLogin: () => botLogin(env, config, host, http, true),
   };
   return new Policies(policyHost, host, places);
 }

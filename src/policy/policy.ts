@@ -12,7 +12,9 @@ import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
+import { oneLine } from '../host-text.ts';
 import type { Limit } from '../limits/sliding-window.ts';
+import { type CommunityFiles, NO_FILES, type Standing } from './community-files.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
@@ -37,6 +39,8 @@ export interface Policy {
   readonly limits: readonly Limit[];
   /** Completes "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
+  /** What other files of the repository say. */
+  readonly community: CommunityFiles;
 }
 
 /** Of a repository without the file. */
@@ -47,6 +51,7 @@ export const OPEN_POLICY: Policy = {
   requiresSignOff: false,
   limits: [],
   problem: null,
+  community: NO_FILES,
 };
 
 /** As the operator's variables have it. */
@@ -90,12 +95,12 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
   const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer, sign_off, limit } = parsed.data;
   return {
+    ...OPEN_POLICY,
     anonymousFriendly,
     accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
     pullRequestFooter: pull_request_footer,
     requiresSignOff: sign_off === 'required',
     limits: (typeof limit === 'string' ? LIMITS.parse(limit) : undefined) ?? [],
-    problem: null,
   };
 }
 
@@ -120,12 +125,14 @@ const IN_WORDS: Readonly<Record<Contribution, string>> = {
 
 /** Why a contribution is not accepted, as a sentence for the person; null if it is accepted. */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
-  const { accepted, problem, pullRequests } = policy;
+  const { accepted, problem, pullRequests, community } = policy;
   if (accepted.includes(kind)) return null;
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null) {
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
   }
+  if (kind === 'pull_requests' && community.standing?.kind === 'denounced')
+    return denouncedSentence(to, community.standing);
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;
   return `${fullName(to)} does not accept anonymous ${IN_WORDS[kind]}${others}: its ${POLICY_PATH} says so.`;
@@ -133,9 +140,31 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
 
 /** What the host says of a repository, whatever its file says. */
 export function closedTo(policy: Policy, pullRequests: Repository['pullRequests']): Policy {
-  if (pullRequests === 'all') return policy;
-  const accepted = policy.accepted.filter((kind) => kind !== 'pull_requests');
-  return { ...policy, accepted, pullRequests };
+  return pullRequests === 'all' ? policy : { ...policy, accepted: withoutPulls(policy), pullRequests };
+}
+
+/** With what other files say: a list that denounces the bot closes the repository to its pull requests. */
+export function withCommunity(policy: Policy, community: CommunityFiles): Policy {
+  const isDenounced = community.standing?.kind === 'denounced';
+  return { ...policy, community, accepted: isDenounced ? withoutPulls(policy) : policy.accepted };
+}
+
+function withoutPulls({ accepted }: Policy): Contribution[] {
+  return accepted.filter((kind) => kind !== 'pull_requests');
+}
+
+function denouncedSentence(to: RepositoryName, { path, reason }: Standing): string {
+  const why = reason === null ? '' : `, with these words: "${oneLine(reason)}"`;
+  return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it${why}.`;
+}
+
+/** What a list of vouched accounts means for a pull request that is to be opened; null: nothing. */
+export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'community'>): string | null {
+  const { kind, path = '', bot = '', reason = '' } = community.standing ?? {};
+  if (kind === 'unreadable')
+    return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close this pull request.`;
+  if (kind !== 'unlisted') return null;
+  return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close this pull request. A maintainer vouches with a line "${bot}" in that file.`;
 }
 
 export function closedSentence(to: RepositoryName, pullRequests: Closed): string {

@@ -5,7 +5,7 @@ import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts'
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { Wants } from '../limits/wants.ts';
-import type { CodeHost } from '../host/code-host.ts';
+import type { CodeHost, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
@@ -30,8 +30,8 @@ export interface PushHost extends UpstreamHost {
    * @param isQuiet the host is asked only if nobody has asked it for a month.
    */
   botLogin(isQuiet?: boolean): Promise<string>;
-  /** The policy of the repository. Never rejects. */
-  policy(repository: RepositoryName): Promise<KnownPolicy>;
+  /** The policy of the repository. @param looked the repository, if it is looked up already. Never rejects. */
+  policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
   /** The key of all hashes of personal data. */
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
@@ -45,14 +45,13 @@ export interface PushHost extends UpstreamHost {
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
    * The open pull request that was recorded with one of these works, the last that there is; if none is open, a merged
-   * one; null if there is none, or nobody knows. Never rejects. @param works keyed hashes of commits without their author
-   * and dates. @param evenClosed whether one that is closed counts, too.
+   * one, or else a closed one; null: there is none. Undefined: the list cannot be read. Never rejects.
+   * @param works keyed hashes of commits without their author and dates.
    */
   pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
-    evenClosed?: boolean,
-  ): Promise<(Pick<SameWork, 'prHash' | 'url' | 'isMerged'> & Pick<RecordedWork, 'last'>) | null>;
+  ): Promise<(Omit<SameWork, 'shared'> & Pick<RecordedWork, 'last'>) | null | undefined>;
   /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */

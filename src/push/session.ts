@@ -198,6 +198,7 @@ export async function conclude(run: PushRun, arrival: Arrival): Promise<Conclusi
     return { kind: 'refused', refusal: toRefusal(error, run.settings.client) };
   });
   const full = await refusedByLimit(run, arrival, attempted);
+  await run.tell();
   const outcome: Outcome = full === null ? attempted : { kind: 'refused', refusal: full };
   tell(run, arrival, outcome);
   // Release the locks now, so that the next push does not wait until this answer has arrived.
@@ -322,7 +323,7 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   if (verdict.kind === 'preview') throw previewed(verdict.preview);
   const { warnings, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
-  await reply.note(...warnings);
+  run.note(...warnings);
   const wasOpen =
     judged.place === null
       ? prHash !== null && claim !== null && (await host.isOpen(prHash))

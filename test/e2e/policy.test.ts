@@ -120,7 +120,7 @@ describe('a policy', () => {
   it('that the host does not show lets nothing through', async () => {
     const upstream = await bed.createUpstream();
     for (const path of [new RegExp(`/${upstream.fullName}/contents/`), /git-upload-pack$/]) {
-      bed.sandbox.faults.inject({ path, times: 9, answer: { status: 502 } });
+      bed.sandbox.faults.inject({ path, times: 40, answer: { status: 502 } });
     }
     const refusal = `503 the policy of ${upstream.fullName} cannot be read at the moment; try again later`;
     expect(await speak(upstream)).toEqual({ issue: refusal, comment: refusal });

@@ -50,7 +50,7 @@ const change = (text: string) => ({
 const same = (text: string) => ({
   prHash: text,
   url: `https://host.test/${text}`,
-  isMerged: false,
+  state: 'open' as const,
   shared: 1,
 });
 const reply = (text: string) => ({

@@ -6,6 +6,7 @@ import type { FileAnswer, Repository } from '../../src/host/code-host.ts';
 import { HostError } from '../../src/host-error.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
+import { NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { SealedKv } from '../../src/secret/sealed-kv.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
@@ -19,6 +20,7 @@ const NOTHING_ACCEPTED = {
   requiresSignOff: false,
   limits: [],
   problem: null,
+  community: NO_FILES,
 };
 
 let count = 0;
@@ -41,8 +43,16 @@ class FakeHost implements PolicyHost {
   }
 
   /** Left to the REST interface. */
-  async publicFile(): Promise<FileAnswer | null> {
-    return null;
+  async publicFiles(): Promise<never> {
+    throw new Error('not here');
+  }
+
+  async list(): Promise<string[]> {
+    return [];
+  }
+
+  async botLogin(): Promise<string> {
+    return 'bot';
   }
 
   pullRequestsOf(): Repository['pullRequests'] {
@@ -64,7 +74,7 @@ function isolate(
 ): Policies {
   return new Policies(
     host,
-    { key: 'gh' },
+    { key: 'gh', kind: 'github' },
     {
       cache,
       cacheBase: 'https://gitveil.test/.last-known',

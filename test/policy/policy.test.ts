@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/git/bytes.ts';
+import { NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, parsePolicy, policyRefusal } from '../../src/policy/policy.ts';
 
 const ALL = ['pull_requests', 'issues', 'comments'];
@@ -29,6 +30,7 @@ describe('a policy file', () => {
       requiresSignOff: false,
       limits: [],
       problem: null,
+      community: NO_FILES,
     });
   });
 
@@ -88,6 +90,7 @@ describe('a policy file', () => {
       requiresSignOff: false,
       limits: [],
       problem: expect.stringMatching(problem) as string,
+      community: NO_FILES,
     });
   });
 

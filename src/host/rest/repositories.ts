@@ -39,6 +39,7 @@ interface AnsweredEntry {
   readonly encoding?: string | null;
   readonly content?: string | null;
 }
+type NamedEntry = Pick<AnsweredEntry, 'type'> & { readonly name: string };
 
 type PullChanges = PullRequestChanges & { readonly state?: 'closed' };
 
@@ -85,6 +86,17 @@ export abstract class RestRepositories implements RepositoryHost {
       }),
     );
     return entry ?? { kind: 'missing' };
+  }
+
+  async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
+    const names = await unlessMissing(() =>
+      this.rest.retried(async () => {
+        const { data } = await this.rest.call(CONTENTS, { ...placeOf(repository), path });
+        const entries = Array.isArray(data) ? (data as readonly NamedEntry[]) : [];
+        return entries.map(({ name, type }) => expectText(name) + (type === 'dir' ? '/' : ''));
+      }),
+    );
+    return names ?? [];
   }
 
   async findPullRequest(

@@ -135,13 +135,13 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
   const identity = { name: await host.botLogin(true), email: settings.anonEmail };
   const place = { repository: target, commits };
   const works = await worksOf(run, place, undatedOf(commits, identity)());
-  const before = await findSameWork(run, place, works, true);
-  if (before?.shared === commits.length) throw proposedBefore(before);
   const same = await findSameWork(run, place, works);
   if (same === null) return;
+  if (same.shared === commits.length) throw proposedBefore(same);
   const lines = sameWorkLines(run, work, same);
-  if (same.isMerged || settings.pushDoubles === 'tell') return tellSameWork(reply, same, lines);
-  throw new Refusal('double', 'the same commits are open already', lines);
+  if (same.state === 'open' && settings.pushDoubles === 'refuse')
+    throw new Refusal('double', 'the same commits are open already', lines);
+  await tellSameWork(reply, same, lines);
 }
 
 /**
@@ -159,6 +159,7 @@ export async function keep(
   const { work, pushHash, recordedTip, wasOpen } = kept;
   if (pushed.options.overwrite) throw noOverwrite();
   await tellKnown(run, work, hasRecord(claim));
+  await run.tell();
   await refuseBegun(run, pushHash);
   const hashes = await delayedHashesOf(run, pushed);
   const owed = await settled(place, reason);

@@ -94,16 +94,16 @@ function branchBefore(upstream: Upstream, named: string): string | null {
  * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
  * a fix for a release, that branch. The person is told.
  */
-export async function baseOfWork(
+export function baseOfWork(
   questions: Pick<Questions, 'note'>,
   { ground }: Work,
   history: Pick<UpstreamHistory, 'ownerOf'>,
-): Promise<Ref | null> {
+): Ref | null {
   const [oid, another] = ground;
   const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
   if (owner === null) return null;
   const name = oneLine(owner.name.slice('refs/heads/'.length));
-  await questions.note(
+  questions.note(
     `Your work is based on "${name}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
   );
   return owner;

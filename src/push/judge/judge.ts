@@ -12,6 +12,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
+import { gateSentence } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
@@ -26,7 +27,7 @@ import { type Base, baseOfWork, bornUpstream, branchOf, chooseBase } from './des
 import { borrowedLines } from './borrowed.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
-import { warningOfNames } from './names/message-names.ts';
+import { warningOfNames } from './names/messages.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
 import { findNamed, openPlace } from './place.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
@@ -79,17 +80,16 @@ export async function judge(
       : await findNamed(questions, open.repository, given, listed, mayDouble && refusal === null);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
-  if (!born.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(born, chosen));
+  if (!born.hasAllBranches && !chosen.isNamed) questions.note(adviceToNameBase(born, chosen));
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
   const commits = await findWork(received, history, settings.remoteUrl(repository));
   const base =
-    (chosen.isGuess && born.hasAllBranches ? await baseOfWork(questions, commits, history) : null) ??
-    chosen.ref;
+    (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, commits, history) : null) ?? chosen.ref;
   const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
   const borrowed =
     open === null ? [] : await borrowedLines(questions, commits, pack.kept, repository, updated);
-  if (borrowed.length > 0) await questions.note(...borrowed);
+  if (borrowed.length > 0) questions.note(...borrowed);
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named =
@@ -149,13 +149,17 @@ export async function judge(
   const updates = open === null ? (claim?.recorded ?? null) !== null : isUpdate({ named });
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
+  const gate = updates || !asked?.policy ? null : gateSentence(repository, asked.policy);
   const warnings = [
+    ...(gate === null ? [] : [gate]),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
     ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
     ...oddities,
-    ...(asked?.hasSubmodules || names.hasGitlinks ? await questions.submoduleLines(work, pack) : []),
+    ...(asked?.policy?.community.hasSubmodules || names.hasGitlinks
+      ? await questions.submoduleLines(work, pack)
+      : []),
     ...warningOfSquash(commits, options),
     ...(refusal === null
       ? []
@@ -172,7 +176,8 @@ export async function judge(
   const isNew = named === null && refusal === null;
   const same = isNew ? await questions.sameWork(push, undated()) : null;
   if (same !== null) {
-    await tellSameWork(questions, same, sameWorkLines({ settings, target: place.repository }, push, same));
+    const lines = sameWorkLines({ settings, target: place.repository }, push, same);
+    await tellSameWork(questions.reply, same, lines);
   }
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);

@@ -22,6 +22,11 @@ export function openPlace(
   }: Pick<PushSettings, 'maxRepositoryMb' | 'issueFormUrl' | 'pullRequestFooter'>,
   { isSignedOff }: Pick<PushedWork, 'isSignedOff'>,
 ): Omit<OpenPlace, 'named'> {
+  const notAccepted = (why: string): Refusal => {
+    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
+    const instead = takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : [];
+    return new Refusal('policy', 'not accepted by the repository', [why, ...instead]);
+  };
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
     throw new Refusal('repository-size', 'the repository is too large', [
@@ -34,11 +39,7 @@ export function openPlace(
     ]);
   }
   if (repository.pullRequests !== 'all') {
-    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
-    throw new Refusal('policy', 'not accepted by the repository', [
-      closedSentence(repository, repository.pullRequests),
-      ...(takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : []),
-    ]);
+    throw notAccepted(closedSentence(repository, repository.pullRequests));
   }
   if (policy === undefined) {
     throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
@@ -46,7 +47,7 @@ export function openPlace(
     ]);
   }
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
-  if (refusal !== null) throw new Refusal('policy', 'not accepted by the repository', [refusal]);
+  if (refusal !== null) throw notAccepted(refusal);
   if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
   const footer = policy?.pullRequestFooter ? pullRequestFooter : '';
   return { repository, footer, policyLimits: policy?.limits ?? [] };
@@ -72,7 +73,7 @@ export interface Named {
  * @throws Refusal if another push to it is in progress, or its key is missing.
  */
 export async function findNamed(
-  questions: Pick<Questions, 'findPullRequest' | 'hashMeant' | 'note' | 'claim'>,
+  questions: Pick<Questions, 'findPullRequest' | 'hashMeant' | 'noteFirst' | 'claim'>,
   repository: RepositoryName,
   {
     prHash,
@@ -89,7 +90,7 @@ export async function findNamed(
     const meant = await questions.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
     const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
-    await questions.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
+    await questions.noteFirst(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
     return { named: null, claim: null };
   }
   const claim = listed ?? (await questions.claim(prHash));

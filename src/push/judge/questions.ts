@@ -9,8 +9,6 @@ import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { readBases } from '../../upstream/delta-bases.ts';
-import { hasSubmodules } from '../../upstream/submodules.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -26,9 +24,8 @@ import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
-import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
-import { submoduleLines } from './submodules.ts';
+import { readBases, readUpstreamFiles, submoduleLines } from './reads.ts';
 
 /** What a clone of it shows. */
 export interface Upstream {
@@ -44,7 +41,6 @@ export interface Upstream {
 export interface Place {
   readonly repository: Repository;
   readonly policy: KnownPolicy;
-  readonly hasSubmodules: boolean;
 }
 
 /** @throws Refusal if it cannot be looked up. */
@@ -63,17 +59,20 @@ export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<
 /** @throws Refusal if it cannot be looked up. */
 export async function lookUpPlace(run: PushRun): Promise<Place> {
   const { host, target } = run;
-  const [repository, policy, hasModules] = await Promise.all([
-    publicRepository(run),
-    host.policy(target),
-    hasSubmodules(host, target),
+  const looked = host.repositories.repository(target);
+  const [repository, policy] = await Promise.all([
+    publicRepository(run, looked),
+    host.policy(target, looked),
   ]);
-  return { repository, policy, hasSubmodules: hasModules };
+  return { repository, policy };
 }
 
-/** @throws Refusal */
-export async function publicRepository({ host, steps, target }: PushRun): Promise<Repository> {
-  const repository = await steps.run('lookup', () => host.repositories.repository(target));
+/** @param looked what the host answers. @throws Refusal */
+export async function publicRepository(
+  { host, steps, target }: PushRun,
+  looked = host.repositories.repository(target),
+): Promise<Repository> {
+  const repository = await steps.run('lookup', () => looked);
   // The bot may see private repositories. The public may not, and must not even learn that they exist.
   if (!repository.isPrivate) return repository;
   throw new Refusal('missing', 'the repository could not be looked up', [
@@ -112,9 +111,10 @@ export function questionsOf(
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be. */
-    note: (...lines: string[]) => reply.note(...lines),
-    noteSame: reply.noteSame.bind(reply),
+    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
+    noteFirst: (...lines: string[]) => reply.note(...lines),
+    note: (...lines: string[]) => run.note(...lines),
+    reply,
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),

@@ -1,17 +1,15 @@
 /** Connects the parts for the code host of one request: REST, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
-import { Recent } from '../../isolate/recent.ts';
+import { botLogin } from '../../durable/bot-login.ts';
 import { shred } from '../../durable/delayed-pushes/shred.ts';
-import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
+import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
-import { recordName, tokenVariable } from '../../config/hosts.ts';
+import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { utf8 } from '../../git/bytes.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
-import { HostError } from '../../host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
 import { publicAt } from '../../host/git/visibility.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -32,16 +30,10 @@ import { openSpool } from '../../spool/spool.ts';
 import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
-import { siteWindowKey } from '../../limits/client.ts';
+import { openLedger } from '../../stats/opened.ts';
+import { windowKey } from '../../limits/client.ts';
 import { clientOf, memoryFor } from '../request/client.ts';
 import { pushAdmission } from './push-admission.ts';
-
-/** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
-const LOGIN_LIFE_MS = 60 * 60 * 1000;
-const botLogins = new Recent<string>({ lifeMs: LOGIN_LIFE_MS, most: 100 });
-/** A delayed push must not be the reason for a request to the host, and takes what was known lately. */
-const KEPT_LOGIN_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
@@ -105,26 +97,9 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       }),
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
-    async botLogin(isQuiet = false) {
-      if (host.token === null) {
-        throw new HostError(
-          'refused',
-          `This service has no bot account yet: its operator must set ${tokenVariable(host.key)}.`,
-        );
-      }
-      const key = `${host.apiUrl} ${host.token}`;
-      const known = botLogins.get(key);
-      if (known !== null) return known;
-      const kept = new SealedKv(c.env.HISTORY, secret);
-      const before = isQuiet ? await kept.get(`login ${key}`).then(textOf, () => null) : null;
-      const login = before ?? (await repositories.account()).login;
-      if (before === null)
-        c.executionCtx.waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LOGIN_LIFE_MS).catch(() => {}));
-      botLogins.set(key, login);
-      return login;
-    },
-    policy: (repository) =>
-      openPolicies(c.env, config, host, c.var.logger, http).of(repository, { isUrgent: true }),
+    botLogin: (isQuiet) => botLogin(c.env, config, host, http, isQuiet),
+    policy: (repository, looked) =>
+      openPolicies(c.env, config, host, c.var.logger, http).of(repository, { looked, isUrgent: true }),
     secret,
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     async isOpen(prHash) {
@@ -133,15 +108,18 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async pullRequestWith(repository, works, evenClosed = false) {
+    async pullRequestWith(repository, works) {
       const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
+      if (found === null) return undefined;
       const views = await Promise.all(
-        (found ?? []).map(async ({ prHash, last }) => ({ last, view: await shown(c, prHash) })),
+        found.map(async ({ prHash, last }) => {
+          const view = await shown(c, prHash);
+          return view && { prHash, url: view.url, state: view.state, last };
+        }),
       );
-      const inState = (state: PullRequestView['state']) => views.find(({ view }) => view?.state === state);
-      const closed = evenClosed ? views.find(({ view: each }) => each !== null) : undefined;
-      const { last, view } = inState('open') ?? inState('merged') ?? closed ?? { last: 0, view: null };
-      return view && { prHash: view.prHash, url: view.url, isMerged: view.state === 'merged', last };
+      const known = views.filter((view) => view !== null);
+      const inState = (wanted: PullRequestState) => known.find(({ state }) => state === wanted);
+      return inState('open') ?? inState('merged') ?? known[0] ?? null;
     },
     addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
     async openNear(repository, prHash) {
@@ -178,10 +156,6 @@ async function shown(c: Context<AppEnv>, prHash: string) {
   return view?.isShown ? view : null;
 }
 
-function textOf(bytes: Uint8Array | null): string | null {
-  return bytes && Buffer.from(bytes).toString();
-}
-
 function delayedStore(c: Context<AppEnv>): DelayedStore {
   const delayedPushes = () => delayedPushesOf(c.env);
   return {
@@ -190,7 +164,7 @@ function delayedStore(c: Context<AppEnv>): DelayedStore {
 
     async keep(delayed, { key, ...spool }, keptUntil) {
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
-      const client = siteWindowKey(await clientOf(c));
+      const client = windowKey(await clientOf(c), true);
       const tag = await clientWindowsOf(c.env, client).tag(client);
       let isKept = false;
       try {

@@ -52,7 +52,6 @@ const place: Place = {
     sizeKb: 1,
   },
   policy: null,
-  hasSubmodules: false,
 };
 
 const circumstances = {

@@ -2,9 +2,8 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { submoduleLines } from '../../../src/push/judge/submodules.ts';
+import { submoduleLines } from '../../../src/push/judge/reads.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
-import { hasSubmodules } from '../../../src/upstream/submodules.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const silence = () => new Promise<never>(() => {});
@@ -13,7 +12,6 @@ const silence = () => new Promise<never>(() => {});
 const host = {
   clock: { now: () => 0, sleep: async () => {} },
   transport: { hostName: 'silent.test', readObjects: silence },
-  repositories: { file: silence },
   memory: UNCOUNTED,
 } as unknown as PushRun['host'];
 
@@ -31,7 +29,6 @@ it.each([true, false])(
     const logger = {} as PushRun['logger'];
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)] };
-    expect(await hasSubmodules(host, REPOSITORY)).toBe(false);
     const lines = await submoduleLines({ host, logger }, push, { spool } as never);
     expect(lines.join()).toContain('could not check');
   },

@@ -9,7 +9,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
-import { ByteReader } from '../../../git/wire/byte-reader.ts';
+import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import { isolate } from '../../../metrics/isolate.ts';
@@ -78,8 +78,7 @@ export function push(
 ): Promise<Pushed> {
   const asked = admission && { admission: { ...admission, enter: async () => null } };
   const host = pushHost(c, asked);
-  const chunks = pack === null ? [] : [pack];
-  const body = new ByteReader({ read: async () => chunks.pop() ?? null, cancel: async () => {} });
+  const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
   const commandList = [{ oldId: ZERO_OID, newId: tip, refName }];
   const request: PushRequest = { kind: 'push', commandList, capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {

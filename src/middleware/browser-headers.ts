@@ -1,0 +1,55 @@
+/**
+ * Headers for browsers, on every answer. Programs such as Git ignore them.
+ *
+ * A policy that a route has set itself stays, because a page knows best what it loads. Each header costs a
+ * microsecond or more for every request, so those are left out that have no effect in today's browsers or on these
+ * answers, and nothing is asked that is known.
+ */
+import type { Context, MiddlewareHandler } from 'hono';
+import type { AppEnv } from '../env.ts';
+
+const POLICY = 'Content-Security-Policy';
+const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Badges: other sites embed them as images, which run no scripts. They contain their own style. */
+const EMBEDDABLE = `${NOTHING}; style-src 'unsafe-inline'`;
+
+const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  // Not `no-referrer`: forms would then send no origin, and the service could not recognise its own pages.
+  ['Referrer-Policy', 'same-origin'],
+  // Without subdomains: the service must not decide for them.
+  ['Strict-Transport-Security', 'max-age=31536000'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+];
+
+export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const isBadge = /^\/badges?\//.test(c.req.path);
+  try {
+    setHeaders(c.res.headers, isBadge);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // The headers of an answer from a cache or another server cannot be changed, so this changes a copy.
+    c.res = new Response(c.res.body, c.res);
+    setHeaders((c as Context).res.headers, isBadge);
+  }
+};
+
+function setHeaders(headers: Headers, isBadge: boolean): void {
+  headers.set('Cross-Origin-Resource-Policy', isBadge ? 'cross-origin' : 'same-origin');
+  for (const [name, value] of EVERYWHERE) headers.set(name, value);
+  if (!headers.has(POLICY)) headers.set(POLICY, isBadge ? EMBEDDABLE : NOTHING);
+}
+
+/**
+ * Tells Tor Browser that a page is also found at the operator's onion service (`Onion-Location`, Tor Project's community
+ * documents). Only pages at SERVICE_URL say so: the onion service's own must not.
+ */
+export const onionLocation: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const { onionUrl, serviceUrl } = c.var.config;
+  if (onionUrl === null || !c.res.headers.get('Content-Type')?.startsWith('text/html')) return;
+  const { hostname, pathname, search } = new URL(c.req.url);
+  if (hostname === new URL(serviceUrl).hostname) c.header('Onion-Location', onionUrl + pathname + search);
+};

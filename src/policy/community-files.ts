@@ -1,0 +1,135 @@
+/**
+ * What a repository asks of contributors outside `.gitveil.yml`: its list of vouched accounts, its template for pull
+ * requests, and where its guidelines are. Found by the names that their owners document:
+ * https://github.com/mitchellh/vouch (README, "Vouched File Format"), and docs.github.com on pull request templates and
+ * community health files. Pure, but for what `FilesHost` reads.
+ */
+import { decodeUtf8 } from '../git/bytes.ts';
+import type { FileAnswer } from '../host/code-host.ts';
+import type { HostKind } from '../host/kinds.ts';
+import { oneLine } from '../host-text.ts';
+
+/** A repository's files at the tip of its default branch. */
+export interface FilesHost {
+  /** The names in a folder, those of folders with a slash at the end; none if there is no such folder. */
+  list(folder: string): Promise<readonly string[]>;
+  file(path: string): Promise<FileAnswer>;
+}
+
+/** Where the bot stands in the list of vouched accounts. */
+export interface Standing {
+  /** `unreadable`: nobody knows. */
+  readonly kind: 'vouched' | 'unlisted' | 'denounced' | 'unreadable';
+  /** Of the list. */
+  readonly path: string;
+  /** The bot's name; empty: it is not known. */
+  readonly bot: string;
+  /** Why it is denounced, or what is wrong with the list; null: the list does not say. */
+  readonly reason: string | null;
+}
+
+/** Paths; null: there is none. */
+export interface CommunityFiles {
+  /** Null: there is no list. */
+  readonly standing: Standing | null;
+  /** A folder of several ends with a slash. */
+  readonly template: string | null;
+  readonly contributing: string | null;
+  readonly security: string | null;
+  readonly hasSubmodules: boolean;
+}
+
+export const NO_FILES: CommunityFiles = {
+  standing: null,
+  template: null,
+  contributing: null,
+  security: null,
+  hasSubmodules: false,
+};
+
+const VOUCHED = 'VOUCHED.td';
+/** Some 10,000 accounts. */
+const MAX_LIST_BYTES = 256 * 1024;
+
+/** As GitHub finds them: case does not matter, and `.github` comes before the root and `docs`. */
+const TEMPLATE = /^pull_request_template(?:\.md|\.txt)?$/i;
+const TEMPLATES = /^pull_request_template\/$/i;
+const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
+const SECURITY = /^security(?:\.\w{1,10})?$/i;
+
+/** Two lists, and at most one request after them. @param botLogin asked only if there is a list of vouched accounts. */
+export async function readCommunityFiles(
+  files: FilesHost,
+  kind: HostKind,
+  botLogin: () => Promise<string>,
+): Promise<CommunityFiles> {
+  const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
+  const names = [...github.map((name) => `.github/${name}`), ...root];
+  // The root's comes first, as vouch itself looks for it.
+  const list = [VOUCHED, `.github/${VOUCHED}`].find((path) => names.some((name) => isAt(name, path)));
+  const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
+  const isMissing = standing === null && (findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES)) === null;
+  const docs = root.find((name) => /^docs\/$/i.test(name));
+  if (isMissing && docs !== undefined) {
+    names.push(...(await files.list(docs.slice(0, -1))).map((name) => docs + name));
+  }
+  return {
+    standing,
+    template: findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES),
+    contributing: findPath(names, CONTRIBUTING),
+    security: findPath(names, SECURITY),
+    hasSubmodules: root.includes('.gitmodules'),
+  };
+}
+
+/** A folder in place of the file is told of. */
+function isAt(name: string, path: string): boolean {
+  return name === path || name === `${path}/`;
+}
+
+function findPath(paths: readonly string[], pattern: RegExp): string | null {
+  return paths.find((path) => pattern.test(path.replace(/^(?:\.github|docs)\/(?=.)/i, ''))) ?? null;
+}
+
+async function standingIn(
+  files: FilesHost,
+  path: string,
+  kind: HostKind,
+  botLogin: () => Promise<string>,
+): Promise<Standing> {
+  const unreadable = (reason: string): Standing => ({ kind: 'unreadable', path, bot: '', reason });
+  const file = await files.file(path);
+  if (file.kind !== 'file') return unreadable('it is no file, or too large');
+  if (file.content.byteLength > MAX_LIST_BYTES) return unreadable('it is larger than 256 KB');
+  const text = decodeUtf8(file.content);
+  if (text === null) return unreadable('it is not UTF-8');
+  const bot = await botLogin().catch(() => null);
+  return bot === null
+    ? unreadable('the name of the bot is not known')
+    : { path, bot, ...standingOf(text, bot, kind) };
+}
+
+/**
+ * As vouch reads a list: the first line that names the account decides; case does not matter, and a handle without a
+ * platform is of any. What only a person would take for a denunciation (`--name`, `-@name`) is one: whoever wrote it wants
+ * to refuse.
+ */
+export function standingOf(text: string, login: string, kind: HostKind): Pick<Standing, 'kind' | 'reason'> {
+  const wanted = login.toLowerCase();
+  for (const line of text.replace(/^\uFEFF/, '').split('\n')) {
+    const trimmed = line.trim();
+    if (trimmed.startsWith('#')) continue;
+    const [word = '', ...words] = trimmed.split(' ');
+    const isDenounced = word.startsWith('-');
+    const handle = isDenounced ? word.replace(/^-+@?/, '') : word;
+    const colon = handle.indexOf(':');
+    const platform = handle.slice(0, Math.max(0, colon)).toLowerCase();
+    if (handle.slice(colon + 1).toLowerCase() !== wanted || (colon >= 0 && platform !== kind)) continue;
+    const reason = oneLine(words.join(' '));
+    return {
+      kind: isDenounced ? 'denounced' : 'vouched',
+      reason: isDenounced && reason !== '' ? reason : null,
+    };
+  }
+  return { kind: 'unlisted', reason: null };
+}

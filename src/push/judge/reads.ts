@@ -1,0 +1,105 @@
+/**
+ * What a push is compared with at the host, only to warn the better: objects of upstream, its versions of changed files,
+ * and submodules. A push neither fails nor waits for long because of them, so none of these rejects.
+ */
+import type { Oid } from '../../git/objects/oid.ts';
+import { encodeTree } from '../../git/objects/tree.ts';
+import type { KeptObject } from '../../git/pack/kept-objects.ts';
+import type { FileObject } from '../../git/pack/packed-objects.ts';
+import { oneLine } from '../../host-text.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { findPath, readBlob, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
+import { changedSubmodules } from '../changes.ts';
+import type { PushRun } from '../push-run.ts';
+import { type ReceivedPack, storedPack } from '../receive/receive.ts';
+import type { Publishable } from '../verdict/verdict.ts';
+import { told } from './names/remarks.ts';
+
+type Reading = Pick<PushRun, 'host' | 'logger'>;
+
+const PATIENCE_MS = 5_000;
+/** Each costs a few requests. */
+const MAX_PATHS = 20;
+const SHOWN_ID_LENGTH = 12;
+
+type What = 'the bases of deltas' | 'files of upstream' | 'the submodules of a push';
+
+/** Null: it failed, or took too long. @param what for the log. */
+async function unlessLate<T>({ host, logger }: Reading, what: What, reading: Promise<T>): Promise<T | null> {
+  const read = reading.catch((error: unknown) => {
+    logger.warn(`${what} could not be read`, { error });
+    return null;
+  });
+  return (await Promise.race([read, host.clock.sleep(PATIENCE_MS)])) ?? null;
+}
+
+/** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */
+export async function readBases(
+  run: Reading,
+  repository: RepositoryName,
+  sizes: ReadonlyMap<Oid, number>,
+): Promise<Iterable<KeptObject>> {
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const reading = run.host.transport.readObjects(repository, { wants: [...sizes.keys()] }, bytes);
+  return (await unlessLate(run, 'the bases of deltas', reading))?.values() ?? [];
+}
+
+/**
+ * The files and folders at these paths in one commit of upstream's, as far as there are any and they come in time.
+ * @param paths of the root folder: ''. @param maxBytes of all together.
+ */
+export async function readUpstreamFiles(
+  run: Reading,
+  repository: RepositoryName,
+  commit: Oid,
+  paths: readonly string[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, FileObject>> {
+  const files = new Map<string, FileObject>();
+  const read: ReadObjects = (...asked) => run.host.transport.readObjects(repository, ...asked);
+  const readAll = async (): Promise<void> => {
+    let bytesLeft = maxBytes;
+    const { tree } = await readCommit(read, commit);
+    for (const path of paths.slice(0, MAX_PATHS)) {
+      const found = await findPath(read, tree, path === '' ? [] : path.split('/'));
+      const folder = found.kind === 'folder' ? encodeTree(found.folders.at(-1) ?? []) : null;
+      const content = found.kind === 'file' ? await readBlob(read, found.blob, bytesLeft) : folder;
+      bytesLeft -= content?.byteLength ?? 0;
+      if (content !== null && bytesLeft >= 0)
+        files.set(path, { type: folder === null ? 'blob' : 'tree', content });
+    }
+  };
+  await unlessLate(run, 'files of upstream', readAll());
+  return new Map(files);
+}
+
+/**
+ * Lines about submodules that a push changes. Ids of their commits leave unchanged, and if those commits are not public,
+ * nobody can get them. The host is not asked whether they are: it would learn ids that may not become public.
+ */
+export async function submoduleLines(
+  run: Reading,
+  {
+    repository,
+    commits,
+    ground,
+  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground'>,
+  { spool }: Pick<ReceivedPack, 'spool'>,
+): Promise<readonly string[]> {
+  const { transport, memory } = run.host;
+  const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
+  const comparing = spool.isInMemory
+    ? changedSubmodules({ commits, ground, pack: storedPack(spool, 0) }, read, memory)
+    : null;
+  const changed = comparing && (await unlessLate(run, 'the submodules of a push', comparing));
+  if (changed === null)
+    return ['This repository has submodules. The service could not check whether you change one.'];
+  if (changed.length === 0) return [];
+  return [
+    ...told(
+      'This push changes submodules. It names these commits:',
+      changed.map(({ path, oid }) => `${oneLine(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`),
+    ),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  ];
+}

@@ -1,0 +1,45 @@
+/** Files that are only read to be searched: a push neither fails nor waits for long because of them. */
+import { expect, it } from 'vitest';
+import type { Oid } from '../../../src/git/objects/oid.ts';
+import { readBases } from '../../../src/push/judge/reads.ts';
+
+const REPOSITORY = { owner: 'octo', name: 'hello' };
+const OID = '0123456789'.repeat(4);
+const FILE = { type: 'blob', oid: OID, content: Buffer.from('text') } as const;
+
+type Run = Parameters<typeof readBases>[0];
+
+async function read(answer: () => Promise<unknown>, isPatient = true) {
+  const asked: unknown[] = [];
+  const warnings: string[] = [];
+  const run = {
+    host: {
+      clock: { now: () => 0, sleep: isPatient ? () => new Promise(() => {}) : async () => {} },
+      transport: {
+        readObjects: (_: unknown, { wants }: { wants: Oid[] }, maxBytes: number) => {
+          asked.push([wants, maxBytes]);
+          return answer();
+        },
+      },
+    },
+    logger: { warn: (message: string) => warnings.push(message) },
+  } as unknown as Run;
+  const sizes = new Map([
+    [OID, 4],
+    ['f'.repeat(40), 30],
+  ]);
+  return { objects: [...(await readBases(run, REPOSITORY, sizes))], asked, warnings };
+}
+
+it('are asked for at once, by their ids, and no larger than they say', async () => {
+  const { objects, asked } = await read(async () => new Map([[OID, FILE]]));
+  expect(asked).toEqual([[[OID, 'f'.repeat(40)], 34]]);
+  expect(objects).toEqual([FILE]);
+});
+
+it('are done without if the host has them not, if they are larger, or if it is silent', async () => {
+  const failed = await read(() => Promise.reject(new Error('not our ref')));
+  expect(failed).toMatchObject({ objects: [], warnings: ['the bases of deltas could not be read'] });
+  expect((await read(async () => null)).objects).toEqual([]);
+  expect((await read(() => new Promise(() => {}), false)).objects).toEqual([]);
+});
