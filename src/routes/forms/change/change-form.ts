@@ -55,6 +55,7 @@ export function checkFields(
   if (path.parts.length === 0) return invalid('Write the path of the file.');
   const file = fileText(utf8(fields.text));
   if (file.kind === 'unfit') return invalid(file.problem);
+  if (fields.title === '') return invalid('Write a title that says what you change.');
   if (fields.ownName.length > MAX_OWN_NAME) {
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   }
