@@ -1,7 +1,6 @@
 /**
- * One commit that replaces or adds one file: a blob, the folders above it, the commit, and the pack that holds them.
- * All other entries of the folders stay byte for byte: isomorphic-git would rewrite old modes and names that are not
- * UTF-8. Pure; its cost is that of the folders on the way to the file.
+ * One commit that replaces or adds one file: blob, folders above it, commit, pack. Other entries of the folders stay
+ * byte for byte, where isomorphic-git would rewrite old modes and names that are not UTF-8. Pure.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';

@@ -1,9 +1,7 @@
 /**
- * The text of a file as a browser shows and sends it, and back without loss. Pure.
- *
- * A text field knows one line end, and sends CR LF for each. So a line that someone did not touch gets back the line
- * end that it had; a new line gets that of the line before it. A byte order mark, and whether the last line ends,
- * stay.
+ * The text of a file as a browser shows and sends it, and back without loss. Pure. A text field sends CR LF for each
+ * line end: so an untouched line gets back its own, and a new line that of the line before it. A byte order mark, and
+ * whether the last line ends, stay.
  */
 import { diffArrays } from 'diff';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
@@ -46,11 +44,7 @@ export function linesOf(text: string): Line[] {
   );
 }
 
-/**
- * The new content of a file.
- * @param original its content until now, of which `fileText` made a text; null: a new file.
- * @param typed what the browser sent.
- */
+/** The new content of a file. @param original until now, of which `fileText` made a text; null: none. @param typed as sent. */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = linesOf(withoutBom(old));

@@ -1,10 +1,8 @@
 /**
- * How far the notifications feed has been read, what the next request asks for, and how many calls an hour it may make.
- * Pure.
- *
- * Each request starts before the newest change that was seen, because a host's feed may list changes late. A condition
- * (`If-Modified-Since`) saves the host work, but its dates have whole seconds and are only as good as that feed, so it is
- * used only where it cannot hide a change, and not for long.
+ * How far the notifications feed has been read, what is asked next, and how many calls an hour it may make. Pure. A
+ * host's feed may list changes late, so each request starts before the newest one that was seen. A condition
+ * (`If-Modified-Since`) has whole seconds and is only as good as that feed: it is used where it cannot hide a change,
+ * and not for long.
  */
 import type { Feed } from '../host/code-host.ts';
 

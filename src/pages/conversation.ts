@@ -1,7 +1,4 @@
-/**
- * What people wrote on an issue or a pull request: plain text, whatever they typed. Nothing of it is a link or an
- * image, so that no reader's address reaches a server that a comment names.
- */
+/** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches a server that it names. */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
 import { card, type Html, isoTime, timeElement } from './layout.ts';

@@ -21,14 +21,10 @@ import {
 } from './layout.ts';
 
 const TITLE = 'Contribute without an account';
-const WHAT =
-  'Push a branch to this Git remote, and a bot opens the pull request for you. It does not show your name, your e-mail address or your dates.';
-
-/** Something is wrong with the bot's account. */
-export interface BotProblem {
-  readonly hostName: string;
-  readonly problem: TokenProblem;
-}
+const WHAT = [
+  'Push a branch to this Git remote, and a bot opens the pull request for you.',
+  'It does not show your name, your e-mail address or your dates.',
+];
 
 export interface FrontPage {
   /** What was typed. */
@@ -42,7 +38,8 @@ export interface FrontPage {
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
-  readonly botProblems: readonly BotProblem[];
+  /** What is wrong with the bot's accounts. */
+  readonly botProblems: readonly { readonly hostName: string; readonly problem: TokenProblem }[];
   /** Whether the code host is the embedded one: the service is only being tried. */
   readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
@@ -55,12 +52,16 @@ export interface FrontPage {
 export function frontPage(page: FrontPage): Page {
   return {
     title: `gitveil: ${TITLE.toLowerCase()}`,
-    description: WHAT,
+    description: WHAT.join(' '),
     script: commandScript(page.hosts),
     content: html`<main>
       <h1>${TITLE}</h1>
-      <p class="lead">${WHAT}</p>
-      ${status(page)} ${page.botProblems.map(botProblem)} ${page.isHostEmbedded ? TRIAL_NOTICE : ''}
+      <p class="lead">${WHAT.join(' ')}</p>
+      ${status(page)}
+      ${page.botProblems.map(({ hostName, problem }) =>
+        statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`),
+      )}
+      ${page.isHostEmbedded ? statusLine('warn', TRIAL) : ''}
       <section class="card" aria-label="Repository">${repositoryForm(page)}</section>
       <div class="columns">
         ${card('git', 'With Git', commandList(page.remoteBase, page.path))} ${filled(IN_BROWSER_HTML)}
@@ -72,8 +73,6 @@ export function frontPage(page: FrontPage): Page {
 
 const TRIAL =
   'This service is only being tried: its code host is embedded, and nothing reaches a real repository.';
-
-const TRIAL_NOTICE = statusLine('warn', TRIAL);
 
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
@@ -106,10 +105,6 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'no-read:notification': 'has not allowed the bot’s token to read notifications of comments and merges',
   'public-only': 'has not allowed the bot’s token to read notifications of comments and merges',
 };
-
-function botProblem({ hostName, problem }: BotProblem): Html {
-  return statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`);
-}
 
 /** `a, b or c` */
 function inWords(names: readonly string[]): string {
@@ -170,8 +165,7 @@ export function frontText(
   return [
     `gitveil: ${TITLE.toLowerCase()}`,
     '',
-    'Push a branch to this Git remote, and a bot opens the pull request for you.',
-    'It does not show your name, your e-mail address or your dates.',
+    ...WHAT,
     ...(isHostEmbedded ? [TRIAL] : []),
     '',
     ...commandText(remoteBase, path).map((line) => `  ${line}`),

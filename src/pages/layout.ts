@@ -1,11 +1,10 @@
 /**
- * The frame of every page, and its Content-Security-Policy.
- *
- * All pages are made with Hono's `html`, which escapes whatever is put into it. A page loads nothing: it contains its
- * style, script and icon, and the policy allows style and script by their hashes.
+ * The frame of every page, and its Content-Security-Policy. Hono's `html` escapes whatever is put into it. A page loads
+ * nothing: it contains its style, script and icon, and the policy allows style and script by their hashes.
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import type { Config } from '../config.ts';
 import type { Contact } from '../config/values.ts';
 import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
@@ -31,14 +30,7 @@ export interface Page {
 }
 
 /** What the frame of every page says of the service. */
-export interface Frame {
-  /** Where the code is published. */
-  readonly sourceRepo: string;
-  /** The running revision. */
-  readonly commitHash: string;
-  /** Null: the operator names none. */
-  readonly operatorContact: Contact | null;
-}
+export type Frame = Pick<Config, 'sourceRepo' | 'commitHash' | 'operatorContact'>;
 
 const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
 const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
@@ -64,11 +56,7 @@ export function renderPage(
         <meta property="og:title" content="${title}" />
         <meta property="og:description" content="${description}" />
         <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}" />
-        ${
-          feedPath === undefined
-            ? ''
-            : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`
-        }
+        ${feedPath === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`}
         ${raw(`<style>${STYLE_CSS}</style>`)}
       </head>
       <body>
@@ -124,11 +112,7 @@ export function listCard(id: string, heading: string, items: Html[], nothing: st
 export function factList(facts: Readonly<Record<string, Html | string | null>>): Html {
   const known = Object.entries(facts).filter(([, value]) => value !== null);
   return html`<dl class="facts">
-    ${known.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
-    )}
+    ${known.flatMap(([name, value]) => [html`<dt>${name}</dt>`, html`<dd>${value}</dd>`])}
   </dl>`;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The page of a pull request, for its author, who has no account for notifications: its state, its events, and how to
- * update and withdraw it; and its feed. It works without a script, and its links lead to the code host and to this service.
- */
+/** The page of a pull request, and its feed, for its author, who has no account for notifications. It works without script. */
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { repositoryPath } from '../config/hosts.ts';
@@ -87,12 +84,11 @@ function eventTitle({ kind }: HistoryEvent): string {
   return EVENTS[kind];
 }
 
-/** Links of another kind could run in the page. */
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
 
-/** An address with everything else encoded. */
+/** An address with everything else encoded. Links of another kind could run in the page. */
 function webUrl(url: string): string | null {
   return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
 }
@@ -172,10 +168,7 @@ function commands(page: PullRequestPage): Html {
   return card('change', 'Change it', html`${open[0]} ${items} ${COPIED} ${open[1]}`);
 }
 
-/**
- * For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. GitHub, Gitea
- * and Forgejo all serve a pull request's commits as an mbox at its address with `.patch` behind it.
- */
+/** The author stays the bot, and the sign-off names who adopts it. All hosts serve an mbox of the commits at `<pr>.patch`. */
 function adoptionCommand({ pullRequest }: PullRequestPage): string {
   return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
 }
@@ -221,10 +214,8 @@ function printable(text: string): string {
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
 /**
- * Its events as an Atom feed (RFC 4287). Ids depend only on the hash, so that a feed reader recognises an entry even if
- * the service's address has changed. All links lead to the page, because feed readers fetch what is linked, and so would
- * tell the code host who follows.
- * @param origin where the service is found, without a slash at the end.
+ * Its events as an Atom feed (RFC 4287). Ids depend only on the hash, so that readers recognise an entry at another
+ * address of the service. All links lead to the page: feed readers fetch them, and would tell the code host who follows.
  */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   const { prHash, events } = pullRequest;

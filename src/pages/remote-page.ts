@@ -1,7 +1,7 @@
 /** The address of a remote, opened in a browser: what the repository accepts, and every way to contribute to it. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
-import type { PullRequestState } from '../durable/pull-request/history.ts';
+import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
@@ -26,10 +26,7 @@ import {
 import { STATES } from './pull-request-page.ts';
 import { visibleText } from './visible-text.ts';
 
-export interface ListedPullRequest {
-  readonly number: number;
-  readonly url: string;
-  readonly state: PullRequestState;
+export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
   /** Null: nobody knows. */
   readonly title: string | null;
   /** Seconds since 1970; null: it is not known. */

@@ -29,20 +29,16 @@ const MAX_ENTRIES = 1_000;
 /** In this order, each by its name. */
 const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
-  folder: 'folder',
+  folder: '',
   file: '',
   symlink: 'link, cannot be changed here',
   submodule: 'submodule, cannot be changed here',
 };
 
-function query(values: Readonly<Record<string, string>>): string {
-  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== '')).toString();
-}
-
 /** Where a file or a folder is shown. */
 export function changeLink(action: string, path: string, prHash: string): string {
-  const text = query({ path, pr_hash: prHash });
-  return text === '' ? action : `${action}?${text}`;
+  const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
+  return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
 }
 
 export function folderPage(page: FolderPage): Page {
@@ -81,7 +77,7 @@ function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedE
   return html`${
     isOpen ? html`<a href="${changeLink(action, path, prHash)}">${label}</a>` : html`<span>${label}</span>`
   }
-  ${words === '' || kind === 'folder' ? '' : html`<span class="soft small">${words}</span>`}`;
+  ${words === '' ? '' : html`<span class="soft small">${words}</span>`}`;
 }
 
 /** The folders above, as links. */

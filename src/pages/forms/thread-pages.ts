@@ -171,10 +171,7 @@ const DONE = {
   reply: { title: 'Your reply is posted', onward: 'Write another reply' },
 } as const;
 
-/**
- * The token in two fields: one to copy from, and one for a password manager, which offers to keep what is sent.
- * @param next the form that the next reply begins with.
- */
+/** The token to copy, and to be kept by a password manager when it is sent. @param next the form of the next reply. */
 export function donePage(what: keyof typeof DONE, next: FormFrame, posted: Posted): Page {
   const { title, onward } = DONE[what];
   const { url, number, hash, userToken: value } = posted;

@@ -1,9 +1,7 @@
 /**
- * The frame of pages with forms, and how a form that a person has sent is read, within bounds.
- *
- * There is nothing to steal, as forms know no cookies; but a limit counts for the address that sends a form. So posts
- * from pages of other sites are refused, as are forms that the service did not make. What was typed is never lost: a
- * form with an old token is shown again, with a new one.
+ * The frame of pages with forms, and how a form that a person has sent is read, within bounds. Forms know no cookies,
+ * but a limit counts for the address that sends one: so posts from pages of other sites are refused, and forms that the
+ * service did not make. What was typed is never lost: a form with an old token is shown again, with a new one.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -101,11 +99,7 @@ const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGA
 const SHORTEN = 'Go back, and shorten what you wrote. Large changes need Git.';
 const TOO_LARGE = explained(413, 'The form is too large', SHORTEN);
 
-/**
- * Reads the form that was sent, and answers it.
- * @param path that the form's token must be for.
- * @param memory what the request holds. It is ended with the answer.
- */
+/** Reads the form that was sent, and answers it. @param path of its token. @param memory ends with the answer. */
 export async function receiveForm(
   c: Context<AppEnv>,
   path: string,

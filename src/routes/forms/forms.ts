@@ -1,6 +1,6 @@
 /**
- * Contributions from a browser: forms below the path of a remote. They work without script and cookies, also in Tor
- * Browser's safest mode. The paths lie beside those of the JSON endpoints, whose answers pages of other sites may read.
+ * Contributions from a browser: forms below the path of a remote, without script and cookies. The paths lie beside those
+ * of the JSON endpoints, whose answers pages of other sites may read.
  */
 import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';

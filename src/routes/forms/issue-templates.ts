@@ -1,6 +1,6 @@
 /**
- * A repository's templates for issues, in Markdown. They are read and remembered as its `.gitveil.yml` is, with Git: none
- * of the bot account's calls. A template is text: nothing that it names is read.
+ * A repository's templates for issues, in Markdown, read and remembered as its `.gitveil.yml` is, with Git. A template
+ * is text: nothing that it names is read.
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';

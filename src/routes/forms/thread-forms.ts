@@ -1,7 +1,4 @@
-/**
- * Open an issue with a form, or reply to an issue or a pull request. The code of the JSON endpoints does it:
- * create-issue.ts and anonymous-comment.ts in src/routes/threads.
- */
+/** Open an issue with a form, or reply: by the code of the JSON endpoints, in create-issue.ts and anonymous-comment.ts. */
 import { recordName } from '../../config/hosts.ts';
 import { newAddresses } from '../../edit/addresses.ts';
 import {
@@ -239,10 +236,7 @@ function ownNameIn(fields: FormFields): string {
   return (fields.get('own_name') ?? '').trim().slice(0, MAX_OWN_NAME);
 }
 
-/**
- * What a text would give away: the search of a push, without its files. It refuses nothing.
- * @param texts by what they are called. @param ownName what the person has given to be searched for.
- */
+/** What texts, by their names, would give away: the search of a push for `ownName`, without files. It refuses nothing. */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
   const { name, email } = identityOf({ ownName }, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);

@@ -1,7 +1,4 @@
-/**
- * GET and POST /v1/delayed/<name>: a delayed push for who has pushed it. Its name is random and shown once, in the
- * answer to the push: who knows it may publish the push now, or give it up.
- */
+/** /v1/delayed/<name>: a delayed push for whoever knows its random name, which the answer to the push has shown once. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { DelayedView } from '../../durable/delayed-pushes/delayed-push.ts';

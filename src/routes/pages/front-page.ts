@@ -1,7 +1,4 @@
-/**
- * GET /: the front page in a browser, a few lines in a terminal. Data that is unavailable is left out; the page itself
- * is always shown.
- */
+/** GET /: the front page in a browser, a few lines in a terminal. What is unavailable is left out. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';

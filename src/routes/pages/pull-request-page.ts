@@ -1,9 +1,7 @@
 /**
- * GET /v1/pr/<hash> and /v1/pr/<hash>.atom: a pull request for its author, who has no account at the code host.
- *
- * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
- * pushes have reported, and what people wrote at the host, read when the page is asked for. A hash that no push has
- * recorded leaves nothing behind.
+ * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Anyone can post
+ * to the contract's topic; this page has only what the host and pushes have reported, and what people wrote, read when
+ * it is asked for. A hash that no push has recorded leaves nothing behind.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';

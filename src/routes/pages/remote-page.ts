@@ -61,10 +61,9 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
 }
 
 /**
- * The anonymous ones, newest first: a few seconds old at most, so that a crowd of readers wakes their objects no more
- * often than one reader does.
- * @param mayAsk whether this client may cause a question.
- * @returns null if they cannot be listed. Never rejects.
+ * The anonymous ones, newest first, a few seconds old at most: a crowd of readers wakes their objects as often as one
+ * does.
+ * @param mayAsk whether this client may cause a question. @returns null if they cannot be listed. Never rejects.
  */
 async function listedPullRequests(
   c: Context<AppEnv>,

@@ -1,7 +1,4 @@
-/**
- * The port of limits for a request, and what a client over a limit is answered. A limit is always asked before the work
- * that it bounds: a refused client costs nobody else anything.
- */
+/** The port of limits for a request, and what a client over one is answered, always before the work that it bounds. */
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
@@ -129,10 +126,7 @@ export async function targetOf(
   };
 }
 
-/**
- * Why nothing is created, as JSON endpoints say it: `too many comments for octo/hello#7: this service posts at most 60 in
- * 1h there for all people together; try again in about 45 minutes`
- */
+/** Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45 minutes` */
 export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
   return `${whyWait(c, wait, target)}; try again in ${waitText(wait)}`;
 }

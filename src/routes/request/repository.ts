@@ -20,10 +20,7 @@ export const WITHDRAW_FORM = '/withdraw';
 
 type Handler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
-/**
- * Calls the handler only for a host that is configured, which it finds as `c.var.host`, and with a name that is valid
- * there. Others are refused as JSON.
- */
+/** The handler gets a valid name, and its host as `c.var.host`. Other paths are refused, here as JSON. */
 export const onRepository = (handle: Handler) => withTarget(handle, () => 'json');
 
 /** The same for Git, which shows people the text of an answer. */

@@ -1,10 +1,7 @@
 /**
- * What a form asks for goes the way of every push: admission, limits, policy, names, fork, pull request. Only the client
- * is missing, so what it would be told is gathered.
- *
- * The form's token decides the hash of its pull request, together with what was typed. So a form that is sent twice, by a
- * double click or from the browser's history, finds the pull request that it has opened; and one that was corrected in
- * between is not taken for it.
+ * What a form asks for goes the way of every push. Only the client is missing, so what it would be told is gathered. The
+ * form's token and what was typed decide the hash of its pull request. So a form that is sent twice finds the one that
+ * it has opened, and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
@@ -67,10 +64,7 @@ export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Pr
   return refusal;
 }
 
-/**
- * Continues also if the person leaves, because it may be half done on the host.
- * @param names what the form decides, and not chance.
- */
+/** Continues also if the person leaves: it may be half done. @param names what the form decides, and not chance. */
 export function push(
   { c, target }: Place,
   { admission, refName, tip, pack, pushOptions }: FormPush,
@@ -121,10 +115,7 @@ export async function openChange(
   }
 }
 
-/**
- * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object
- * for this.
- */
+/** The answer of a form that has opened its pull request already; null: it has not, as most, which wake no object here. */
 export async function openedBefore(
   place: Place,
   fields: ChangeFields,

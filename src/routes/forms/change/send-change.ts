@@ -1,7 +1,4 @@
-/**
- * POST …/change: the form of a change is previewed, corrected, and sent. The service keeps nothing in between: the form
- * holds everything, and each step reads again what upstream has.
- */
+/** POST …/change: preview, correct, send. The form holds everything, and each step reads again what upstream has. */
 import type { Context } from 'hono';
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
