@@ -37,7 +37,6 @@ import {
 import { memoryFor } from '../request/client.ts';
 import { longBody } from '../request/long-body.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
-import { suspensionOf } from '../request/suspension.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -73,17 +72,20 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
   }
 }
 
-/** @param open opens the push once its first lines are read. */
-export async function receivePack(
-  c: Context<AppEnv>,
-  open: (memory: MemoryHold, reply: Reply) => PushRun,
-): Promise<Response> {
+export interface PushDoor {
+  /** Whether panic refuses all pushes, by a copy of the switch; false if nobody knows. */
+  isSuspended(): Promise<boolean>;
+  /** Opens the push once its first lines are read. */
+  open(memory: MemoryHold, reply: Reply): PushRun;
+}
+
+export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
-  // From a copy of the switch, as any page may make a browser send this.
-  if (refusal !== null && !(await isSuspended(c))) return answerRefused(c, refusal, 'text');
+  // The guard is not asked, as any page may make a browser send this.
+  if (refusal !== null && !(await door.isSuspended())) return answerRefused(c, refusal, 'text');
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
   const memory = memoryFor(c);
-  const receiving = received(c, memory, open, refusal).catch((error: unknown) => {
+  const receiving = received(c, memory, door, refusal).catch((error: unknown) => {
     memory.end();
     throw error;
   });
@@ -96,7 +98,7 @@ export async function receivePack(
 async function received(
   c: Context<AppEnv>,
   memory: MemoryHold,
-  open: (memory: MemoryHold, reply: Reply) => PushRun,
+  door: PushDoor,
   typeRefusal: Refused | null,
 ): Promise<Response> {
   const body = gitBody(c.req.raw, bodyLimits(c));
@@ -110,7 +112,7 @@ async function received(
     return result(null);
   }
   const reply = new SideBandReply(request.capabilities);
-  const run = open(memory, reply);
+  const run = door.open(memory, reply);
   const arrival = await receive(run, request, reader);
   // A client does not listen before it has sent everything. A body over its limit is answered at once.
   if (arrival.task.kind !== 'push' && !body.isOverLimit) await drain(reader);
@@ -122,12 +124,6 @@ async function received(
   // It continues also if the client leaves now, because it may be half done on the host.
   c.executionCtx.waitUntil(isolate.during(answer(run, arrival, reply, writable)));
   return result(readable);
-}
-
-/** False if nobody knows. */
-async function isSuspended({ env }: Context<AppEnv>): Promise<boolean> {
-  const suspension = await suspensionOf(env).catch(() => null);
-  return suspension?.panicMode === true;
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */

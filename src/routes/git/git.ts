@@ -18,6 +18,7 @@ import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
+import { suspensionOf } from '../request/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 
@@ -157,7 +158,10 @@ git.post(
 );
 
 function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return receivePack(c, (memory, reply) => openPush(c, target, reply, { memory }));
+  return receivePack(c, {
+    isSuspended: async () => (await suspensionOf(c.env).catch(() => null))?.panicMode === true,
+    open: (memory, reply) => openPush(c, target, reply, { memory }),
+  });
 }
 
 git.post(
