@@ -31,6 +31,8 @@ interface Deployment {
   readonly stderr: string;
 }
 
+const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').filter(Boolean);
+
 /** Runs the program. @param answers what wrangler says and exits with, by the beginning of its arguments. */
 async function deploy(answers: Readonly<Record<string, Answer>>, ...args: string[]): Promise<Deployment> {
   const calls = join(folder, 'calls');
@@ -64,7 +66,6 @@ process.exit(answer.status ?? 0);
   const code = await new Promise<number | null>((resolve) => {
     child.once('close', resolve);
   });
-  const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const uploaded = linesOf(configs).map((line) => JSON.parse(line) as Deployment['configs'][number]);
   return { calls: linesOf(calls), configs: uploaded, code, stderr };
 }
