@@ -6,7 +6,7 @@ import { type HostConfig, hostNameOf, tokenVariable } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
-import { CallMeter } from '../host/account/call-meter.ts';
+import { type CallMeter, callMeter } from '../host/account/account-budget.ts';
 import type { AccountNews } from './notification-feed/account-look.ts';
 import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
 import type { RestAccess } from '../host/rest/rest.ts';
@@ -98,12 +98,8 @@ export function accountNews(env: AccountEnv, host: HostConfig): AccountNews {
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
-  return new CallMeter({
-    account: accountOf(host),
-    clock: systemClock,
-    tell(calls) {
-      const told = hostAccountOf(env, host).callsSaid(calls);
-      waitUntil(told.catch(() => {}));
-    },
+  return callMeter(accountOf(host), systemClock, (calls) => {
+    const told = hostAccountOf(env, host).callsSaid(calls);
+    waitUntil(told.catch(() => {}));
   });
 }
