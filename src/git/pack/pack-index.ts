@@ -7,9 +7,9 @@ import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import { OBJ_BLOB, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
-import { EntryWalker } from './entry-walker.ts';
+import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
-import { type FileObject, type LookUp, type PackedObjects, type StoredPack, walk } from './packed-objects.ts';
+import { type FileObject, type LookUp, type PackedObjects } from './packed-objects.ts';
 
 /** More are not resolved. */
 const MAX_DELTAS = 2_000;
@@ -172,7 +172,7 @@ export class PackIndex {
         this.#found({ type: isTree ? 'tree' : 'blob', oid, offset, size, isWhole: true, tree });
       },
     });
-    await walk(pack, walker, 0);
+    await walker.walk(pack, 0);
     for (const base of this.#waiting.keys()) {
       if (typeof base === 'number' && !deltas.has(base)) this.#ready.push(base);
       else if (typeof base === 'string' && whole.has(base)) this.#own(base, whole.get(base) as number);
