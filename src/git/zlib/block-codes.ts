@@ -4,7 +4,6 @@
  * Both tables are in one array, so that a decoding loop gets from one to the other by an offset. It is made once for a
  * walker and used again for every block. What else is needed to read a header is shared by all: nothing waits meanwhile.
  */
-import { damagedData } from './damaged-data.ts';
 import {
   CODE_LENGTH_ORDER,
   DISTANCES_AT,
@@ -16,6 +15,7 @@ import {
   ROOT_BITS,
   SUBTABLES_AT,
   extraOutput,
+  damagedData,
 } from './deflate-format.ts';
 import { BUCKET_SHIFT, HuffmanCode, buildTable } from './huffman-table.ts';
 

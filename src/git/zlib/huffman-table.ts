@@ -6,8 +6,14 @@
  * grows by doubling: what stands for the codes of up to n bits is copied behind itself to serve n + 1. Codes are
  * kept with their first bit lowest, as they come in the stream.
  */
-import { damagedData } from './damaged-data.ts';
-import { CODE_BITS, INVALID, MAX_CODE_BITS, SUBTABLE, SUBTABLE_SHIFT } from './deflate-format.ts';
+import {
+  CODE_BITS,
+  INVALID,
+  MAX_CODE_BITS,
+  SUBTABLE,
+  SUBTABLE_SHIFT,
+  damagedData,
+} from './deflate-format.ts';
 
 /** A bucket has room for more symbols than a code has, and than a wrong header can name before it is refused. */
 export const BUCKET_SHIFT = 9;

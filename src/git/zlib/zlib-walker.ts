@@ -9,11 +9,10 @@
  * Decoding reads 32 bits at any bit offset straight from the chunk. At the end of a chunk, the few bytes that are less
  * than a whole step are carried over in a small buffer, and the same code continues there.
  */
-import { damagedData } from './damaged-data.ts';
 import { adler32 } from './adler32.ts';
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
-import { WINDOW_BYTES } from './deflate-format.ts';
+import { WINDOW_BYTES, damagedData } from './deflate-format.ts';
 
 /**
  * What the next bits are. Each kind except stored bytes and symbols is one step, which is taken completely or not at
