@@ -64,17 +64,14 @@ interface SpoolShare {
 /**
  * How many bytes the pushes of an isolate may keep in their spools at once: in all, and for one client.
  *
- * On one machine there is one isolate, so this is the most that its disk holds of pushes. On Cloudflare each isolate
- * counts for itself: objects of many pushes have no common counter, and one object that counts for all would be asked
- * with each megabyte. Rows of a process that died do not count; their object removes them (src/durable/spool/spool.ts).
+ * On one machine there is one isolate, so this bounds its disk. On Cloudflare each isolate counts for itself: one
+ * object that counts for all would be asked with each megabyte. Rows of a process that died do not count; their object
+ * removes them.
  */
 export class SpoolBudget {
   readonly #shares = new Set<SpoolShare>();
 
-  /**
-   * Takes bytes, and shows that the share's request is alive. @param bytes none: only that.
-   * @throws HostError `busy` if there are too many.
-   */
+  /** Takes bytes, or none, and shows that the share's request is alive. @throws HostError `busy` over the limits. */
   take(share: SpoolShare, bytes: number, mostBytes: number, clock: Clock): void {
     const now = clock.now();
     share.seenAt = now;
@@ -157,7 +154,7 @@ export class Spool {
   }
 
   /**
-   * Appends bytes. They are copied: when it resolves, more may be written, and the caller may reuse them.
+   * Appends copies of bytes. When it resolves, more may be written.
    * @throws HostError `busy` if there are too many bytes in all, no memory, or the object fails.
    */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
@@ -196,9 +193,8 @@ export class Spool {
   }
 
   /**
-   * Keeps it for a push that is published later: `readKept` reads it again. Then it is at its end here, and `discard`
-   * removes nothing. Only after `close`; more may have been written since.
-   * @param until milliseconds since 1970. @throws as `write`.
+   * Keeps it for a push that is published later, to be read with `readKept`; `discard` removes nothing then. Only after
+   * `close`, even if more was written since. @param until milliseconds since 1970. @throws as `write`.
    */
   async keep(until: number): Promise<KeptSpool> {
     await this.#writeRows();
@@ -271,10 +267,7 @@ export class Spool {
   }
 }
 
-/**
- * Bytes [start, end) of a spool that was kept, as `Spool.read`.
- * @param memory where up to two rows are counted.
- */
+/** Bytes [start, end) of a kept spool, as `Spool.read`. @param memory where up to two rows are counted. */
 export async function* readKept(
   kept: KeptSpool,
   open: OpenRowStore,

@@ -1,7 +1,6 @@
 /**
- * Walks over the entries of a stored pack, one behind the other, and shows their content to a listener as it is inflated.
- *
- * For packs that a PackScanner has judged already: nothing is checked again but what the walk itself needs.
+ * Walks over the entries of a stored pack, and shows their content to a listener as it is inflated. A PackScanner has
+ * judged the pack already, so nothing is checked again but what the walk itself needs.
  */
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
@@ -10,9 +9,8 @@ import { EntryHeaderReader } from './entry-header.ts';
 /** Entries of a pack other than commits and tags. */
 export interface StoredPack {
   /**
-   * The entries one behind the other, without the pack's header and trailer. It is called several times, and rarely
-   * read to the end.
-   * @param start where to begin: the offset of an entry. The first one has 0, and distances of deltas count the same.
+   * Called several times, and rarely read to the end.
+   * @param start the offset of an entry. The first one has 0, and distances of deltas count the same.
    */
   read(start: number): AsyncIterable<Uint8Array>;
   readonly byteLength: number;
@@ -21,10 +19,7 @@ export interface StoredPack {
 }
 
 export interface ContentListener {
-  /**
-   * Answers whether to pass on the content.
-   * @param type as the pack stores it, one of the OBJ_ constants. @param offset where the entry begins in the pack.
-   */
+  /** @param type one of the OBJ_ constants. @returns whether to pass on the content. */
   begin(type: number, size: number, offset: number): boolean;
   /** The next piece of the content; valid during the call only. */
   content?(bytes: Uint8Array): void;
@@ -61,10 +56,7 @@ export class EntryWalker {
     return oidFromBytes(this.#header.bytes, this.#header.baseStart);
   }
 
-  /**
-   * Walks from an entry on to the end of the pack, or until `stop`.
-   * @param onPiece called with each piece before it is walked.
-   */
+  /** Walks from an entry on, to the end or until `stop`. @param onPiece called with each piece before it is walked. */
   async walk(pack: StoredPack, start: number, onPiece?: (piece: Uint8Array) => Promise<void>): Promise<void> {
     this.#isInEntry = false;
     this.#isStopped = false;

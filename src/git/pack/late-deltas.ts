@@ -30,8 +30,7 @@ export function hiddenCommit(): ProtocolError {
 }
 
 /**
- * Keeps them.
- * @param pack the entries that have passed. @returns where they begin in it, in order.
+ * @param pack the entries that have passed. @returns where those begin in it that are kept now, in order.
  * @throws ProtocolError `too-large`, `bad-pack`; what `memory` throws.
  */
 export async function keepLateDeltas(

@@ -1,7 +1,4 @@
-/**
- * The ids of what a stored pack holds, and of what its deltas stand on. A delta of upstream's objects gets its id once
- * these were added.
- */
+/** The ids of what a stored pack holds, and of what its deltas stand on, once that was added. */
 import { createHash, type Hash } from 'node:crypto';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
@@ -54,8 +51,8 @@ export class PackIndex {
   }
 
   /**
-   * Finds whole objects only, until `resolve`. Cost: the pack is inflated once.
-   * @param found called for each object whose id is known, now and later. @throws what the memory of `objects` throws.
+   * Finds whole objects only, until `resolve`; the pack is inflated once. @throws what the memory of `objects` throws.
+   * @param found called for each object whose id is known, now and later.
    */
   static async of(
     pack: StoredPack,
@@ -102,8 +99,8 @@ export class PackIndex {
   }
 
   /**
-   * Whether there may be such a delta, because not all of the pack is known: also if what one names has the size of what
-   * another makes, and the id of that is not known.
+   * Whether there may be such a delta, because not all of the pack is known: also if what one names has the size of
+   * what another makes, and the id of that is not known.
    */
   get mayNameOwn(): boolean {
     if (this.#isCut || this.#hasMoreWhole) return true;

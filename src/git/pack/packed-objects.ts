@@ -1,7 +1,6 @@
 /**
- * Single objects of a stored pack, read by their offsets as they are needed, and what deltas make of them.
- *
- * Everything is bounded: what is kept, and what is read and made in all. What passes a bound is not there.
+ * Single objects of a stored pack, read by their offsets as they are needed, and what deltas make of them. What is
+ * kept, read and made is bounded, and what passes a bound is not there.
  */
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
@@ -95,10 +94,7 @@ export class PackedObjects {
     this.#named.set(oid, offset);
   }
 
-  /**
-   * The object whose entry begins there. A chain of deltas may be long: no recursion.
-   * @throws ProtocolError `bad-pack`
-   */
+  /** The object whose entry begins there. Chains of deltas are long: no recursion. @throws ProtocolError `bad-pack` */
   async at(offset: number): Promise<LookUp> {
     const deltas: Entry[] = [];
     try {

@@ -54,8 +54,8 @@ export class HuffmanCode {
   }
 
   /**
-   * Refuses codes that are over-subscribed or incomplete. Like zlib, it allows two incomplete cases: no code at all,
-   * and a single code of one bit (§3.2.7 has the block with one distance or none).
+   * Refuses codes that are over-subscribed or incomplete but for two cases, as zlib does: no code at all, and a single
+   * code of one bit (§3.2.7).
    */
   check(what: string, mayBeSingle: boolean): void {
     let room = 1;
@@ -69,10 +69,7 @@ export class HuffmanCode {
   }
 }
 
-/**
- * Writes the table of a checked code: the first level, which has `rootBits` index bits, at `at`, and its subtables from
- * `free` on. Returns where the subtables end.
- */
+/** Writes a checked code: its first level at `at`, its subtables from `free` on. Returns where these end. */
 export function buildTable(
   entries: Int32Array,
   at: number,

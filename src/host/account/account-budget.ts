@@ -1,6 +1,6 @@
 /**
- * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of those
- * that write waits: durable/host-account/calls-wait.ts. A write is a push, a comment or an issue.
+ * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of
+ * those that write waits: durable/host-account/calls-wait.ts. A write is a push, a comment or an issue.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
@@ -89,18 +89,12 @@ export function callMeter(account: string, clock: Clock, tell: (calls: CallsLeft
   };
 }
 
-/**
- * How long pages and badges must not ask the host, in milliseconds; 0: they may. As far as this isolate has heard; each
- * answer to one of them says how many calls are left.
- */
+/** How long pages and badges must not ask the host, in milliseconds, as far as this isolate has heard; 0: they may. */
 export function readsPauseMs(account: string, now: number): number {
   return readsWaitMs(heard.get(account), now);
 }
 
-/**
- * What an answer tells of the calls that are left to the account; null: nothing. Of several budgets it is the usual
- * one: searches, for instance, have their own. @param now milliseconds since 1970.
- */
+/** What an answer tells of the account's usual budget (searches have their own); null: nothing. */
 export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: number): CallsLeft | null {
   const limit = wholeNumber(header('x-ratelimit-limit'));
   const left = wholeNumber(header('x-ratelimit-remaining'));

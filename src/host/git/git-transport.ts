@@ -1,6 +1,6 @@
 /**
- * Requests to the host in Git's own protocol: the refs, the history and the objects of a public repository, and the bot's
- * pushes. They contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
+ * Requests to the host in Git's own protocol: the refs, the history and the objects of a public repository, and the
+ * bot's pushes. They contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
@@ -88,10 +88,7 @@ export class GitTransport {
     return this.#http.hostName;
   }
 
-  /**
-   * The refs of a repository that begin with one of the prefixes. One request.
-   * @throws HostError
-   */
+  /** The refs that begin with one of the prefixes. One request. @throws HostError */
   async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
     return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, (reader) =>
       readLsRefs(reader, this.#memory),
@@ -99,9 +96,8 @@ export class GitTransport {
   }
 
   /**
-   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit. One
-   * request; keeps nothing else of the list.
-   * @throws HostError
+   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit.
+   * One request. @throws HostError
    */
   async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
     const asked = encodePeeledLsRefs();
@@ -111,9 +107,8 @@ export class GitTransport {
   }
 
   /**
-   * Commits of a public repository without their trees. One request; some 150 bytes a commit.
+   * Commits of a public repository without their trees. One request; some 150 bytes a commit. @throws HostError
    * @param onWait called before it waits for memory.
-   * @throws HostError
    */
   async listHistory(
     repository: RepositoryName,
@@ -127,9 +122,8 @@ export class GitTransport {
   }
 
   /**
-   * Objects by their ids, of a public repository. One request.
-   * @param maxBytes of the answer, and of the objects when they are inflated, without what each wanted one takes
-   * besides. Null: they are larger.
+   * Objects by their ids, of a public repository; null: they are larger. One request.
+   * @param maxBytes of the answer, and of the objects inflated, without what each wanted one takes besides.
    * @throws HostError; `unreachable` also if the host does not have one of them.
    */
   async readObjects(
@@ -143,19 +137,14 @@ export class GitTransport {
     );
   }
 
-  /**
-   * What a repository's receive-pack can do, as it tells the bot. The refs behind that are not read. One request.
-   * @throws HostError
-   */
+  /** What a repository's receive-pack can do, as it tells the bot. One request. @throws HostError */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
     return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
   /**
-   * Pushes as the bot: to one of its forks, or to a public repository that opens a pull request of it.
-   * @param body commands and pack, as receive-pack expects them.
-   * @param operation which of the two it is.
-   * @throws HostError; after `unreachable` it is unknown whether the push took place.
+   * Pushes as the bot: to one of its forks, or (`offer`) to a public repository that opens a pull request of it.
+   * @param body commands and pack. @throws HostError; after `unreachable` it is unknown whether the push took place.
    */
   async push(
     repository: RepositoryName,
@@ -168,9 +157,8 @@ export class GitTransport {
   }
 
   /**
-   * Asks upload-pack: of the bot's own forks in its name, and of everything else without a token, because the host must not
-   * see who reads for whom. Only where it limits reads by address, it is asked whether the repository is public, and the
-   * bot reads it.
+   * Asks upload-pack: of the bot's own forks in its name, and of all else without a token, because the host must not
+   * see who reads for whom. Only where it limits reads by address, and the repository is public, the bot reads it.
    */
   async #ask<T>(
     repository: RepositoryName,

@@ -1,8 +1,8 @@
 /**
  * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures.
  *
- * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own forks
- * and for repositories that are known to be public, because it could read private repositories for anyone.
+ * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
+ * forks and for repositories that are known to be public, because it could read private repositories for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
@@ -73,10 +73,7 @@ export class SmartHttp {
     return new URL(this.#webUrl).host;
   }
 
-  /**
-   * One request to a service, with a successful answer.
-   * @throws HostError
-   */
+  /** One request to a service, with a successful answer. @throws HostError */
   async post(
     repository: RepositoryName,
     service: GitService,
@@ -95,10 +92,7 @@ export class SmartHttp {
     return this.#ask(caller, service, operation, [repository, service, request, timeoutMs]);
   }
 
-  /**
-   * What a repository's receive-pack can do, as it tells the bot. The refs that follow are not read.
-   * @throws HostError
-   */
+  /** As it tells the bot. The refs that follow are not read. @throws HostError */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
     const request = { method: 'GET', headers: {}, body: null };
     const asked = [repository, 'info/refs?service=git-receive-pack', request] as const;
@@ -133,9 +127,9 @@ export class SmartHttp {
   }
 
   /**
-   * Any request about a repository. Returns the host's answer unchanged, including redirects.
-   * @param path after `<owner>/<name>.git/`.
-   * @param timeoutMs until the answer begins; null: the caller limits the time.
+   * Any request about a repository, with the host's answer unchanged, redirects included.
+   * @param path after `<owner>/<name>.git/`. @param timeoutMs until the answer begins; null: the caller limits the
+   * time.
    * @throws HostError `unreachable` if no answer begins in time.
    */
   async fetch(
@@ -160,10 +154,7 @@ export class SmartHttp {
     }
   }
 
-  /**
-   * Reads an answer's body.
-   * @throws HostError `unreachable` if it is not what `parse` expects, or what `parse` throws.
-   */
+  /** Reads an answer's body. @throws HostError `unreachable` if it is not what is expected, or what `parse` throws. */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,
