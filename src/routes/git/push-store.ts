@@ -25,7 +25,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/pr-key.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import { endOfDay } from '../../secret/sealed-kv.ts';
-import { openSpool } from '../../spool/spool.ts';
+import { Spool } from '../../spool/spool.ts';
 import { openLedger } from '../../stats/opened.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { clientOf } from '../request/client.ts';
@@ -40,7 +40,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
   return {
     count: countPush,
     openSpool: () =>
-      openSpool({
+      new Spool({
         open: (attempt) => spoolOf(c.env, attempt),
         memory,
         client: memory.client,
