@@ -10,7 +10,6 @@ import type { Identity } from '../../git/objects/commit.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
-import type { Spool } from '../../spool/spool.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
@@ -28,7 +27,7 @@ import { ForkDelivery } from './from-fork.ts';
 export interface Publication {
   readonly push: Publishable;
   /** The entries of its pack. */
-  readonly spool: Pick<Spool, 'read'>;
+  readonly spool: { read(): AsyncIterable<Uint8Array> };
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
   readonly pushHash: string;
   /** What the first attempt decides. @param committedAt seconds since 1970. */

@@ -182,15 +182,16 @@ function stillOurs<T>(answer: T | null): T {
 async function releaseLeased(
   c: Context<AppEnv>,
   run: PushRun,
-  { kept, read }: StoredPush,
+  stored: StoredPush,
   push: LeasedPush,
 ): Promise<Published> {
   const lease = leaseOf(push);
+  const { kept } = stored;
   const place = await run.limits.place(kept.pushHash);
   try {
     return await release(run, kept, {
       spool: {
-        read: (start = 0, end = push.entryBytes) => read(start, Math.min(end, push.entryBytes)),
+        read: () => stored.read(0, push.entryBytes),
       },
       place,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
