@@ -32,7 +32,7 @@ it('rows that wait are due in their order, and later when they have failed', () 
   withSql((sql) => {
     sql.exec('CREATE TABLE history (id INTEGER PRIMARY KEY, failures INTEGER DEFAULT 0, due_at INTEGER)');
     sql.exec('INSERT INTO history (id, due_at) VALUES (1, ?1), (2, ?1), (3, NULL)', NOW);
-    const rows = new DueRows(sql, { table: 'history' });
+    const rows = new DueRows(sql, { table: 'history', columns: '*' });
     expect(rows.due(NOW, 1).map(({ id }) => id)).toEqual([1]);
     expect(rows.later(1, 0, NOW)).toBe(NOW + 5_000);
     expect(rows.due(NOW)).toEqual([{ id: 2, failures: 0, due_at: NOW }]);

@@ -155,13 +155,11 @@ export class Operator {
 
   /** By account, what is wrong with it as far as that may still hold. */
   accountProblems(now: number): AccountProblems {
-    const reports = [...this.#kv.list<Told>({ prefix: TOKEN_PREFIX })]
-      .filter(([, told]) => isCurrent(told, now))
-      .map(([key, { value }]) => [key.slice(TOKEN_PREFIX.length), (value as TokenReport).problems] as const);
     const all: Record<string, readonly TokenProblem[]> = {};
-    for (const [key, problems] of reports) {
-      const [account = ''] = key.split(':', 1);
-      if (problems.length > 0) all[account] = [...(all[account] ?? []), ...problems];
+    for (const [key, told] of this.#kv.list<Told>({ prefix: TOKEN_PREFIX })) {
+      const [account = ''] = key.slice(TOKEN_PREFIX.length).split(':', 1);
+      const { problems } = told.value as TokenReport;
+      if (problems.length > 0 && isCurrent(told, now)) all[account] = [...(all[account] ?? []), ...problems];
     }
     return all;
   }

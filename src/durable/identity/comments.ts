@@ -10,7 +10,7 @@ import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
-/** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
+/** `reset`: show karma 0. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
@@ -126,7 +126,6 @@ export class Comments {
     return chore;
   }
 
-  /** The newest ones. */
   newest(): PostedOn[] {
     const rows = this.#sql.exec<Row<PostedOn>>(
       `SELECT id, owner, repo AS name, number FROM comments
@@ -141,16 +140,13 @@ export class Comments {
     );
   }
 
-  /** Marks all comments for an action, including those that are being posted. */
+  /** For all comments, including those that are being posted. */
   order(kind: ChoreKind, now: number): void {
     this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
-  /**
-   * Cancels actions that are pending, and orders the opposite of those that were carried out, where that is possible.
-   * Answers for how many comments.
-   */
+  /** Cancels what is pending, and orders the opposite of what was carried out. Answers for how many comments. */
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
     this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');
@@ -162,7 +158,6 @@ export class Comments {
     return restored.toArray().length;
   }
 
-  /** How many comments there are, and where. */
   extent(): { comments: number; repository: string | null } {
     return this.#sql
       .exec<{ comments: number; repository: string | null }>(
@@ -201,7 +196,7 @@ export class Comments {
     }
   }
 
-  /** Tries this one again at another time, and answers when. */
+  /** Answers when it is tried again. */
   postpone({ commentId, failures }: Chore, now: number): number {
     return this.#chores.later(commentId, failures, now);
   }

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRY_LIFE_MS = 90 * DAY_MS;
 /** The pause between two appeals of one author. */
 const APPEAL_PAUSE_MS = DAY_MS;
-/** Alerts that could not be delivered for this long are dropped. */
+/** What could not be told for so long is dropped. */
 const NEWS_LIFE_MS = 7 * DAY_MS;
 
 export type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';

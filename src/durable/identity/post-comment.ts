@@ -13,7 +13,7 @@ import type { Attempt } from './comments.ts';
 const FORGETTING_DELAY_MS = 60_000;
 
 export interface CommentRequest {
-  /** The key of the code host. */
+  /** The code host's key. */
   readonly host: string;
   readonly owner: string;
   readonly repo: string;
@@ -46,7 +46,7 @@ export interface Surroundings extends ChoreSupplies {
   reserve(wants: Wants): Promise<Grant | Refused>;
   /** Lets a rollback know of a comment. Rejects if it cannot be told. */
   track(attempt: Attempt, posted: PostedComment): Promise<void>;
-  /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
+  /** Makes the alarm go off by this time; null: no alarm is needed. */
   wakeBy(at: number | null): Promise<void>;
   /** Called with the attempt in progress; with null when it is over. */
   attempting(id: number | null): void;

@@ -52,21 +52,13 @@ export type BegunPush =
       readonly isRepeated: boolean;
     };
 
-interface Orphan {
-  /** Under its current name. */
-  readonly repository: RepositoryName;
-  readonly pullRequest: PullRequest;
-}
-
 export class PendingPush extends DurableObject<Env> {
   /** Of those in progress. */
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * Only one attempt at a time works on a push.
-   * @param hash of the push: on one machine all pushes share an object. @param host the key of the code host.
-   * @param proposed what the push decides unless it is a retry; null: nothing is stored.
-   * @param at milliseconds since 1970.
+   * Only one attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host
+   * the code host's key. @param proposed what it decides unless it is a retry; null: nothing is stored.
    */
   async begin(
     hash: string,
@@ -163,7 +155,11 @@ export class PendingPush extends DurableObject<Env> {
  * the fork is deleted, if there is one.
  * @throws HostError if the host does not answer.
  */
-async function findOrphan(host: CodeHost, target: RepositoryName, prHash: string): Promise<Orphan | null> {
+async function findOrphan(
+  host: CodeHost,
+  target: RepositoryName,
+  prHash: string,
+): Promise<{ readonly repository: RepositoryName; readonly pullRequest: PullRequest } | null> {
   try {
     const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);

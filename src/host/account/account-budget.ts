@@ -1,6 +1,6 @@
 /**
  * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of those
- * that write waits: durable/host-account/calls-wait.ts. Pure. A write is a push, a comment or an issue.
+ * that write waits: durable/host-account/host-account.ts. Pure. A write is a push, a comment or an issue.
  */
 /** Reads stop when so much is left, so that whoever writes can go on. */
 const WRITERS_PART = 1 / 3;
