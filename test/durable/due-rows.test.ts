@@ -47,8 +47,9 @@ describe('after a clock was set back', () => {
   it('the chores of a pseudonym are due', () =>
     withSql((sql) => {
       const comments = new Comments(sql);
-      const attempt = comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
-      comments.settle(attempt, 7, NOW);
+      const begin = () => comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
+      comments.settle(begin(), 7, NOW);
+      begin();
       comments.order('reset', NOW);
       expect(comments.dueChores(NOW - DAY_MS, 10)).toHaveLength(1);
       expect(comments.dueAttempts(NOW - DAY_MS)).toHaveLength(1);

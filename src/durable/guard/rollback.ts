@@ -1,10 +1,10 @@
 /**
- * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever the service has created in the last two hours is
- * tracked. First, the delayed pushes of these hours are discarded, so that nothing follows. Then its pull requests are
- * closed, a few at a time, and if the operator says so, its comments are deleted and its issues closed.
+ * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever was created in the last two hours is tracked. First,
+ * the delayed pushes of these hours are discarded, so that nothing follows. Then pull requests are closed, a few at a time,
+ * and if the operator says so, comments are deleted and issues closed.
  *
- * A rollback runs in the guard's alarm. A caller that disconnects stops nothing, and after a restart the alarm continues
- * where it ended; only the caller's answer is lost. What fails stays tracked, for the next attempt.
+ * It runs in the guard's alarm, so that a caller that disconnects stops nothing, and after a restart it goes on; only the
+ * caller's answer is lost. What fails stays tracked, for the next attempt.
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';

@@ -6,9 +6,8 @@
  * last, when nothing else refuses it, in one call: the network, the repository, the thread and the account allow it
  * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
  *
- * Cost: a write that creates something stores one row; a form stores two. Everything else is in memory. After a restart,
- * the host's calls are unknown until the next answer tells of them. While there is anything to forget, an alarm runs
- * every hour. It deletes what no longer counts, without a trace.
+ * Cost: a write that creates something stores one row; a form stores two. The host's calls are in memory: after a restart,
+ * the next answer tells of them. While there is anything to forget, an hourly alarm deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

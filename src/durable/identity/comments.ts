@@ -1,10 +1,8 @@
 /**
- * The comments of one pseudonym: where they are, and what must still be done with them. Only the host stores their
- * texts.
+ * The comments of one pseudonym: where they are, and what must still be done with them. Only the host stores their texts.
  *
- * An attempt is recorded before the host is asked. If the record is still there later, the attempt ended without an
- * answer, by a crash or a lost connection. Its comment may exist, so the thread is searched for it. Decisions of
- * moderation in between are recorded with the attempt, and so apply to its comment, too.
+ * An attempt is recorded before the host is asked. If the record is still there later, its answer was lost and its comment
+ * may exist, so the thread is searched for it. What moderation decides meanwhile is recorded with the attempt.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -207,7 +205,7 @@ export class Comments {
     this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
   }
 
-  /** Old attempts that have not ended. */
+  /** Those that have ended without an answer, unless the clock has jumped: then one is recorded twice, which changes nothing. */
   dueAttempts(now: number): Attempt[] {
     return this.#attempts.due(now).map((row) => placed<Attempt>(row));
   }

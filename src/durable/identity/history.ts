@@ -1,8 +1,6 @@
 /**
- * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. The operator sees
- * it, is alerted from it, and a pardon restores karma from it. Entries are deleted after 90 days.
- *
- * Cost: one row for an entry; one more when it was told.
+ * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. The operator is alerted
+ * from it, and a pardon restores karma from it.
  */
 import type { ModerationNews } from '../../notify/alert.ts';
 import { DueRows, earliest } from '../due-rows.ts';

@@ -39,6 +39,7 @@ import { type KeptSighting, Sighting } from './sighting.ts';
 
 const KEY = 'pull-request';
 
+const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
 const DAY_MS = 24 * 60 * 60 * 1000;
 /**
  * How long to try to tell. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. A
@@ -171,7 +172,7 @@ export class PullRequest extends DurableObject<Env> {
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
     this.#record.write({ ...pullRequest, tip: push.tip });
-    this.#record.addDates(isMoved ? [push.dates] : [], at);
+    this.#record.addDates(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
       if (isNew) this.#sighting.expect(number, at);
@@ -195,9 +196,8 @@ export class PullRequest extends DurableObject<Env> {
 
   /** Records a pull request whose push ended before it could do so. @param at when that began. */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
-    const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;
-    if (!isRecorded) await this.record(pullRequest, { tip: '', dates, lease: null }, at);
+    if (!isRecorded) await this.record(pullRequest, { tip: '', dates: NO_DATES, lease: null }, at);
     await this.tellLater(['statistics', 'tracking'], at);
   }
 
