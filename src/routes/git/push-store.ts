@@ -24,6 +24,7 @@ import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/pr-key.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
 import { endOfDay } from '../../secret/sealed-kv.ts';
 import { Spool } from '../../spool/spool.ts';
 import { openLedger } from '../../stats/opened.ts';
@@ -49,6 +50,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       }),
     hash: async (kind, text) => keyedHash(await secret(), kind, text),
     prKey: async (prHash) => prKeyOf(await secret(), prHash),
+    isPrKey: async (prHash, key) => isSameSecret(key, prKeyOf(await secret(), prHash)),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
     async tellWithdrawn({ prHash, number, url }, at) {
