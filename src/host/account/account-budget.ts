@@ -1,6 +1,6 @@
 /**
  * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of
- * those that write waits: durable/host-account/calls-wait.ts. A write is a push, a comment or an issue.
+ * those that write waits: durable/host-account/host-account.ts. A write is a push, a comment or an issue.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
@@ -70,10 +70,7 @@ export interface CallMeter {
   observe(answer: Pick<HostAnswer, 'header'>): void;
 }
 
-/**
- * Reports what answers say. Every answer does, but the account's object needs it only now and then.
- * @param account its name; no secret. @param tell must not throw; nobody waits for it.
- */
+/** Reports now and then what answers say. @param account its name; no secret. @param tell must not throw. */
 export function callMeter(account: string, clock: Clock, tell: (calls: CallsLeft) => void): CallMeter {
   return {
     observe(answer) {
