@@ -98,6 +98,7 @@ describe('the fork', () => {
   it('keeps the branch of a pull request, also if upstream gives one of its own that name', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
+    await clone.commit();
     const { pull, forkPath } = await expectAccepted(bed, contribution, await clone.push());
     const branch = pull.head.slice(pull.head.indexOf(':') + 1);
     const before = await gitIn(forkPath, 'rev-parse', branch);
