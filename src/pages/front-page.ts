@@ -132,17 +132,12 @@ function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, 
   const items = (recent ?? []).slice(0, SHOWN).map(
     ({ owner, repo, prUrl, createdAt }) =>
       html`<li>
-        <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
+        <a href="${safeUrl(prUrl)}">${owner}/${repo} #${prUrl.split('/').at(-1)}</a>
         <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
       </li>`,
   );
   const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
   return listCard('recent', 'Recent pull requests', items, nothing);
-}
-
-function pullRequestNumber(url: string): string {
-  const number = /\/(\d+)$/.exec(url)?.[1];
-  return number === undefined ? '' : ` #${number}`;
 }
 
 const UNITS = [

@@ -80,10 +80,6 @@ function pullRequestName({ owner, repo, number }: PullRequestView): string {
   return `${owner}/${repo} #${number}`;
 }
 
-function eventTitle({ kind }: HistoryEvent): string {
-  return EVENTS[kind];
-}
-
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
@@ -127,7 +123,7 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
 
 function history(pullRequest: PullRequestView): Html {
   const items = pullRequest.events.map((event) => {
-    const link = html`<a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>`;
+    const link = html`<a href="${eventUrl(event, pullRequest)}">${EVENTS[event.kind]}</a>`;
     return html`<li>${link} ${timeElement(isoTime(event.at))}</li>`;
   });
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
@@ -192,7 +188,7 @@ export function pullRequestText(page: PullRequestPage): string {
     `${word}. ${meaningOf(pullRequest)}`,
     '',
     ...pullRequest.events.map(
-      (event) => `${isoTime(event.at)}  ${eventTitle(event)}  ${eventUrl(event, pullRequest)}`,
+      (event) => `${isoTime(event.at)}  ${EVENTS[event.kind]}  ${eventUrl(event, pullRequest)}`,
     ),
     '',
     ...conversationLines(conversation),
@@ -239,7 +235,7 @@ function entry(event: HistoryEvent, pullRequest: PullRequestView, page: string):
   return [
     '  <entry>',
     `    <id>${idOf(`${pullRequest.prHash} ${event.id}`)}</id>`,
-    `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${eventTitle(event).toLowerCase()}`)}</title>`,
+    `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${EVENTS[event.kind].toLowerCase()}`)}</title>`,
     `    <updated>${isoTime(event.at)}</updated>`,
     `    <link rel="alternate" href="${xmlText(page)}"/>`,
     '  </entry>',

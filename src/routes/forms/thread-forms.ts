@@ -103,16 +103,16 @@ async function answerSteps(
 }
 
 export async function showIssueForm(place: Place): Promise<Response> {
-  const { c, target } = place;
+  const { c } = place;
   const name = c.req.query('template') ?? '';
-  const template = name === '' ? null : await issueTemplate(c, target, name);
+  const template = name === '' ? null : await issueTemplate(place, name);
   const form = {
     ...(await frameOf(place)),
     ...issueFields((field) => c.req.query(field) ?? template?.[field] ?? ''),
     ownName: '',
     problem: name === '' || template !== null ? null : NO_TEMPLATE,
   };
-  return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(c, target) : []));
+  return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(place) : []));
 }
 
 /** As a link of a project may fill them in, and as a browser sends them. */

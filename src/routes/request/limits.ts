@@ -1,15 +1,18 @@
 /** The port of limits for a request, and what a client over one is answered, always before the work that it bounds. */
+import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { readsPauseMs } from '../../host/account/call-meter.ts';
+import { HostPause } from '../../host/failure.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
 import { clientWindowsOf } from '../../objects.ts';
+import { HttpClient } from '../../outgoing/http-client.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -28,6 +31,33 @@ export function limitsOf(c: Context<AppEnv>): Limits {
   });
 }
 
+/** Discovery belongs to a push, or to a fetch, which asks Git. */
+const DISCOVERY = /\/info\/refs$/;
+
+/** The bot's calls, some 5,000 an hour for everybody, are charged to the client that causes them: also of a refused push. */
+export class ChargedHttp extends HttpClient {
+  readonly #c: Context<AppEnv>;
+
+  constructor(c: Context<AppEnv>) {
+    super(c.var.config.outgoingFetchHosts);
+    this.#c = c;
+  }
+
+  /** @throws HostPause for a page or a badge, when the calls that are left are for those who write */
+  override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const { hosts } = this.#c.var.config;
+    const isCallOf = (apiUrl: string): boolean => typeof input === 'string' && input.startsWith(`${apiUrl}/`);
+    const host = hosts.find(({ apiUrl }) => isCallOf(apiUrl));
+    if (host === undefined) return super.fetch(input, init);
+    const { method, path } = this.#c.req;
+    const onlyReads = (method === 'GET' || method === 'HEAD') && !DISCOVERY.test(path);
+    const pauseMs = onlyReads ? readsPauseMs(accountOf(host), Date.now()) : 0;
+    if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
+    waitUntil(limitsOf(this.#c).charge());
+    return super.fetch(input, init);
+  }
+}
+
 /** For endpoints that write: fails closed. Null if the client may go on. */
 export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
   const limits = limitsOf(c);
@@ -41,7 +71,7 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
   }
 }
 
-export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   c.var.logger.error('a limit could not be checked', { error });
   const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
   return refused(503, message, { 'Retry-After': '60' });
@@ -128,15 +158,13 @@ export async function targetOf(
 
 /** Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45 minutes` */
 export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
-  return `${whyWait(c, wait, target)}; try again in ${waitText(wait)}`;
-}
-
-function whyWait(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
-  const { creations } = c.var.config.limits;
-  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) return target.words;
-  if (target !== null && wait.for === 'comments')
-    return `too many comments for ${target.repository}: this service posts at most ${limitText([commentsIn(creations)])} there for all people together`;
-  return `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
+  let why = `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
+  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) why = target.words;
+  if (target !== null && wait.for === 'comments') {
+    const limit = limitText([commentsIn(c.var.config.limits.creations)]);
+    why = `too many comments for ${target.repository}: this service posts at most ${limit} there for all people together`;
+  }
+  return `${why}; try again in ${waitText(wait)}`;
 }
 
 /** A comment or an issue cannot be posted now. */
