@@ -46,7 +46,6 @@ export function delayedPage(shown: ShownPush): Page {
   return unlistedPage(word, 'The state of a delayed push.', content);
 }
 
-/** How it stands. */
 function sentences({ state, said, published, ...waiting }: DelayedView): string[] {
   if (published !== null)
     return [`It was published as ${published.url}`, ...said, 'This page stays for 14 days.'];

@@ -29,7 +29,6 @@ const TAG = /<(\/?)([A-Za-z][^\s/<>]*)(?:[\s/](?:[^<>"'=]|=(?:[ \t\n]*(?:"[^"<]*
 
 export interface Tag {
   readonly kind: 'tag';
-  /** In lower case. */
   readonly name: string;
   readonly isClosing: boolean;
 }
@@ -74,7 +73,6 @@ export function isElement(part: HtmlPart): boolean {
 
 export class OpenElements {
   readonly #open: string[] = [];
-  /** How many of each name are open. */
   readonly #counts = new Map<string, number>();
 
   /** @returns what is wrong with the tag; null: nothing. */

@@ -25,7 +25,6 @@ import {
   textField,
 } from './parts.ts';
 
-/** What has been posted. */
 export interface Posted {
   readonly url: string;
   /** Of the thread. */
@@ -46,7 +45,6 @@ export interface IssueForm extends FormFrame {
 
 export interface ReplyForm extends FormFrame {
   readonly number: number;
-  /** The thread at the code host. */
   readonly threadUrl: string;
   readonly body: string;
   readonly ownName: string;

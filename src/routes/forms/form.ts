@@ -35,7 +35,6 @@ export function answerForm(
   return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
 }
 
-/** A form of a repository in a request. */
 export interface Place extends FormPlace {
   readonly c: Context<AppEnv>;
   readonly target: RepositoryName;
@@ -47,7 +46,6 @@ export function placeOf(c: Context<AppEnv>, target: RepositoryName, form: string
   return { c, target, repository: fullName(target), home, action: home + form };
 }
 
-/** Handles requests for a form. */
 export const onForm = (form: string, handle: (place: Place) => Promise<Response>) =>
   onRepositoryPage((c, target) => handle(placeOf(c, target, form)));
 

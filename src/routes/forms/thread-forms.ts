@@ -59,7 +59,6 @@ const KINDS = {
 /** Shows the form with what was typed. @param own its token; null: a new one. @param refusal why it is shown again. */
 type Show = (own: string | null, refusal: Refused | null) => Promise<Response>;
 
-/** What was sent can be posted. */
 interface Ready {
   readonly kind: 'ready';
   readonly secrets: FormSecrets;

@@ -12,7 +12,6 @@ import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { prefersPage } from '../request/repository.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
-/** Where the repositories are. */
 const V1 = '/v1/';
 
 /** Of the text, which has no numbers. */

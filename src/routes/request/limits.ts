@@ -167,7 +167,6 @@ export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTar
   return `${why}; try again in ${waitText(wait)}`;
 }
 
-/** A comment or an issue cannot be posted now. */
 export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
   if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
   return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });
