@@ -31,7 +31,6 @@ const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string 
 };
 const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
 
-/** @param name of a delayed push. */
 export function delayedPath(name: string): string {
   return `/v1/delayed/${name}`;
 }

@@ -33,7 +33,6 @@ export interface ReviewedPush {
   readonly problem: string | null;
 }
 
-/** What has become of a decision. */
 export interface Decided {
   readonly done: number;
   readonly what: 'publish' | 'discard';
@@ -220,7 +219,6 @@ function fileOf({ path, kind, mode, bytes, difference, remarks }: ChangedFile): 
     ${difference === null ? '' : differenceTable(name, difference, exactText)}`;
 }
 
-/** @param mayPublish whether one of them waits for the operator. */
 function decisionButtons(mayPublish: boolean): Html {
   const reasons = Object.entries(DISCARD_REASONS);
   return html`<div class="row">

@@ -27,7 +27,6 @@ export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   /** Where the service is found, without a slash at the end. */
   readonly origin: string;
-  /** Whether an update also needs the key. */
   readonly needsKey: boolean;
   readonly conversation: ShownConversation;
 }
@@ -129,7 +128,6 @@ function history(pullRequest: PullRequestView): Html {
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
-/** What to type for an update and a withdrawal. */
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
   const { host, owner, repo, prHash } = pullRequest;
   const hash = `-o pr-hash=${prHash}`;
