@@ -24,7 +24,7 @@ import { delayedPublisher } from './routes/git/publish-delayed.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
-import { ChargedHttp } from './routes/request/limits.ts';
+import { ChargedHttp } from './routes/request/charged-http.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';

@@ -129,12 +129,17 @@ function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, 
   const items = (recent ?? []).slice(0, SHOWN).map(
     ({ owner, repo, prUrl, createdAt }) =>
       html`<li>
-        <a href="${safeUrl(prUrl)}">${owner}/${repo} #${prUrl.split('/').at(-1)}</a>
+        <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
         <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
       </li>`,
   );
   const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
   return listCard('recent', 'Recent pull requests', items, nothing);
+}
+
+function pullRequestNumber(url: string): string {
+  const number = /\/(\d+)$/.exec(url)?.[1];
+  return number === undefined ? '' : ` #${number}`;
 }
 
 const UNITS = [

@@ -1,18 +1,15 @@
 /** The port of limits for a request, and what a client over one is answered, always before the work that it bounds. */
-import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { readsPauseMs } from '../../host/account/call-meter.ts';
-import { HostPause } from '../../host/failure.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
 import { clientWindowsOf } from '../../objects.ts';
-import { HttpClient } from '../../outgoing/http-client.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -29,33 +26,6 @@ export function limitsOf(c: Context<AppEnv>): Limits {
     scarceMs: () => Math.max(...c.var.config.hosts.map((host) => readsPauseMs(accountOf(host), Date.now()))),
     logger: c.var.logger,
   });
-}
-
-/** Discovery belongs to a push, or to a fetch, which asks Git. */
-const DISCOVERY = /\/info\/refs$/;
-
-/** The bot's calls, some 5,000 an hour for everybody, are charged to the client that causes them: also of a refused push. */
-export class ChargedHttp extends HttpClient {
-  readonly #c: Context<AppEnv>;
-
-  constructor(c: Context<AppEnv>) {
-    super(c.var.config.outgoingFetchHosts);
-    this.#c = c;
-  }
-
-  /** @throws HostPause for a page or a badge, when the calls that are left are for those who write */
-  override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-    const { hosts } = this.#c.var.config;
-    const isCallOf = (apiUrl: string): boolean => typeof input === 'string' && input.startsWith(`${apiUrl}/`);
-    const host = hosts.find(({ apiUrl }) => isCallOf(apiUrl));
-    if (host === undefined) return super.fetch(input, init);
-    const { method, path } = this.#c.req;
-    const onlyReads = (method === 'GET' || method === 'HEAD') && !DISCOVERY.test(path);
-    const pauseMs = onlyReads ? readsPauseMs(accountOf(host), Date.now()) : 0;
-    if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
-    waitUntil(limitsOf(this.#c).charge());
-    return super.fetch(input, init);
-  }
 }
 
 /** For endpoints that write: fails closed. Null if the client may go on. */
