@@ -1,6 +1,6 @@
 /**
- * The connections of one client request, or of one Durable Object, because the platform does not let others use its
- * sockets. Their number is limited, and requests beyond it wait. Free connections are kept for some seconds.
+ * The connections of one client request, or of one Durable Object: the platform does not let others use its sockets.
+ * Their number is limited, and requests beyond it wait. Free connections are kept for some seconds.
  */
 import { connect } from 'cloudflare:sockets';
 import { Connection, type SocketLike } from './connection.ts';
@@ -27,11 +27,6 @@ export interface WantedConnection {
   readonly isNew: boolean;
 }
 
-export interface TakenConnection {
-  readonly connection: Connection;
-  readonly isNew: boolean;
-}
-
 export class ConnectionPool {
   readonly #openSocket: OpenSocket;
   /** Least recently used first, each with the timer that closes it. */
@@ -48,7 +43,7 @@ export class ConnectionPool {
   }
 
   /** A connection for one exchange, to be given back. @throws OutgoingError, or the reason of the signal. */
-  async take(wanted: WantedConnection): Promise<TakenConnection> {
+  async take(wanted: WantedConnection): Promise<{ connection: Connection; isNew: boolean }> {
     const { url, signal } = wanted;
     for (;;) {
       signal?.throwIfAborted();
@@ -61,10 +56,7 @@ export class ConnectionPool {
     }
   }
 
-  /**
-   * Opens a connection that will be needed soon, so that nobody has to wait for its handshake then. Does nothing if one
-   * is free or there is no room. Never rejects.
-   */
+  /** Opens a connection that will be needed soon, unless one is free or there is no room. Never rejects. */
   async openAhead(wanted: WantedConnection): Promise<void> {
     const purpose = purposeOf(wanted);
     const isThere = this.#findIdle(wanted) !== undefined || this.#coming.has(purpose);

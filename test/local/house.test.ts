@@ -48,7 +48,7 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 148, 'routes/git/git-push.ts': 240 };
+const MOST_RUN_BY = { 'push/session.ts': 115, 'routes/git/git-push.ts': 151 };
 /** Who takes lines away lowers the ceiling. */
 const MOST_LINES = 45_300;
 /** Of the rooms that are folders. */
@@ -59,7 +59,7 @@ const MOST_LINES_OF_ROOMS = {
   edit: 320,
   events: 310,
   files: 280,
-  forms: 100,
+  forms: 120,
   git: 8_000,
   host: 3_530,
   isolate: 720,
@@ -68,15 +68,15 @@ const MOST_LINES_OF_ROOMS = {
   middleware: 180,
   notify: 480,
   outgoing: 1_100,
-  pages: 2_450,
+  pages: 2_720,
   policy: 600,
   push: 7_200,
   routes: 7_820,
   secret: 260,
-  spool: 480,
+  spool: 450,
   stats: 540,
   streams: 390,
-  text: 580,
+  text: 600,
   upstream: 1_020,
 };
 

@@ -1,7 +1,4 @@
-/**
- * The commits of a listed history: their ids, dates and parents. A listing has tens of thousands, so they are stored
- * in a few arrays, at some 60 bytes a commit.
- */
+/** The commits of a listed history, tens of thousands: ids, dates and parents in a few arrays, some 60 bytes each. */
 import { NumberList } from '../number-list.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -30,6 +27,11 @@ export class CommitTable {
   readonly #parentsEnd = new NumberList('uint32');
   readonly #parents = new NumberList('uint32');
 
+  /** The date of the newest commit; -Infinity if there is none. */
+  newestAt = -Infinity;
+  /** The date of the oldest commit; Infinity if there is none. */
+  oldestAt = Infinity;
+
   static of(commits: Iterable<ListedCommit>): CommitTable {
     const table = new CommitTable();
     for (const commit of commits) table.add(commit);
@@ -41,20 +43,6 @@ export class CommitTable {
     return this.#idOf.length;
   }
 
-  /** The date of the newest commit; -Infinity if there is none. */
-  get newestAt(): number {
-    let newest = -Infinity;
-    for (let place = 0; place < this.size; place++) newest = Math.max(newest, this.#committedAt.at(place));
-    return newest;
-  }
-
-  /** The date of the oldest commit; Infinity if there is none. */
-  get oldestAt(): number {
-    let oldest = Infinity;
-    for (let place = 0; place < this.size; place++) oldest = Math.min(oldest, this.#committedAt.at(place));
-    return oldest;
-  }
-
   /** A commit that was added before is left out. */
   add({ oid, parents, committedAt }: ListedCommit): void {
     const id = this.#number(oid);
@@ -62,6 +50,8 @@ export class CommitTable {
     this.#placeOf.set(id, this.size);
     this.#idOf.push(id);
     this.#committedAt.push(committedAt);
+    this.newestAt = Math.max(this.newestAt, committedAt);
+    this.oldestAt = Math.min(this.oldestAt, committedAt);
     for (const parent of parents) this.#parents.push(this.#number(parent));
     this.#parentsEnd.push(this.#parents.length);
   }
@@ -72,10 +62,7 @@ export class CommitTable {
     return Array.from(places, (place) => this.#oids.at(this.#idOf.at(place)));
   }
 
-  /**
-   * Each commit that one of the tips reaches, with the index of the first such tip, and `SHARED` if there is another.
-   * Cost: each commit is visited twice at most.
-   */
+  /** Each commit that a tip reaches, with the index of the first such tip, and `SHARED` if there is another. Linear. */
   reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
     const tipOf = new Uint32Array(this.size).fill(NONE);
     for (const [tip, oid] of tips.entries()) {

@@ -1,16 +1,15 @@
 /**
  * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
- * objects that were asked for, all. A delta of a kept object is kept, too, and is resolved at once: no recursion.
- *
- * A push may have tens of thousands of them, so all are stored in a few arrays; a `KeptObject` is made when it is asked
- * for.
+ * objects that were asked for, all. A delta of a kept object is resolved at once: no recursion. A push may have tens of
+ * thousands of them, so they are in a few arrays, and a `KeptObject` is made when it is asked for.
  */
 import { ByteArrays } from '../byte-arrays.ts';
 import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { tooLarge } from '../wire/protocol-error.ts';
+import { OBJECT_TYPES } from './entry-header.ts';
 import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES } from './memory-limits.ts';
 
 export interface KeptObject {
@@ -18,8 +17,6 @@ export interface KeptObject {
   readonly oid: Oid;
   readonly content: Uint8Array;
 }
-
-const TYPES: readonly ObjectType[] = ['commit', 'tag', 'tree', 'blob'];
 
 export interface KeepLimits {
   /** For all of them, contents and overhead together. */
@@ -35,7 +32,7 @@ export class KeptObjects {
   readonly #objectBytes: number;
   readonly #share: MemoryShare;
   readonly #oids = new OidTable();
-  /** Of each object, by the number of its id: its content, and the place of its type in `TYPES`. */
+  /** Of each object, by the number of its id: its content, and its type as a number. */
   readonly #contents = new ByteArrays();
   readonly #types = new NumberList('uint32');
   /** Of each entry, in the order of the pack: where it begins, and its object. */
@@ -81,14 +78,10 @@ export class KeptObjects {
     return this.#offsets.length;
   }
 
-  /**
-   * Counts the bytes of the next object, as far as they are known. Call it before they are allocated.
-   * @throws ProtocolError `too-large` if they would pass the limit; what `memory` throws.
-   */
+  /** Counts what is known of the next object, before it is allocated. @throws ProtocolError; what `memory` throws. */
   reserve(bytes: number): void {
     if (bytes > this.roomBytes) {
-      throw new ProtocolError(
-        'too-large',
+      throw tooLarge(
         `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
@@ -105,7 +98,7 @@ export class KeptObjects {
     const index = this.#oids.add(oid);
     if (index === this.#contents.length) {
       this.#contents.push(content);
-      this.#types.push(TYPES.indexOf(type));
+      this.#types.push(OBJECT_TYPES.indexOf(type));
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
@@ -134,10 +127,7 @@ export class KeptObjects {
     return index < 0 ? undefined : this.#object(index, oid);
   }
 
-  /**
-   * Gives the memory back at once. Contents that were handed out become empty.
-   * @param leftBytes what was made of them, and stays.
-   */
+  /** Gives the memory back, but for `leftBytes` of what was made of it. Contents that were handed out become empty. */
   free(leftBytes = 0): void {
     this.#contents.free();
     this.#share.setNow(Math.min(leftBytes, this.#share.bytes));
@@ -151,6 +141,10 @@ export class KeptObjects {
   }
 
   #object(index: number, oid = this.#oids.at(index)): KeptObject {
-    return { type: TYPES[this.#types.at(index)] as ObjectType, oid, content: this.#contents.at(index) };
+    return {
+      type: OBJECT_TYPES[this.#types.at(index)] as ObjectType,
+      oid,
+      content: this.#contents.at(index),
+    };
   }
 }

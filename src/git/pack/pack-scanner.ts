@@ -1,30 +1,25 @@
 /**
  * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
- * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass: they are handed on as
- * they will leave, as views of the chunks they came in, in runs as long as they can be. Between them there are no commits
- * any more, so distances of ofs-deltas are corrected on the way. To find where an entry ends its zlib stream is walked,
- * but not inflated. The pack's structure, its sizes and its checksum are verified; the content of entries that pass is
- * the host's to check.
+ * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass as they will leave:
+ * views of the chunks they came in, in runs as long as they can be, with distances of ofs-deltas corrected where
+ * commits lay in between. Their zlib streams are walked to find their ends, but not inflated. Structure, sizes and
+ * checksum of the pack are verified; the content of what passes is the host's to check.
  *
  * Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
  */
 import { createHash } from 'node:crypto';
 import { oidFromBytes, OID_BYTES } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import {
-  badPack,
   encodeDistance,
   EntryHeaderReader,
-  OBJ_BLOB,
-  OBJ_COMMIT,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
-  OBJ_TAG,
-  OBJ_TREE,
+  OBJECT_TYPES,
   PACK_HEADER_BYTES,
   parsePackHeader,
 } from './entry-header.ts';
@@ -55,19 +50,8 @@ export interface ScanOptions {
   readonly onKept?: (object: KeptObject) => void;
 }
 
-const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
-  [OBJ_COMMIT, 'commit'],
-  [OBJ_TREE, 'tree'],
-  [OBJ_BLOB, 'blob'],
-  [OBJ_TAG, 'tag'],
-]);
-
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
-
-function tooLarge(message: string): ProtocolError {
-  return new ProtocolError('too-large', message);
-}
 
 function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
@@ -121,10 +105,7 @@ export class PackScanner {
     return this.#entryCount - this.kept.entryCount - this.#leftOutCount;
   }
 
-  /**
-   * Takes the next bytes of the pack, and answers what passes of them: views, valid until the chunk is reused.
-   * @throws ProtocolError on an invalid pack. The scanner cannot be used afterwards.
-   */
+  /** What passes of the next bytes, as views of the chunk. @throws ProtocolError; the scanner cannot go on then. */
   scan(chunk: Uint8Array): readonly Uint8Array[] {
     this.#passed = [];
     const end = chunk.byteLength;
@@ -227,7 +208,7 @@ export class PackScanner {
       return;
     }
     this.#checkInflatedBytes(type, size);
-    const name = TYPE_NAMES.get(type);
+    const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
       this.#keep(chunk, name, null);
     } else if (type === OBJ_OFS_DELTA) {

@@ -1,13 +1,12 @@
 /**
- * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data").
- *
- * The client adds `remote: ` before each line of bands 2 and 3, so the texts are sent without it. A packet has 65,520
- * bytes with its length digits and its band byte, as in Git's own sideband.c.
+ * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data"). The client adds
+ * `remote: ` before each line of bands 2 and 3. A packet has 65,520 bytes with its length and band, as in Git's
+ * sideband.c.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthDigits, readPacket, refuseErrorPacket } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest } from './protocol-error.ts';
 
 export const BAND_DATA = 1;
 export const BAND_PROGRESS = 2;
@@ -31,9 +30,8 @@ export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The packets of a side-band stream up to its flush.
+ * The packets of a side-band stream up to its flush. @throws ProtocolError `bad-request`; ErrorPacket.
  * @param reuse whether each packet's data is used up before the next packet is read: all of them then share a buffer.
- * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist; ErrorPacket.
  */
 export async function* readBands(
   reader: ByteReader,
@@ -46,7 +44,7 @@ export async function* readBands(
     if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const band = packet.kind === 'data' ? packet.payload[0] : undefined;
     if (packet.kind !== 'data' || (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR)) {
-      throw new ProtocolError('bad-request', 'A side-band packet names no band.');
+      throw badRequest('A side-band packet names no band.');
     }
     yield { band, data: packet.payload.subarray(1) };
   }

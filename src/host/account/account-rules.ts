@@ -16,17 +16,11 @@ export type TokenProblem =
 export interface AccountRules {
   /** False: an answer shows only the problem that its call was refused for. */
   readonly showsAllProblems: boolean;
-  /**
-   * What an answer tells about the token that went with the request; null: nothing.
-   * @param now milliseconds since 1970.
-   */
+  /** What an answer tells about the token that went with the request; null: nothing. */
   tokenProblems(token: string, answer: HostAnswer, now: number): readonly TokenProblem[] | null;
 }
 
-/**
- * By both interfaces. GitHub's sentence about the owner of a repository begins with "This". Gitea and Forgejo:
- * services/context/{user,api}.go.
- */
+/** By both interfaces; GitHub's of an owner begins with "This". Gitea and Forgejo: services/context/{user,api}.go. */
 const SUSPENDED_TEXT =
   /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i;
 
@@ -44,10 +38,7 @@ const GITHUB_SCOPES = {
   'no-notifications': ['notifications', 'repo'],
 } as const satisfies Partial<Record<TokenProblem, readonly string[]>>;
 
-/**
- * GitHub names a classic token's scopes in `X-OAuth-Scopes` of every answer, and its end in
- * `GitHub-Authentication-Token-Expiration`.
- */
+/** GitHub's answers name a classic token's scopes, and its end. */
 const GITHUB: AccountRules = {
   showsAllProblems: true,
 
