@@ -21,7 +21,7 @@ import type { PushHost } from '../push-host.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
-import { findSameWork, worksOf } from '../same-work.ts';
+import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { replaceableTip } from './others-work.ts';
@@ -111,10 +111,10 @@ export function questionsOf(
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
-    noteFirst: (...lines: string[]) => reply.note(...lines),
-    note: (...lines: string[]) => run.note(...lines),
+    /** What the person reads first. */
     reply,
+    /** Tells the person something behind that. */
+    note: (...lines: string[]) => run.note(...lines),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
@@ -124,9 +124,11 @@ export function questionsOf(
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
-    /** What a pull request has of these commits; null: nothing. */
-    sameWork: async (push: Parameters<typeof findSameWork>[1], undated: AnonymousCommits) =>
-      findSameWork(run, push, await worksOf(run, push, undated)),
+    /** Tells the person of a pull request that has some of these commits. */
+    tellSameWork: async (push: Publishable, undated: AnonymousCommits): Promise<void> => {
+      const same = await findSameWork(run, push, await worksOf(run, push, undated));
+      if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
+    },
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
