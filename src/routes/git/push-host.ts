@@ -30,7 +30,7 @@ import { openSpool } from '../../spool/spool.ts';
 import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
+import { openLedger } from '../../stats/opened.ts';
 import { siteWindowKey } from '../../limits/client.ts';
 import { clientOf, memoryFor } from '../request/client.ts';
 import { pushAdmission } from './push-admission.ts';
