@@ -6,8 +6,7 @@
  * be an example, so a person is only told.
  */
 import { crc32 } from 'node:zlib';
-import type { ByteClass, SearchedText } from './text-search.ts';
-import { BOUNDARY } from './word-boundary.ts';
+import { beginning, BOUNDARY, type ByteClass } from './text-search.ts';
 
 export interface Credential {
   /** Completes "It is …". */
@@ -97,12 +96,9 @@ const MOST_OF_KEY = 17_000;
 const USUAL_PART = /^[\w .+/=-]*$/;
 
 /** In the order of `credentialAt`'s kinds. */
-export const CREDENTIAL_TEXTS: readonly SearchedText[] = KINDS.map(({ begins }) => ({
-  before: /^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING,
-  letters: Array.from(begins, (choices) => Array.from(choices, (letter) => letter.charCodeAt(0))),
-  after: null,
-  maxCopied: 0,
-}));
+export const CREDENTIAL_TEXTS = KINDS.map(({ begins }) =>
+  beginning(/^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING, begins),
+);
 
 /**
  * The credential that begins there; null: none does. `cut`: the bytes end before that can be told.

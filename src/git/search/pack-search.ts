@@ -98,14 +98,19 @@ export async function searchPack(
 ): Promise<PackFindings> {
   const scan = new PackScan(names, kindOf);
   await walk(pack, scan.walker, 0);
-  const { suspects, opaque, hasGitlinks, homeFolders, words } = scan;
-  const noted = { hasGitlinks, homeFolders: [...homeFolders], words: [...words] };
+  const { suspects, opaque, hasGitlinks } = scan;
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
   const paths = new PackPaths([...suspects, ...opaque].map(({ offset }) => offset));
-  const withPaths = () =>
-    opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) }));
-  if (suspects.length === 0 && !isSmall)
-    return { hits: [], isComplete: true, files: null, opaque: withPaths(), ...noted };
+  const findings = (hits: readonly ContentHit[], isComplete: boolean): PackFindings => ({
+    hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
+    isComplete,
+    hasGitlinks,
+    homeFolders: [...scan.homeFolders],
+    words: [...scan.words],
+    opaque: opaque.map(({ offset, ...file }) => ({ ...file, path: paths.pathAt(offset) })),
+    files: isSmall ? paths.newFiles() : null,
+  });
+  if (suspects.length === 0 && !isSmall) return findings([], true);
   const objects = new PackedObjects(pack, memory);
   const search = { names, questions, objects, paths, room: LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength };
   let index: PackIndex | null = null;
@@ -123,15 +128,7 @@ export async function searchPack(
     for (const suspect of waiting) look.examine(suspect, await objects.at(suspect.offset));
     if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
     const upstreams = await readUpstream(search, look.found);
-    return {
-      hits: newHits(look.found, paths, upstreams)
-        .toSorted((a, b) => rankOf(a) - rankOf(b))
-        .slice(0, maxHits),
-      isComplete: look.isComplete && !scan.isCut,
-      files: isSmall ? paths.newFiles() : null,
-      opaque: withPaths(),
-      ...noted,
-    };
+    return findings(newHits(look.found, paths, upstreams), look.isComplete && !scan.isCut);
   } finally {
     objects.free();
   }

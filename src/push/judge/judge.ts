@@ -96,10 +96,10 @@ export async function judge(
   const work = await findWork(received, history, settings.remoteUrl(repository));
   const base =
     (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, work, history) : null) ?? chosen.ref;
-  if (open !== null) {
-    const own = updated?.pullRequest.number ?? null;
-    questions.note(...(await borrowedLines(questions.advertised, work, pack.kept, repository, own)));
-  }
+  const own = updated?.pullRequest.number ?? null;
+  const borrowed =
+    open === null ? [] : await borrowedLines(questions.advertised, work, pack.kept, repository, own);
+  if (borrowed.length > 0) questions.note(...borrowed);
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
