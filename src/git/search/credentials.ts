@@ -6,6 +6,7 @@
  * be an example, so a person is only told.
  */
 import { crc32 } from 'node:zlib';
+import { latin1 } from '../bytes.ts';
 import { beginning, BOUNDARY, type ByteClass } from './text-search.ts';
 
 export interface Credential {
@@ -107,7 +108,7 @@ export const CREDENTIAL_TEXTS = KINDS.map(({ begins }) =>
 export function credentialAt(bytes: Uint8Array, at: number, kind: number): Credential | 'cut' | null {
   const { what, form, part = USUAL_PART, isProven } = KINDS[kind] as Kind;
   const end = Math.min(bytes.length, at + MOST);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString('latin1');
+  const text = latin1(bytes, at, end);
   form.lastIndex = 0;
   const [found] = form.exec(text) ?? [];
   if (found === undefined) return end === bytes.length && part.test(text) ? 'cut' : null;

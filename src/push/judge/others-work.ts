@@ -5,7 +5,8 @@
  * The branch is usually where the service has left it, which is recorded. But the answer to an update may have been lost
  * after its commits had arrived: so commits that the service has made are its own, also if they are not recorded.
  */
-import { latin1, parseCommit } from '../../git/objects/commit.ts';
+import { latin1 } from '../../git/bytes.ts';
+import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { Source } from '../../host/code-host.ts';
@@ -112,7 +113,7 @@ export async function othersCommits(
 
 /** Its author and its committer are nobody, as those of every commit that the service makes. */
 export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
-  const [head = ''] = Buffer.from(content).toString('latin1').split('\n\n', 1);
+  const [head = ''] = latin1(content).split('\n\n', 1);
   const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));
   return signed.length === 2 && signed.every((line: string) => line.includes(` <${anonEmail}> `));
 }

@@ -3,7 +3,7 @@
  * each new commit ends with the sign-off of the author that it gets. The person's own sign-offs go, because they would
  * name them; those of others stay.
  */
-import { utf8 } from '../../git/bytes.ts';
+import { latin1, utf8 } from '../../git/bytes.ts';
 import type { Commit, Identity } from '../../git/objects/commit.ts';
 import { UNTITLED } from '../../git/objects/commit-message.ts';
 import type { NewCommit, NewCommits } from '../../git/objects/new-commits.ts';
@@ -122,8 +122,4 @@ function isBy(value: string, words: ReadonlySet<string>): boolean {
 
 function folded(text: string): string {
   return text.trim().toLowerCase();
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

@@ -2,6 +2,7 @@
  * What messages name: people, commits that nobody has, and what a merge was made of; and whom they would disturb. A message
  * is kept byte for byte, so the person is told, and only the person.
  */
+import { latin1 } from '../../../git/bytes.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
 import type { Ref } from '../../../git/wire/ref-advertisement.ts';
@@ -92,7 +93,7 @@ export async function namedCommits(
 ): Promise<NamedCommits> {
   const [named, mentioned] = [new Set<Oid>(), new Set<string>()];
   for (const message of messages) {
-    const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString('latin1');
+    const text = latin1(message);
     for (const [, oid = ''] of text.matchAll(GITS_WORDS)) {
       if (!isOwn(oid) && named.size < MAX_NAMED) named.add(oid);
     }
@@ -129,8 +130,7 @@ const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;
 
 /** Where each begins. Cost: linear in the text. */
 export function* changeIdsIn(text: Uint8Array): Generator<number> {
-  const latin1 = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
-  for (const { index } of latin1.matchAll(CHANGE_ID)) yield index;
+  for (const { index } of latin1(text).matchAll(CHANGE_ID)) yield index;
 }
 
 export interface PublicNames {
