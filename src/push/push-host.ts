@@ -11,12 +11,12 @@ import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
-import type { UpstreamHost } from '../upstream/upstream-host.ts';
+import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import type { Refusal } from './reply/refusal.ts';
 import type { SameWork } from './reply/reply.ts';
 
 /** All side effects go through this interface. */
-export interface PushHost extends UpstreamHost {
+export interface PushHost extends HistoryHost {
   readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;

@@ -8,10 +8,9 @@ import type { Oid } from '../git/objects/oid.ts';
 import { encodeReceivePackAdvertisement, selectHaves } from '../git/wire/ref-advertisement.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
-import type { HistoryHost } from './upstream-host.ts';
 import { Recent } from '../isolate/recent.ts';
 import { UpstreamHistory } from './upstream-history.ts';
-import { defaultBranchOf, discoveredRefs, listUpstreamRefs } from './upstream-refs.ts';
+import { defaultBranchOf, discoveredRefs, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
 
 /**
  * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not

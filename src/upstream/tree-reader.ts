@@ -9,6 +9,7 @@
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import { parseCommit } from '../git/objects/commit.ts';
+import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
@@ -43,12 +44,32 @@ const MAX_PATH_LENGTH = 4_096;
 const MAX_FOLDER_CALLS = 5;
 /** What counts as small. */
 const SMALL_BYTES = 40 * 1024;
+/** An entry of some 35 bytes becomes an object with a name, a mode and an id. */
+const FOLDER_COPIES = 10;
+/** A text: as it came, as a string, as lines, and in the page. */
+const FILE_COPIES = 4;
 /** Together with their keys, at most some 4 MB. */
 const MAX_REMEMBERED = 64;
 const MAX_REMEMBERED_BYTES = 64 * 1024;
 
 /** Folders that this isolate has read lately, by their ids: their content never changes. */
 const remembered = new Recent<Uint8Array>({ most: MAX_REMEMBERED });
+
+/**
+ * Counts what is read in the memory of a request, which gives it back when it ends. Rejects as `read` does, and with
+ * HostError `busy` if there is no memory left.
+ */
+export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
+  return async (request, maxBytes) => {
+    const objects = await read(request, maxBytes);
+    let bytes = 0;
+    for (const { type, content } of objects?.values() ?? []) {
+      bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : FILE_COPIES);
+    }
+    await memory.share().set(bytes);
+    return objects;
+  };
+}
 
 export interface ReadCommit {
   readonly tree: Oid;

@@ -12,7 +12,7 @@ import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { Source } from '../../host/code-host.ts';
 import { oneLine } from '../../host-text.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import { heldReads } from '../../upstream/held-reads.ts';
+import { heldReads } from '../../upstream/tree-reader.ts';
 import { branchTip, isForkGone } from '../publish/fork.ts';
 import type { PushRun } from '../push-run.ts';
 import type { ReceivedPack } from '../receive/receive.ts';

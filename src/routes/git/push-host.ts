@@ -28,7 +28,7 @@ import {
 } from '../../objects.ts';
 import { openSpool } from '../../spool/spool.ts';
 import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts';
-import type { HistoryHost } from '../../upstream/upstream-host.ts';
+import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/opened.ts';
 import { siteWindowKey } from '../../limits/client.ts';

@@ -1,7 +1,6 @@
 /** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
 import type { Context } from 'hono';
-import { heldReads } from '../../../upstream/held-reads.ts';
-import { readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
+import { heldReads, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
