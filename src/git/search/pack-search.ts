@@ -71,7 +71,7 @@ export interface PackFindings {
 
 /** So many are compared with upstream's. */
 const MAX_FOUND = 1_000;
-/** Of these, what only looks like a credential. Ten are shown. */
+/** Of these, what only looks like a credential. */
 const MAX_LIKELY = 100;
 /** The host is asked for no more. */
 const MAX_ASKED_BASES = 500;
@@ -226,12 +226,10 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
 }
 
 /** By their paths, lines that name somebody in upstream's versions of what the pack has as a whole. */
-type UpstreamsLines = ReadonlyMap<string, ReadonlySet<string>>;
-
 async function readUpstream(
   { names, questions, objects, paths }: Search,
   found: readonly Found[],
-): Promise<UpstreamsLines> {
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const lines = new Map<string, ReadonlySet<string>>();
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return lines;
   // All of them, for the same reason as with bases. And a path may be a name itself.
@@ -248,7 +246,11 @@ async function readUpstream(
   return lines;
 }
 
-function newHits(found: readonly Found[], paths: PackPaths, upstreams: UpstreamsLines): ContentHit[] {
+function newHits(
+  found: readonly Found[],
+  paths: PackPaths,
+  upstreams: ReadonlyMap<string, ReadonlySet<string>>,
+): ContentHit[] {
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
     const path = oid === null ? paths.pathAt(offset) : paths.pathOf(oid);
     // Only the root folder has no name.

@@ -57,7 +57,9 @@ const MAX_COPIED = 2;
  */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {
-    const digits = Array.from(oid.slice(0, SHORTEST + 1), digitClass);
+    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => [
+      ...new Set(bytesOf(digit + digit.toUpperCase())),
+    ]);
     const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
     return [
       { before: BEFORE, letters: digits.slice(0, SHORTEST), after: BOUNDARY, maxCopied: MAX_COPIED },
@@ -71,10 +73,6 @@ export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
 export const MAX_SEARCHED_IDS = Math.floor(
   TEXT_ROOM / ownIdTexts(['0'.repeat(40)]).reduce((sum, text) => sum + placesOf(text), 0),
 );
-
-function digitClass(digit: string): ByteClass {
-  return [...new Set(bytesOf(digit + digit.toUpperCase()))];
-}
 
 /**
  * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `word`, a name or

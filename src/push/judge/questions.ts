@@ -12,6 +12,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
+  type DiscoveredRefs,
   discoveredRefs,
   findUpstreamBranch,
   listUpstreamRefs,
@@ -28,11 +29,7 @@ import { replaceableTip } from './others-work.ts';
 import { readBases, readUpstreamFiles, submoduleLines } from './reads.ts';
 
 /** What a clone of it shows. */
-export interface Upstream {
-  readonly repository: RepositoryName;
-  /** As many as are kept of its branches and tags. */
-  readonly refs: readonly Ref[];
-  readonly hasAllBranches: boolean;
+export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
   /** Null: it has no commit yet. */
   readonly defaultBranch: Ref | null;
 }
@@ -45,15 +42,8 @@ export interface Place {
 
 /** @throws Refusal if it cannot be looked up. */
 export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<Upstream> {
-  const { repository, refs, hasAllBranches, ...list } = await steps.run('lookup', () =>
-    discoveredRefs(host, target),
-  );
-  return {
-    repository,
-    refs,
-    hasAllBranches,
-    defaultBranch: defaultBranchOf({ refs, hasAllBranches, ...list }),
-  };
+  const list = await steps.run('lookup', () => discoveredRefs(host, target));
+  return { ...list, defaultBranch: defaultBranchOf(list) };
 }
 
 /** @throws Refusal if it cannot be looked up. */

@@ -85,20 +85,14 @@ export function isUpdate({
   return named?.pullRequest.isOpen === true && named.pullRequest.source !== null;
 }
 
-/** What a push changes of the text of a pull request that is open; null: nothing. */
-export interface NamedText {
-  readonly title: string | null;
-  readonly body: string | null;
-}
-
 /** What the text of a pull request follows from. */
 export type Worded = Pick<PushedWork, 'title' | 'description' | 'commits'> & Pick<OpenPlace, 'footer'>;
 
-/** The text that the options name, with new ids in place of original ones. */
+/** The text that the options name, with new ids in place of original ones; null: an open pull request keeps its own. */
 export function namedText(
   { title, description, footer }: Omit<Worded, 'commits'>,
   { idOf }: Pick<AnonymousCommits, 'idOf'>,
-): NamedText {
+): { readonly title: string | null; readonly body: string | null } {
   const text = (planned: PlannedText): string => Buffer.from(withIds(planned, idOf)).toString();
   return {
     title: title === null ? null : text(title),

@@ -107,14 +107,8 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
     readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
   };
-  const found = await searchPack(
-    storedPack(pack.spool, MAX_READS),
-    names,
-    noted,
-    kindOfFile,
-    memory,
-    MAX_FINDINGS,
-  );
+  const stored = storedPack(pack.spool, MAX_READS);
+  const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const { leaks, lines, words } = findings;
