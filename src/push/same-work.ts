@@ -58,7 +58,7 @@ export async function tellSameWork(
   { more = '', isPreview = false } = {},
 ): Promise<void> {
   const { url, shared, state } = same;
-  if (state === 'closed') return;
+  if (state !== 'open' && state !== 'merged') return;
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
   if (state === 'merged') {

@@ -71,7 +71,8 @@ async function reachedByTags({ lister }: HistoryHost, { list, history }: Known):
   return listing?.newestFirst ?? [];
 }
 
-async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
+/** Lists what upstream has got since it was listed last. @throws HostError */
+export async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
   const list = await discoveredRefs(host, target);
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);

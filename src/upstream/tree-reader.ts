@@ -8,7 +8,7 @@
  * costs 9 KB. A folder is read as a whole, so one with thousands of files costs more than 64 KiB.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
-import { parseCommit } from '../git/objects/commit.ts';
+import { type Commit, parseCommit } from '../git/objects/commit.ts';
 import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { Recent } from '../isolate/recent.ts';
@@ -71,15 +71,11 @@ export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
   };
 }
 
-export interface ReadCommit {
-  readonly tree: Oid;
-  readonly parents: readonly Oid[];
-  readonly message: Uint8Array;
-  readonly content: Uint8Array;
-}
-
 /** The commit itself, without its files. Rejects as `read` does, or with ProtocolError. */
-export async function readCommit(read: ReadObjects, oid: Oid): Promise<ReadCommit> {
+export async function readCommit(
+  read: ReadObjects,
+  oid: Oid,
+): Promise<Commit & { readonly content: Uint8Array }> {
   const objects = await read({ wants: [oid], depth: 1 }, MAX_COMMIT_BYTES);
   const content = objects?.get(oid)?.content;
   if (content === undefined) throw notSent('commit');

@@ -48,7 +48,7 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 148, 'routes/git/git-push.ts': 240 };
+const MOST_RUN_BY = { 'push/session.ts': 130, 'routes/git/git-push.ts': 230 };
 /** Who takes lines away lowers the ceiling. */
 const MOST_LINES = 45_300;
 /** Of the rooms that are folders. */
@@ -70,14 +70,14 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 1_100,
   pages: 2_720,
   policy: 600,
-  push: 7_200,
+  push: 6_900,
   routes: 7_820,
   secret: 260,
   spool: 480,
   stats: 540,
   streams: 390,
   text: 600,
-  upstream: 1_020,
+  upstream: 900,
 };
 
 /** The names may be on several lines. */

@@ -84,10 +84,7 @@ interface Term {
   readonly loose?: readonly SearchedText[];
 }
 
-/**
- * As many as there is room for, each once.
- * @param nobodys names and addresses that may be public, in lower case: the bot's.
- */
+/** As many as there is room for, each once. @param nobodys what may be public, in lower case: the bot's. */
 export function identityTexts(
   identities: readonly RawIdentity[],
   nobodys: ReadonlySet<string>,
@@ -115,7 +112,7 @@ export function identityTexts(
     owners.push(owner);
     return true;
   };
-  const loose: (readonly [text: SearchedText, owner: number])[] = [];
+  const loose: [text: SearchedText, owner: number][] = [];
   for (const [owner, identity] of identities.entries()) {
     for (const { term, forms, loose: more = [] } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;

@@ -45,8 +45,8 @@ export class IdentityCollector {
         this.isComplete = false;
         return;
       }
-      const [nameBytes, emailBytes] = [Buffer.from(name, 'latin1'), Buffer.from(email, 'latin1')];
-      this.#found.set(key, { name: nameBytes, email: emailBytes, encoding });
+      const found = { name: Buffer.from(name, 'latin1'), email: Buffer.from(email, 'latin1'), encoding };
+      this.#found.set(key, found);
     }
   }
 }

@@ -145,10 +145,7 @@ export class SearchedNames {
     return kind < 0 ? null : credentialAt(bytes, start, kind);
   }
 
-  /**
-   * The first name or address of the newest commit's header, else the first one; the first word; and credentials. A text
-   * may hold hundreds of thousands.
-   */
+  /** The first name or address of the newest commit's header, else the first one; the first word; and credentials. */
   firstIn(content: Uint8Array): {
     readonly name: Span | null;
     readonly word: Span | null;

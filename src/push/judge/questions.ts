@@ -153,7 +153,7 @@ export function questionsOf(
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
     /** Lines for the person about submodules that the push changes. */
     submoduleLines: (work: Pick<Publishable, 'commits' | 'ground'>, pack: ReceivedPack) =>
-      submoduleLines(run, { ...work, repository }, pack),
+      submoduleLines(run, repository, work, pack),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),
