@@ -7,7 +7,7 @@ import { beginning, bytesOf } from './text-search.ts';
 const SLASHES = '/\\';
 /** What stands before each name. Strings of many languages double a backslash. */
 export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
-  beginning(bytesOf(SLASHES), [...folder, SLASHES]),
+  beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
 );
 
 /** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, in WSL, Git Bash and Cygwin, and on other disks. */

@@ -101,7 +101,7 @@ export async function searchPack(
     hasGitlinks,
     homeFolders: [...scan.homeFolders],
     words: [...scan.words],
-    opaque: opaque.map(({ offset, ...file }) => ({ ...file, path: paths.pathAt(offset) })),
+    opaque: opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
     files: isSmall ? paths.newFiles() : null,
   });
   if (suspects.length === 0 && !isSmall) return findings([], true);

@@ -23,15 +23,18 @@ const MOST_NAMED = 10;
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
   { repository, policy }: Place,
-  { maxRepositoryMb, issueFormUrl, pullRequestFooter }: PushSettings,
+  settings: PushSettings,
   { isSignedOff }: Pick<PushedWork, 'isSignedOff'>,
 ): Omit<OpenPlace, 'named'> {
   const notAccepted = (why: string): Refusal => {
     const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
-    const instead = takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : [];
+    const instead = takesIssues
+      ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
+      : [];
     return new Refusal('policy', 'not accepted by the repository', [why, ...instead]);
   };
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
+  const { maxRepositoryMb } = settings;
   if (sizeMb > maxRepositoryMb) {
     throw new Refusal('repository-size', 'the repository is too large', [
       `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
@@ -53,7 +56,7 @@ export function openPlace(
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
   if (refusal !== null) throw notAccepted(refusal);
   if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
-  const footer = policy?.pullRequestFooter ? pullRequestFooter : '';
+  const footer = policy?.pullRequestFooter ? settings.pullRequestFooter : '';
   return { repository, footer, policyLimits: policy?.limits ?? [] };
 }
 

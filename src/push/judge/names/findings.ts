@@ -166,7 +166,7 @@ export class Findings {
   get words(): readonly string[] {
     return [LIKELY, IDS, DAYS, WORDS].flatMap((heading) => {
       const lines = this.#lines.get(heading);
-      return lines === undefined ? [] : [heading, ...lines];
+      return lines === undefined ? [] : [heading].concat(lines);
     });
   }
 
@@ -241,7 +241,6 @@ export function gapsOf(
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {
-  const unlessAll = (isAll: boolean, gap: string): string[] => (isAll ? [] : [gap]);
   return [
     ...unlessAll(findings.lines.length < MAX_FINDINGS, 'The search ended here: there may be more.'),
     ...unlessAll(
@@ -260,4 +259,8 @@ export function gapsOf(
       'There are too many commits to search the files for the original ids of all of them.',
     ),
   ];
+}
+
+function unlessAll(isAll: boolean, gap: string): string[] {
+  return isAll ? [] : [gap];
 }

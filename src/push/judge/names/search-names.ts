@@ -93,8 +93,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   const texts = textsOf(search);
   for (const [where, text] of texts) findings.addText(() => where, text);
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
-  const isOwn = (oid: Oid): boolean => oid === ZERO_OID;
-  const named = await namedCommits(bytesIn(texts, plan), isOwn, search.history);
+  const named = await namedCommits(bytesIn(texts, plan), (oid) => oid === ZERO_OID, search.history);
   if (named.areStrange) {
     const isPublic = await inPullRequests(named, questions);
     findings.addStrangers(
