@@ -180,6 +180,11 @@ export const contact: ValueKind<Contact> = {
 /** Secrets are sent in headers, so anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
 
+/** @param host a name or an address; that of IPv6 may have brackets. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|\[?::1\]?|127\.[\d.]+)$/.test(host);
+}
+
 /** `60 in 1m and 240 in 1h` */
 export function limitText(limits: readonly Limit[]): string {
   return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');

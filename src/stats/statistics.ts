@@ -5,9 +5,8 @@
  */
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
-import { LastKnown } from '../isolate/last-known.ts';
+import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import type { Logger } from '../log.ts';
-import { lastKnownPlaces } from '../isolate/open-last-known.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import {
   countedOwner,
@@ -76,12 +75,8 @@ const countName = (repository: LedgerRepository): string =>
 const opened = new WeakMap<Config, LastKnown>();
 
 export function openStatistics(env: Env, config: Config, logger: Logger, http: Http): Statistics {
-  const lastKnown = opened.get(config) ?? openLastKnown(env, config, logger);
+  const onFailure = (error: unknown) => logger.warn('the ledger does not answer', { error });
+  const lastKnown = opened.get(config) ?? openLastKnown(env, config, onFailure);
   opened.set(config, lastKnown);
   return new Statistics(() => openLedger(env, config, http), lastKnown);
-}
-
-function openLastKnown(env: Env, config: Config, logger: Logger): LastKnown {
-  const onFailure = (error: unknown) => logger.warn('the ledger does not answer', { error });
-  return new LastKnown(lastKnownPlaces(env, config, onFailure));
 }

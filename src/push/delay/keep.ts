@@ -2,9 +2,9 @@
  * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
  * address of its page, which nobody else has, and which shows its state.
  */
+import { randomMoment } from '../../isolate/clock.ts';
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
-import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { type DelayedHashes, delayedHashesOf, type Pushed } from '../push-hashes.ts';
 import type { Place, PushSettings } from '../push-host.ts';

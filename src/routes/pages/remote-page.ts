@@ -1,8 +1,7 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
-import { LastKnown } from '../../isolate/last-known.ts';
-import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { openLastKnown } from '../../isolate/last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -75,10 +74,9 @@ async function listedPullRequests(
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
   const name = `listed/${repository.toLowerCase()}`;
-  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+  const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
-  const lastKnown = new LastKnown(places);
   const listed = await lastKnown.read<readonly ListedPullRequest[]>({
     name,
     freshMs: FRESH_MS,

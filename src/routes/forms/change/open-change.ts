@@ -33,7 +33,7 @@ import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
-import { prKeyOf } from '../../../secret/pr-key.ts';
+import { prKeyOf } from '../../../secret/keyed-hash.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { pushRun } from '../../git/git-push.ts';
 import { pushHost } from '../../git/push-host.ts';
