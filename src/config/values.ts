@@ -191,13 +191,7 @@ export function limitText(limits: readonly Limit[]): string {
 }
 
 function spanText(ms: number): string {
-  const [unit, name] = (
-    [
-      [3_600_000, 'h'],
-      [60_000, 'm'],
-      [1000, 's'],
-      [1, 'ms'],
-    ] as const
-  ).find(([size]) => ms % size === 0) as [number, string];
-  return `${ms / unit}${name}`;
+  const units = { h: MS_PER_HOUR, m: MS_PER_MINUTE, s: MS_PER_SECOND, ms: 1 };
+  const [name, size] = Object.entries(units).find(([, unit]) => ms % unit === 0) as [string, number];
+  return `${ms / size}${name}`;
 }

@@ -1,7 +1,6 @@
 /** What makes a service run otherwise than its operator may expect. */
-import type { Config } from '../config.ts';
 import { nearName } from '../near-name.ts';
-import { type AnyVariable, VARIABLES, variablesIn } from './environment-reader.ts';
+import { type AnyVariable, type Settings, VARIABLES, variablesIn } from './environment-reader.ts';
 import { type HostConfig, isHostTokenVariable, tokenVariable } from './hosts.ts';
 import { isLoopback } from './values.ts';
 
@@ -23,9 +22,17 @@ export interface ConfigWarning {
   readonly message: string;
 }
 
+type Judged = 'host' | 'clientIpHeader' | 'notifyAdminTopic' | 'panicPassword' | 'operatorContact';
+/** What was read. */
+interface Read extends Pick<Settings, Judged> {
+  readonly hosts: readonly HostConfig[];
+  readonly serviceUrl: string;
+  readonly isServiceUrlGiven: boolean;
+}
+
 export function warningsOf(
   env: Readonly<Record<string, unknown>>,
-  { hosts, host, serviceUrl, isServiceUrlGiven, ...config }: Config,
+  { hosts, host, serviceUrl, isServiceUrlGiven, ...config }: Read,
 ): readonly ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const warn = (variable: AnyVariable, problem: string) =>
