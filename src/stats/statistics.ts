@@ -75,7 +75,12 @@ const countName = (repository: LedgerRepository): string =>
 const opened = new WeakMap<Config, LastKnown>();
 
 export function openStatistics(env: Env, config: Config, logger: Logger, http: Http): Statistics {
-  const onFailure = (error: unknown) => logger.warn('the ledger does not answer', { error });
+  const onFailure = (error: unknown) => {
+    logger.warn('the ledger does not answer', { error });
+    // As `wrangler dev` begins.
+    if (String(error).includes('no such table'))
+      logger.warn('the database is empty: run npx wrangler d1 migrations apply DB --local');
+  };
   const lastKnown = opened.get(config) ?? openLastKnown(env, config, onFailure);
   opened.set(config, lastKnown);
   return new Statistics(() => openLedger(env, config, http), lastKnown);

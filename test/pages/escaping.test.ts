@@ -5,8 +5,12 @@ import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
 import { folderPage } from '../../src/pages/forms/folder-page.ts';
-import { changeDonePage, withdrawPage } from '../../src/pages/forms/pull-request-pages.ts';
-import { changeFormPage, changePreviewPage } from '../../src/pages/forms/change-pages.ts';
+import {
+  changeDonePage,
+  changeFormPage,
+  changePreviewPage,
+  withdrawPage,
+} from '../../src/pages/forms/change-pages.ts';
 import {
   donePage,
   issueFormPage,
@@ -19,8 +23,7 @@ import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/d
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
-import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
-import { problemPage, reportPage } from '../../src/pages/report-page.ts';
+import { appealFormPage, problemPage, reportPage } from '../../src/pages/report-page.ts';
 
 const HOSTS = [
   { key: 'gh', kind: 'github', url: 'https://host.test', apiUrl: 'https://host.test', token: null },
@@ -43,6 +46,12 @@ const change = (text: string) => ({
   signOff: true,
   needsSignOff: true,
   needsKey: true,
+});
+const same = (text: string) => ({
+  prHash: text,
+  url: `https://host.test/${text}`,
+  state: 'open' as const,
+  shared: 1,
 });
 const reply = (text: string) => ({
   ...frame(text),
@@ -124,7 +133,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       addresses: [text],
       isDelayed: true,
       hasMoved: true,
-      same: { url: `https://host.test/${text}`, edit: text },
+      same: same(text),
     }),
   (text) =>
     folderPage({
@@ -139,16 +148,14 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
   (text) =>
     changeDonePage(frame(text), {
-      isUpdate: false,
+      updated: false,
       prUrl: `https://host.test/${text}`,
       prHash: text,
       key: text,
-      subscribeUrl: text,
-      page: text,
-      edit: text,
-      withdrawal: text,
-      lines: [`-${text}-`],
-      same: { url: `https://host.test/${text}`, edit: text },
+      path: text,
+      topicUrl: text,
+      notes: [`-${text}-`],
+      same: same(text),
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
   (text) =>
@@ -172,15 +179,14 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text, given(text)),
   (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, ownName: text }, [text]),
-  (text) => replyToPage(frame(text), text),
-  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
+  (text) => replyToPage(frame(text), text, text),
+  (text) => donePage('reply', frame(text), { url: text, number: 1, hash: text, userToken: text }),
   (text) =>
     remotePage(
       {
         repository: { owner: text, name: text },
         remoteBase: text,
         path: text,
-        forms: { issue: text, reply: text, change: text },
         policy: undefined,
         hostUrl: `https://host.test/${text}`,
         isSuspended: true,

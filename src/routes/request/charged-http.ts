@@ -1,13 +1,10 @@
-/**
- * What the bot account asks its code host is charged to the client that causes it: the host allows some 5,000 calls an
- * hour for everybody, and a page, a badge or a push that is refused costs some of them, too.
- */
+/** The bot's calls, some 5,000 an hour for everybody, are charged to the client that causes them: also of a refused push. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { readsPauseMs } from '../../host/account/call-meter.ts';
+import { readsPauseMs } from '../../host/account/account-budget.ts';
 import { HostPause } from '../../host/failure.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import { limitsOf } from './limits.ts';

@@ -1,9 +1,10 @@
 /** The form of a change: its fields and the rules for them, and its answers when the host or a limit says no. */
 import type { Context } from 'hono';
-import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { fileText } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { utf8 } from '../../../git/bytes.ts';
 import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
@@ -12,7 +13,6 @@ import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pag
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import {
@@ -24,7 +24,7 @@ import {
   refuseWithoutBot,
 } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
-import { answerForm, frameOf } from '../form.ts';
+import { answerForm, frameOf, type Place } from '../form.ts';
 
 export function changeFields(fields: FormFields): ChangeFields {
   const value = (name: string): string => fields.get(name) ?? '';
@@ -44,14 +44,6 @@ export function changeFields(fields: FormFields): ChangeFields {
   };
 }
 
-export const TEXT_TOO_LARGE = problem(
-  400,
-  'The text is larger than 1 MB. Shorten it, or change the file with Git.',
-);
-const UNSIGNED = problem(
-  400,
-  'This project takes only changes under the Developer Certificate of Origin. Read it, and tick its box below.',
-);
 const invalid = (explanation: string): Refused => problem(400, explanation);
 
 /** What can be said without asking anyone. */
@@ -61,23 +53,17 @@ export function checkFields(
   const path = parsePath(fields.path);
   if (path.kind === 'invalid') return invalid(path.problem);
   if (path.parts.length === 0) return invalid('Write the path of the file.');
-  if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) return TEXT_TOO_LARGE;
-  if (hasTooManyLines(fields.text)) {
-    return invalid(`The text has more than ${LINE_LIMIT}. Shorten it, or change the file with Git.`);
-  }
-  if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
+  const file = fileText(utf8(fields.text));
+  if (file.kind === 'unfit') return invalid(file.problem);
   if (fields.title === '') return invalid('Write a title that says what you change.');
   if (fields.ownName.length > MAX_OWN_NAME) {
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   }
-  if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
+  if (parsed.kind === 'valid') return { kind: 'valid', parts: path.parts };
   // Its rule is for a push, which sends one line.
-  if (parsed.kind === 'invalid' && parsed.option === 'description') {
-    return invalid(`The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`);
-  }
-  if (parsed.kind === 'invalid') return invalid(`${parsed.message}.`);
-  return { kind: 'valid', parts: path.parts };
+  const description = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
+  return invalid(parsed.option === 'description' ? description : `${parsed.message}.`);
 }
 
 /** @param texts which texts the pull request gets from the options instead of from the commit. */
@@ -103,13 +89,12 @@ export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail
 
 /** @param token of the form that was sent; null: a new one. */
 export async function changeForm(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {
-  const frame = await frameOf(c, target, CHANGE_FORM, token);
-  return { ...fields, ...frame, needsKey: c.var.config.prUpdatePolicy === 'key' };
+  const needsKey = place.c.var.config.prUpdatePolicy === 'key';
+  return { ...fields, ...(await frameOf(place, token)), needsKey };
 }
 
 /** The form once more, with what was typed, and what is wrong with it. */

@@ -1,15 +1,12 @@
 /** GET …/change: the folders of a repository, the files that someone looks for, and the text of a file to edit. */
-import type { Context } from 'hono';
-import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
+import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
-import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
 import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
 import {
   findPath,
   type Folder,
@@ -19,10 +16,9 @@ import {
   type ReadObjects,
 } from '../../../upstream/tree-reader.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
-import { answerForm, placeOf } from '../form.ts';
+import { answerForm, type Place } from '../form.ts';
 import { answerReading, changeForm } from './change-form.ts';
 import { openSource, type Source } from './source.ts';
-import { CHANGE_FORM } from '../../request/repository.ts';
 
 const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
 const IS_FOLDER = 'There is a folder of this name. Write the path of the file.';
@@ -31,7 +27,8 @@ const TOO_MANY_FILES =
 const NO_MATCH = 'No file has this in its path. Write less of it, or add the file.';
 const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 
-export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export async function showChange(place: Place): Promise<Response> {
+  const { c, target } = place;
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
   if (prHash !== '' && !PR_HASH_PATTERN.test(prHash)) return answerRefused(c, NO_HASH, 'page');
   const typed = c.req.query('path') ?? '';
@@ -40,26 +37,17 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
   const isSearch = wantsFind && typed !== '';
   const path = isSearch ? typed.trim() : typed;
   const parsed = parsePath(path);
-  const list = (
-    entries: readonly ListedEntry[],
-    folder: string,
-    problem: string | null,
-    status: 200 | 400 | 404,
-  ) =>
-    answerForm(
-      c,
-      folderPage({ ...placeOf(c, target, CHANGE_FORM), path, folder, entries, problem, prHash }),
-      status,
-    );
+  const list = (entries: ListedEntry[], folder: string, problem: string | null, status: 200 | 400 | 404) =>
+    answerForm(c, folderPage({ ...place, path, folder, entries, problem, prHash }), status);
   if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
   return answerReading(c, async (host) => {
-    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
+    const source = await openSource(host, target, prHash, c.var.config.anonEmail);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const parts = parsed.kind === 'path' ? parsed.parts : null;
     const found = parts && (await findPath(source.read, source.root, parts));
     if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew)) {
       const blob = found.kind === 'file' ? found.blob : null;
-      return showFile(c, target, source, { path, prHash, blob, folders: found.folders });
+      return showFile(place, source, { path, prHash, blob, folders: found.folders });
     }
     // Those with the text in their path, in whatever case.
     if (isSearch || parts === null || found === null) {
@@ -117,14 +105,12 @@ interface NamedFile {
 }
 
 async function showFile(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   { read, text, tip }: Source,
   { path, prHash, blob, folders }: NamedFile,
 ): Promise<Response> {
-  const content = blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES);
-  const file = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
-  const form = await changeForm(c, target, {
+  const file = fileText(blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES));
+  const form = await changeForm(place, {
     path,
     prHash,
     blob,
@@ -137,7 +123,7 @@ async function showFile(
     signOff: false,
     needsSignOff: await requiresSignOff(read, folders[0] ?? []),
   });
-  return answerForm(c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
+  return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
 /** By the policy among the files that the change is for: the folder is known already. The push asks for the policy itself. */
