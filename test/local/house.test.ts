@@ -48,25 +48,25 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 148, 'routes/git/git-push.ts': 240 };
+const MOST_RUN_BY = { 'push/session.ts': 115, 'routes/git/git-push.ts': 151 };
 /** Who takes lines away lowers the ceiling. */
 const MOST_LINES = 45_300;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
-  config: 590,
-  durable: 5_200,
+  config: 594,
+  durable: 5_740,
   edit: 380,
   events: 340,
   files: 280,
   forms: 120,
   git: 8_000,
-  host: 3_530,
+  host: 3_520,
   isolate: 720,
   limits: 900,
-  metrics: 470,
-  middleware: 160,
-  notify: 470,
+  metrics: 500,
+  middleware: 180,
+  notify: 480,
   outgoing: 1_100,
   pages: 2_720,
   policy: 600,
@@ -74,7 +74,7 @@ const MOST_LINES_OF_ROOMS = {
   routes: 7_820,
   secret: 260,
   spool: 480,
-  stats: 530,
+  stats: 540,
   streams: 390,
   text: 600,
   upstream: 1_020,

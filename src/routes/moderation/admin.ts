@@ -12,7 +12,7 @@ import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { longestWait, toldMs } from '../../limits/sliding-window.ts';
-import { isSameSecret } from '../../secret/same-secret.ts';
+import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
