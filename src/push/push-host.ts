@@ -49,7 +49,7 @@ export interface PushStore {
   openSpool(): Spool;
   /** A keyed hash: without the key of the service, nobody can guess what it was made of. */
   hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
-  /** The key of a pull request: src/secret/pr-key.ts. */
+  /** The key of a pull request: src/secret/keyed-hash.ts. */
   prKey(prHash: string): Promise<string>;
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
