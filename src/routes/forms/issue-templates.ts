@@ -5,8 +5,7 @@
 import { recordName } from '../../config/hosts.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { kindOf } from '../../git/objects/tree.ts';
-import { LastKnown } from '../../isolate/last-known.ts';
-import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { openLastKnown } from '../../isolate/last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
 import { findPath, readBlob } from '../../upstream/tree-reader.ts';
 import { pushHost } from '../git/push-host.ts';
@@ -63,10 +62,10 @@ function read<T>(
   nothing: T,
   ask: (source: Source) => Promise<T>,
 ): Promise<T | undefined> {
-  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+  const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the templates of a repository cannot be read', { error }),
   );
-  return new LastKnown(places).read<T>({
+  return lastKnown.read<T>({
     name: `${what}/${recordName(c.var.host, target).toLowerCase()}`,
     freshMs: FRESH_MS,
     nothing,

@@ -13,7 +13,7 @@ import {
   delayedText,
 } from '../../pages/delayed-page.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { prKeyOf } from '../../secret/pr-key.ts';
+import { prKeyOf } from '../../secret/keyed-hash.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { lookUp } from '../request/limits.ts';

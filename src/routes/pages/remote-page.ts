@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import { systemClock } from '../../isolate/clock.ts';
-import { LastKnown } from '../../isolate/last-known.ts';
-import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { openLastKnown } from '../../isolate/last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -69,10 +68,9 @@ async function listedPullRequests(
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
   const name = `listed/${repository.toLowerCase()}`;
-  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+  const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
-  const lastKnown = new LastKnown(places);
   const known = await lastKnown.read<readonly ListedPullRequest[]>({
     name,
     freshMs: FRESH_MS,

@@ -18,7 +18,7 @@ onForget(() => copy.forget());
 
 /** Rejects if the guard must be asked and does not answer. */
 export function suspensionOf(env: Env): Promise<GuardStatus> {
-  return copy.read({ now: () => Date.now(), ask: () => guardOf(env).status(), later: waitUntil });
+  return copy.read(() => guardOf(env).status(), waitUntil);
 }
 
 export function botProblems({ accountProblems }: GuardStatus, hosts: readonly HostConfig[]) {

@@ -28,7 +28,7 @@ import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
-import { prKeyOf } from '../../../secret/pr-key.ts';
+import { prKeyOf } from '../../../secret/keyed-hash.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { openPush, type PushOpening } from '../../git/open-push.ts';
 import { pushLimits } from '../../git/push-limits.ts';
