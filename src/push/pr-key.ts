@@ -1,5 +1,5 @@
 /**
- * The key of a pull request (src/secret/pr-key.ts): what a push needs it for, and which push is shown it.
+ * The key of a pull request (src/secret/keyed-hash.ts): what a push needs it for, and which push is shown it.
  *
  * Anybody who knows the pr_hash can update the pull request, as the contract says. To withdraw it, or to change its
  * title or description, a push also gives the key.

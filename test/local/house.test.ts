@@ -48,34 +48,34 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 114, 'routes/git/git-push.ts': 150 };
+const MOST_RUN_BY = { 'push/session.ts': 105, 'routes/git/git-push.ts': 142 };
 /** Who takes lines away lowers the ceiling. */
 const MOST_LINES = 45_300;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
-  config: 590,
+  config: 594,
   durable: 5_740,
-  edit: 380,
-  events: 340,
+  edit: 320,
+  events: 310,
   files: 280,
   forms: 120,
-  git: 7_500,
-  host: 3_450,
+  git: 8_000,
+  host: 3_520,
   isolate: 720,
   limits: 900,
   metrics: 500,
   middleware: 180,
   notify: 480,
-  outgoing: 1_060,
+  outgoing: 1_100,
   pages: 2_720,
   policy: 600,
-  push: 7_200,
+  push: 6_900,
   routes: 7_820,
   secret: 260,
-  spool: 450,
+  spool: 480,
   stats: 540,
-  streams: 370,
+  streams: 390,
   text: 600,
   upstream: 1_020,
 };
