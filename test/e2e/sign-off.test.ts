@@ -81,7 +81,7 @@ describe('-o sign-off', () => {
     const push = () => clone.push('-o', 'sign-off', 'origin', 'HEAD:topic');
     const { prHash } = bannerOf(await push());
     await expect.poll(async () => (await fetch(`${bed.service.url}/v1/pr/${prHash}`)).status).toBe(200);
-    expect(remoteLines(await push())[2]).toContain(`with -o pr-hash=${prHash} -o sign-off. Withdraw`);
+    expect(remoteLines(await push())[1]).toContain(`with -o pr-hash=${prHash} -o sign-off. Withdraw`);
   });
 
   it('signs the one commit of a squashed push, and what its options say', async () => {

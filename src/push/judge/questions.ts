@@ -12,6 +12,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
+  type DiscoveredRefs,
   discoveredRefs,
   findUpstreamBranch,
   listUpstreamRefs,
@@ -19,18 +20,14 @@ import {
 import type { Pushed, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
-import { findSameWork, worksOf } from '../same-work.ts';
+import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
 import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { replaceableTip } from './others-work.ts';
 import { readBases, readUpstreamFiles, submoduleLines } from './reads.ts';
 
 /** What a clone of it shows. */
-export interface Upstream {
-  readonly repository: RepositoryName;
-  /** As many as are kept of its branches and tags. */
-  readonly refs: readonly Ref[];
-  readonly hasAllBranches: boolean;
+export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
   /** Null: it has no commit yet. */
   readonly defaultBranch: Ref | null;
 }
@@ -43,15 +40,8 @@ export interface Place {
 
 /** @throws Refusal if it cannot be looked up. */
 export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<Upstream> {
-  const { repository, refs, hasAllBranches, ...list } = await steps.run('lookup', () =>
-    discoveredRefs(host, target),
-  );
-  return {
-    repository,
-    refs,
-    hasAllBranches,
-    defaultBranch: defaultBranchOf({ refs, hasAllBranches, ...list }),
-  };
+  const list = await steps.run('lookup', () => discoveredRefs(host, target));
+  return { ...list, defaultBranch: defaultBranchOf(list) };
 }
 
 /** @throws Refusal if it cannot be looked up. */
@@ -100,10 +90,10 @@ export function questionsOf(
   const { host, store, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
-    noteFirst: (...lines: string[]) => reply.note(...lines),
-    note: (...lines: string[]) => run.note(...lines),
+    /** What the person reads first. */
     reply,
+    /** Tells the person something behind that. */
+    note: (...lines: string[]) => run.note(...lines),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
@@ -113,9 +103,11 @@ export function questionsOf(
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
-    /** What a pull request has of these commits; null: nothing. */
-    sameWork: async (push: Parameters<typeof findSameWork>[1], undated: AnonymousCommits) =>
-      findSameWork(run, push, await worksOf(run, push, undated)),
+    /** Tells the person of a pull request that has some of these commits. */
+    tellSameWork: async (push: Publishable, undated: AnonymousCommits): Promise<void> => {
+      const same = await findSameWork(run, push, await worksOf(run, push, undated));
+      if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
+    },
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
@@ -150,7 +142,7 @@ export function questionsOf(
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
     /** Lines for the person about submodules that the push changes. */
     submoduleLines: (work: Pick<Publishable, 'commits' | 'ground'>, pack: ReceivedPack) =>
-      submoduleLines(run, { ...work, repository }, pack),
+      submoduleLines(run, repository, work, pack),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),

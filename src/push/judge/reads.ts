@@ -79,11 +79,8 @@ export async function readUpstreamFiles(
  */
 export async function submoduleLines(
   run: Reading,
-  {
-    repository,
-    commits,
-    ground,
-  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground'>,
+  repository: RepositoryName,
+  { commits, ground }: Pick<Publishable, 'commits' | 'ground'>,
   { spool }: Pick<ReceivedPack, 'spool'>,
 ): Promise<readonly string[]> {
   const { transport, memory } = run.host;

@@ -28,8 +28,8 @@ it.each([true, false])(
   async (isInMemory) => {
     const logger = {} as PushRun['logger'];
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)] };
-    const lines = await submoduleLines({ host, logger }, push, { spool } as never);
+    const push = { commits, ground: ['cd'.repeat(20)] };
+    const lines = await submoduleLines({ host, logger }, REPOSITORY, push, { spool } as never);
     expect(lines.join()).toContain('could not check');
   },
 );

@@ -129,7 +129,6 @@ interface PreparedChange {
   /** Null: a new file. */
   readonly original: Uint8Array | null;
   readonly content: Uint8Array;
-  /** Whether upstream has moved since the form was opened. */
   readonly hasMoved: boolean;
 }
 
@@ -197,7 +196,7 @@ async function previewChange(
   toPush: FormPush,
 ): Promise<Response> {
   const { c } = place;
-  const { outcome, same } = await push(place, toPush);
+  const { outcome, notes, same } = await push(place, toPush);
   const refusal = refusalOf(outcome);
   const { preview } = refusal;
   if (preview === null) return showAgain(c, form, refusedPush(refusal));
@@ -209,7 +208,7 @@ async function previewChange(
   const page = changePreviewPage(form, {
     ...preview,
     base: source.base,
-    remarks: preview.remarks.map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
+    remarks: [...notes, ...preview.remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
     addresses: newAddresses(before, [after, form.title, form.description].join('\n')),
     difference: difference(before, after),
     isDelayed: c.var.config.publishDelayMs > 0,
