@@ -40,7 +40,6 @@ export interface RemotePage {
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
   readonly policy: Policy | undefined;
-  /** Its address at the code host. */
   readonly hostUrl: string;
   /** Undefined: the service could not find out. */
   readonly isSuspended: boolean | undefined;
@@ -102,7 +101,6 @@ function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy.accepted.includes(kind);
 }
 
-/** What the repository accepts, as its policy says. */
 function acceptance({ policy, repository }: RemotePage): [tone: string, words: string] {
   if (policy === undefined)
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];

@@ -53,7 +53,6 @@ export interface ChangeFields extends PullRequestKey {
 }
 
 export interface ChangeForm extends FormFrame, ChangeFields {
-  /** Whether an update takes the key of the pull request. */
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;

@@ -82,7 +82,6 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
   return isRemoved ? null : NOT_REMOVED;
 }
 
-/** The push, or why it is not shown. */
 async function delayedPush(c: Context<AppEnv>): Promise<DelayedView | Response> {
   const name = c.req.param('name') ?? '';
   const isName = /^[0-9a-f]{32}$/.test(name);

@@ -29,16 +29,13 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   // Of a repository that was not seen lately, the host and the objects are asked as often as for a clone.
   let counted: Promise<boolean> | null = null;
   const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
-  const [policy, pullRequests, isSuspended] = await Promise.all([
+  const [policy, pullRequests, standing] = await Promise.all([
     Promise.race([
       openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true }),
       systemClock.sleep(PATIENCE_MS).then(() => undefined),
     ]),
     listedPullRequests(c, target, mayAsk),
-    suspensionOf(c.env).then(
-      ({ panicMode }) => panicMode,
-      () => undefined,
-    ),
+    suspensionOf(c.env).catch(() => null),
   ]);
   if (policy === null) {
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
@@ -50,10 +47,10 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     path: repositoryPath(host, target),
     policy,
     hostUrl: `${host.url}/${fullName(target)}`,
-    isSuspended,
+    isSuspended: standing?.panicMode,
     pullRequests,
   };
-  const isComplete = policy !== undefined && pullRequests !== null && isSuspended === false;
+  const isComplete = policy !== undefined && pullRequests !== null && standing?.panicMode === false;
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });

@@ -24,7 +24,6 @@ export interface Source {
   readonly root: Oid;
   /** The parent of the commit to be made. */
   readonly parent: Oid;
-  /** The branch that the pull request is for. */
   readonly base: string;
   /** Of the pull request's commit; null for a new one. */
   readonly text: { readonly title: string; readonly description: string } | null;
