@@ -6,7 +6,7 @@ import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import { OBJ_BLOB, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
-import { type FileObject, type LookUp, type PackedObjects } from './packed-objects.ts';
+import type { FileObject, LookUp, PackedObjects } from './packed-objects.ts';
 
 /** More are not resolved. */
 const MAX_DELTAS = 2_000;
