@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import type { PullRequestState } from '../durable/pull-request/history.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
+import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import { safeUrl } from './forms/parts.ts';
 import CHANGE_HTML from './fragments/change.html';
@@ -43,8 +43,9 @@ export interface RemotePage {
   /** Where the forms are. */
   readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
   readonly policy: Policy | undefined;
-  /** Its address at the code host. */
+  /** Its address at the code host, and that of a file there. */
   readonly hostUrl: string;
+  readonly fileUrl: (path: string) => string;
   /** Undefined: the service could not find out. */
   readonly isSuspended: boolean | undefined;
   /** Anonymous ones, the newest first; null: they cannot be listed now. */
@@ -66,7 +67,7 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
         your name, your e-mail address or your dates.
       </p>
-      ${suspension(page)} ${acceptance(page)} ${ways(page)}
+      ${suspension(page)} ${acceptance(page)} ${ways(page)} ${rules(page)}
       <section class="card" aria-labelledby="git">
         <h2 id="git">With Git</h2>
         ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
@@ -128,7 +129,43 @@ function acceptanceInWords(
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', policyRefusal(policy, repository, refused) ?? ''];
-  return ['warn', `It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
+  const isDenounced = refused === 'pull_requests' && policy.community.standing?.kind === 'denounced';
+  const why = isDenounced ? `${policyRefusal(policy, repository, refused)} ` : '';
+  return ['warn', `${why}It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
+}
+
+/** What its maintainers ask for, as the service has read it. */
+function rules(page: RemotePage): Html | '' {
+  const { policy, repository, fileUrl } = page;
+  if (policy === undefined) return '';
+  const { requiresAi, requiresIssue, refusesWorkflows, limits, community } = policy;
+  const { template, contributing, security } = community;
+  const link = (path: string) => html`<a href="${safeUrl(fileUrl(path))}">${visibleText(path)}</a>`;
+  const gate = gateSentence(repository, policy);
+  const ofPulls = [
+    gate !== null && html`${visibleText(gate)}`,
+    requiresAi &&
+      html`Say whether AI was used: <code>-o ai=none</code>, <code>-o ai=assisted</code> or
+        <code>-o ai=generated</code>.`,
+    requiresIssue && html`Name the open issue that it is about: <code>-o issue=12</code>.`,
+    refusesWorkflows && 'Changes of workflows are refused.',
+    template !== null && html`Use the template for pull requests: ${link(template)}.`,
+  ];
+  const items = [
+    ...(isAccepted(page, 'pull_requests') ? ofPulls : []),
+    ...limits.map(
+      ({ most, withinMs }) => `At most ${most} pull requests and issues within ${withinMs / 60_000} min.`,
+    ),
+    contributing !== null && html`Read how to contribute: ${link(contributing)}.`,
+    security !== null && html`Report vulnerabilities as it says: ${link(security)}.`,
+  ].filter((item) => item !== false);
+  if (items.length === 0) return '';
+  return html`<section class="card" aria-labelledby="rules">
+    <h2 id="rules">What its maintainers ask for</h2>
+    <ul>
+      ${items.map((item) => html`<li>${item}</li>`)}
+    </ul>
+  </section>`;
 }
 
 /** By what the repository must accept for them. */

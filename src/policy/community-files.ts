@@ -37,6 +37,7 @@ export interface CommunityFiles {
   readonly contributing: string | null;
   readonly security: string | null;
   readonly hasSubmodules: boolean;
+  readonly hasWorkflows: boolean;
 }
 
 export const NO_FILES: CommunityFiles = {
@@ -45,7 +46,12 @@ export const NO_FILES: CommunityFiles = {
   contributing: null,
   security: null,
   hasSubmodules: false,
+  hasWorkflows: false,
 };
+
+/** A folder of workflows, or a path in it: GitHub's, which other hosts read, too, and theirs. */
+export const WORKFLOW_HOME = /^\.(?:github|gitea|forgejo)\/$/;
+export const WORKFLOWS = /^\.(?:github|gitea|forgejo)\/workflows(?:\/|$)/;
 
 const VOUCHED = 'VOUCHED.td';
 /** Some 10,000 accounts. */
@@ -79,6 +85,7 @@ export async function readCommunityFiles(
     contributing: findPath(names, CONTRIBUTING),
     security: findPath(names, SECURITY),
     hasSubmodules: root.includes('.gitmodules'),
+    hasWorkflows: names.some((name) => WORKFLOWS.test(name) || /^\.(?:gitea|forgejo)\/$/.test(name)),
   };
 }
 

@@ -29,12 +29,12 @@ export async function pushHashOf(run: PushRun, { taken, options }: Pushed): Prom
 export type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
 
 export async function delayedHashesOf(run: PushRun, { taken, options }: Pushed): Promise<DelayedHashes> {
-  const { title, description, base, squash, draft, signOff, prHash } = options;
+  const { title, description, base, squash, draft, signOff, prHash, ai, issue } = options;
   const { newId, refName } = taken.command;
   const secret = await run.host.secret();
   const push = [placeOf(run, run.target), newId, refName, prHash];
   const hashOf = (parts: unknown[]): string => keyedHash(secret, 'delayed', JSON.stringify(parts));
-  const others = [title, description, base, squash, draft, signOff];
+  const others = [title, description, base, squash, draft, signOff, ai, issue];
   return { push: hashOf(push), same: hashOf([...push, ...others]) };
 }
 

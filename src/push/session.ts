@@ -275,7 +275,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Don
   return { kind: 'published', facts: await publishedNow(run, received, decided) };
 }
 
-interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishable' }>, 'kind' | 'warnings'> {
+interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishable' }>, 'kind'> {
   readonly spool: Spool;
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
@@ -316,13 +316,17 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
     botLogin,
   );
   const now = Math.floor(host.clock.now() / 1000);
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
+  const aboutBase: string[] = [];
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, aboutBase };
   const asked = place === null ? quietly(questions) : questions;
-  const { verdict, claim } = await judge(received, upstream, place, circumstances, asked);
+  const judging = judge(received, upstream, place, circumstances, asked);
+  const { verdict, claim } = await judging.catch(async (error: unknown) => {
+    await reply.note(...aboutBase);
+    throw error;
+  });
   if (verdict.kind === 'preview') throw previewed(verdict.preview);
-  const { warnings, ...judged } = verdict;
+  const { kind: _, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
-  await reply.note(...warnings);
   const wasOpen =
     judged.place === null
       ? prHash !== null && claim !== null && (await host.isOpen(prHash))
@@ -352,7 +356,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options }: Received,
-  { work, place: says, pushHash, spool, claim, wasOpen }: JudgedPush,
+  { work, place: says, warnings, pushHash, spool, claim, wasOpen }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, settings } = run;
@@ -362,7 +366,7 @@ async function decide(
   if (plan !== null || says === null) return { kind: 'later', plan: plan as DelayPlan, place };
   const prHash = settings.newPrHash();
   const propose = (committedAt: number): PushIntent => ({ prHash, committedAt });
-  const publication = { push: { ...work, ...says }, spool, pushHash, propose, claim, place };
+  const publication = { push: { ...work, ...says }, warnings, spool, pushHash, propose, claim, place };
   try {
     return { kind: 'now', publication, entered: await enter(run, publication) };
   } catch (error) {

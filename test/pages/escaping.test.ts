@@ -18,6 +18,8 @@ import {
 import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
+import { NO_FILES } from '../../src/policy/community-files.ts';
+import { OPEN_POLICY } from '../../src/policy/policy.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
 import { problemPage, reportPage } from '../../src/pages/report-page.ts';
@@ -41,7 +43,13 @@ const change = (text: string) => ({
   prHash: `h${text}`,
   prKey: text,
   signOff: true,
+  ai: text,
+  issue: text,
   needsSignOff: true,
+  needsAi: true,
+  needsIssue: true,
+  warnings: [text],
+  templateUrl: text,
   needsKey: true,
 });
 const reply = (text: string) => ({
@@ -181,8 +189,18 @@ const PAGES: readonly ((text: string) => Page)[] = [
         remoteBase: text,
         path: text,
         forms: { issue: text, reply: text, change: text },
-        policy: undefined,
+        policy: {
+          ...OPEN_POLICY,
+          community: {
+            ...NO_FILES,
+            standing: { kind: 'unreadable', path: text, bot: text, reason: text },
+            template: text,
+            contributing: text,
+            security: text,
+          },
+        },
         hostUrl: `https://host.test/${text}`,
+        fileUrl: () => `https://host.test/${text}`,
         isSuspended: true,
         pullRequests: [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },

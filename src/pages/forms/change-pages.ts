@@ -8,6 +8,7 @@ import { differenceTable } from './difference.ts';
 import { changeLink } from './folder-page.ts';
 import {
   checkBox,
+  choiceField,
   type FormFrame,
   formPage,
   hidden,
@@ -37,11 +38,23 @@ export interface ChangeFields extends PullRequestKey {
   readonly ownName: string;
   /** Whether the person affirms the Developer Certificate of Origin. */
   readonly signOff: boolean;
-  /** Whether the repository requires that, as the form has it; the push is judged by the policy itself. */
-  readonly needsSignOff: boolean;
+  /** As the push options of these names have them; empty: not given. */
+  readonly ai: string;
+  readonly issue: string;
 }
 
-export interface ChangeForm extends FormFrame, ChangeFields {
+/** What the repository requires, as it was read last; the push is judged by the policy itself. */
+export interface ChangeRules {
+  readonly needsSignOff: boolean;
+  readonly needsAi: boolean;
+  readonly needsIssue: boolean;
+  /** What to know before writing anything. */
+  readonly warnings: readonly string[];
+  /** The page of a template that did not fit into the form; null: there is none. */
+  readonly templateUrl: string | null;
+}
+
+export interface ChangeForm extends FormFrame, ChangeFields, ChangeRules {
   /** Whether an update takes the key of the pull request. */
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
@@ -68,14 +81,14 @@ export function changeFormPage(form: ChangeForm): Page {
     html`<a href="${changeLink(action, folder, prHash)}">Choose another file</a>`,
     unfit !== undefined
       ? html`<div class="notice bad"><p>${unfit}</p></div>`
-      : html`${problemNotice(problem)}
+      : html`${problemNotice(problem)} ${ruleNotice(form)}
           ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
           <form method="post" action="${action}" class="card">
             ${hidden({ token, pr_hash: prHash, ...hiddenFields(form) })}
             ${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
             ${textField({ name: 'title', label: 'Title', value: title, ...TITLE })}
             ${textArea({ name: 'description', label: 'Description (optional)', value: description, ...WHY }, 4)}
-            ${nameField(form)} ${signOffBox(form)}
+            ${nameField(form)} ${statedFields(form)} ${signOffBox(form)}
             ${prHash === '' ? '' : keyField(form, { label: 'Pull request', value: prHash }, !form.needsKey)}
             ${stepButtons({ step: 'preview', label: 'See what becomes public' })}
           </form>`,
@@ -83,9 +96,36 @@ export function changeFormPage(form: ChangeForm): Page {
   );
 }
 
-/** Which file it is, and what the repository requires: nothing is kept between two steps. */
-function hiddenFields({ path, blob, seen, needsSignOff }: ChangeForm): Readonly<Record<string, string>> {
-  return { path, blob: blob ?? '', seen: seen ?? '', ...(needsSignOff ? { needs_sign_off: 'yes' } : {}) };
+/** Which file it is: nothing is kept between two steps. */
+function hiddenFields({ path, blob, seen }: ChangeForm): Readonly<Record<string, string>> {
+  return { path, blob: blob ?? '', seen: seen ?? '' };
+}
+
+function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
+  if (warnings.length === 0 && templateUrl === null) return '';
+  const template = html`<p>
+    This project has a <a href="${safeUrl(templateUrl ?? '')}">template for pull requests</a>. Follow it in
+    the description.
+  </p>`;
+  return html`<div class="notice">
+    ${warnings.map((warning) => html`<p>${visibleText(warning)}</p>`)} ${templateUrl === null ? '' : template}
+  </div>`;
+}
+
+const AI_USES = [
+  ['', 'choose'],
+  ['none', 'No AI'],
+  ['assisted', 'AI helped'],
+  ['generated', 'AI wrote most of it'],
+] as const;
+
+/** What the project wants to be told. An update needs it only for another description. */
+function statedFields({ ai, issue, needsAi, needsIssue, prHash }: ChangeForm): Html {
+  const [isOptional, maybe] = prHash === '' ? [false, ''] : [true, ' (optional)'];
+  const aiField = { name: 'ai', label: `Was AI used?${maybe}`, value: ai, isOptional };
+  const issueField = { name: 'issue', label: `Number of the open issue${maybe}`, value: issue, isOptional };
+  return html`${needsAi ? choiceField({ ...aiField, hint: 'This project asks. The description then says it.' }, AI_USES) : ''}
+  ${needsIssue ? textField({ ...issueField, hint: 'This project takes only changes for an open issue.' }) : ''}`;
 }
 
 function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
@@ -127,8 +167,8 @@ export interface ChangePreview extends GivenAway, SameChange {
 }
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
-  const { action, token, path, text, title, description, ownName, prHash, prKey } = form;
-  const typed = { text, title, description, own_name: ownName, pr_hash: prHash, pr_key: prKey };
+  const { action, token, path, text, title, description, ownName, ai, issue, prHash, prKey } = form;
+  const typed = { text, title, description, own_name: ownName, ai, issue, pr_hash: prHash, pr_key: prKey };
   const fields = { token, ...hiddenFields(form), ...typed, ...(form.signOff ? { sign_off: 'yes' } : {}) };
   return formPage(
     'What becomes public',

@@ -175,14 +175,21 @@ const TIMES: readonly (readonly [value: string, label: string])[] = [
 /** @param isDelayed whether what is usual here is not `now`. */
 export function timeField(isDelayed: boolean): Html {
   const times = TIMES.filter(([value]) => isDelayed || value !== '');
+  const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
+  return choiceField({ name: 'delay', label: 'When it becomes public', value: '', hint }, times);
+}
+
+/** @param choices of its value, with what people read. */
+export function choiceField(
+  field: Field,
+  choices: readonly (readonly [value: string, label: string])[],
+): Html {
+  const { name, value: chosen } = field;
+  const options = choices.map(
+    ([value, label]) => html`<option${attributes({ value, selected: value === chosen })}>${label}</option>`,
+  );
   return html`<div class="row">
-    <label for="delay">When it becomes public</label>
-    <select id="delay" name="delay" aria-describedby="delay-hint">
-      ${times.map(([value, label]) => html`<option value="${value}">${label}</option>`)}
-    </select>
-    <p class="soft small" id="delay-hint">
-      If you choose later, it appears at a random time, which reveals less about you.
-    </p>
+    ${labelOf(field)} <select${attributes({ id: name, name, ...common({ isOptional: true, ...field }) })}>${options}</select>
   </div>`;
 }
 

@@ -35,6 +35,8 @@ export interface DelayPlan extends DelayWindow {
 /** What is kept of a push. */
 export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip' | 'wasOpen'> {
   readonly spool: Spool;
+  /** For the person. */
+  readonly warnings: readonly string[];
   /** On the pull request that it names; null: it names none, or one that no push has recorded. */
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
@@ -151,7 +153,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 export async function keep(
   run: PushRun,
   pushed: Pushed,
-  { spool, place, claim, ...kept }: ToKeep,
+  { spool, warnings, place, claim, ...kept }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, settings, target } = run;
@@ -159,6 +161,7 @@ export async function keep(
   const { work, pushHash, recordedTip, wasOpen } = kept;
   if (pushed.options.overwrite) throw noOverwrite();
   await tellKnown(run, work, hasRecord(claim));
+  await run.reply.note(...warnings);
   await refuseBegun(run, pushHash);
   const hashes = await delayedHashesOf(run, pushed);
   const owed = await settled(place, reason);

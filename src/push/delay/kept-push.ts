@@ -24,7 +24,7 @@ export interface KeptPush {
 }
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 5;
+const VERSION = 6;
 const LENGTH_BYTES = 4;
 
 /** It is not whole, or another version has written it. */

@@ -4,7 +4,7 @@ import { decodedMessage } from '../../git/objects/commit-message.ts';
 import { ZERO_OID } from '../../git/objects/oid.ts';
 import { withIds } from '../../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { namedText, wholeText } from '../verdict/verdict.ts';
+import { namedText, statedText, wholeText } from '../verdict/verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
 export interface ShownText {
@@ -50,7 +50,7 @@ export function textsLeaving(
 ): LeavingTexts {
   const { base, prHash, commits, isDraft } = work;
   // What the repository adds at the end is asked for when it is published.
-  const worded = { ...work, footer: '' };
+  const worded = { ...work, footer: statedText(work.stated) };
   const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
   const shown = (text: string): ShownText => begun(text, longest);
   const messages: ShownMessage[] = [];

@@ -12,7 +12,8 @@ import { fullName } from '../../repository-name.ts';
 import { bornUpstream } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { replaceableTip } from '../judge/others-work.ts';
-import { findNamed, openPlace } from '../judge/place.ts';
+import { type ComparedPack, workflowLines } from '../judge/changed-entries.ts';
+import { checkStated, findNamed, openPlace } from '../judge/place.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey } from '../pr-key.ts';
@@ -38,7 +39,8 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-export interface Releasing extends Pick<Publication, 'spool' | 'place'> {
+export interface Releasing extends Pick<Publication, 'place'> {
+  readonly spool: ComparedPack;
   /** As `Resumed` has it. */
   readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
@@ -73,6 +75,9 @@ export async function release(
   const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim, true);
   if (isUpdate({ named: found }) && settings.prUpdatePolicy === 'key' && !work.hasKey)
     throw missingKey('update');
+  if (!isUpdate({ named: found }) || work.description !== null)
+    await checkStated(questions, says, work.stated);
+  if (says.policy?.refusesWorkflows) workflowLines(await questions.entriesChanged(work, spool, false), says);
   const named = found === null ? null : await replaceable(found, claimed);
   if (named === null && wasOpen)
     throw notOpen(new HostError('missing', 'The code host does not show it.', undefined, { status: 404 }));
@@ -86,6 +91,7 @@ export async function release(
   const prHash = settings.newPrHash();
   const publication = {
     push,
+    warnings: [],
     spool,
     pushHash,
     propose: (committedAt: number) => begin({ prHash, committedAt }),

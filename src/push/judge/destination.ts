@@ -92,18 +92,18 @@ function branchBefore(upstream: Upstream, named: string): string | null {
 
 /**
  * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
- * a fix for a release, that branch. The person is told.
+ * a fix for a release, that branch. @param lines gets what the person is told.
  */
-export async function baseOfWork(
-  questions: Pick<Questions, 'note'>,
+export function baseOfWork(
+  lines: string[],
   { ground }: Work,
   history: Pick<UpstreamHistory, 'ownerOf'>,
-): Promise<Ref | null> {
+): Ref | null {
   const [oid, another] = ground;
   const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
   if (owner === null) return null;
   const name = oneLine(owner.name.slice('refs/heads/'.length));
-  await questions.note(
+  lines.push(
     `Your work is based on "${name}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
   );
   return owner;

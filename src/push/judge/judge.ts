@@ -13,7 +13,7 @@ import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
 import { gateSentence } from '../../policy/policy.ts';
-import { fullName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
@@ -29,7 +29,8 @@ import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
-import { findNamed, openPlace } from './place.ts';
+import { submoduleLines, workflowLines } from './changed-entries.ts';
+import { checkStated, findNamed, openPlace } from './place.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
 import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
@@ -52,6 +53,8 @@ export interface Circumstances {
   readonly now: number;
   /** Why the client's limits would refuse what a preview shows; null: they would not. */
   readonly refusal: Refusal | null;
+  /** Gets lines about the base, for a refusal. A verdict has them behind what is known later. */
+  readonly aboutBase: string[];
 }
 
 /**
@@ -63,12 +66,13 @@ export async function judge(
   received: Received,
   upstream: Upstream,
   asked: Place | null,
-  { settings, botLogin, listed, memory, now, refusal }: Circumstances,
+  { settings, botLogin, listed, memory, now, refusal, aboutBase }: Circumstances,
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
   const { prHash, base: wanted, prKey } = options;
-  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff });
+  const stated = { ai: options.ai, issue: options.issue };
+  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff, stated });
   const born = bornUpstream(upstream, branchOf(taken.target, wanted));
   const { repository, defaultBranch } = born;
   const given = { ...options, hasKey: prKey !== null };
@@ -78,19 +82,19 @@ export async function judge(
     open === null
       ? { named: null, claim: listed }
       : await findNamed(questions, open.repository, given, listed, mayDouble && refusal === null);
+  const isText = !isUpdate({ named: found }) || options.description !== null;
+  if (asked !== null && isText) await checkStated(questions, asked, stated);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
-  if (!born.hasAllBranches && !chosen.isNamed) await questions.note(adviceToNameBase(born, chosen));
+  if (!born.hasAllBranches && !chosen.isNamed) aboutBase.push(adviceToNameBase(born, chosen));
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
   const commits = await findWork(received, history, settings.remoteUrl(repository));
   const base =
-    (chosen.isGuess && born.hasAllBranches ? await baseOfWork(questions, commits, history) : null) ??
-    chosen.ref;
+    (chosen.isGuess && born.hasAllBranches ? baseOfWork(aboutBase, commits, history) : null) ?? chosen.ref;
   const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
-  const borrowed =
-    open === null ? [] : await borrowedLines(questions, commits, pack.kept, repository, updated);
-  if (borrowed.length > 0) await questions.note(...borrowed);
+  if (open !== null)
+    aboutBase.push(...(await borrowedLines(questions, commits, pack.kept, repository, updated)));
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named =
@@ -139,6 +143,7 @@ export async function judge(
     description: textOf(plan, options.description),
     isDraft: options.draft,
     isSignedOff: options.signOff,
+    stated,
     commits: plan.commits,
     upstream: branchesHolding(history, commits.ground, base, defaultBranch),
     ground: [...commits.ground],
@@ -151,16 +156,27 @@ export async function judge(
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
   const gate = updates || !asked?.policy ? null : gateSentence(repository, asked.policy);
-  const warnings = [
+  const community = asked?.policy?.community;
+  const mayHaveModules = community?.hasSubmodules === true || names.hasGitlinks;
+  const mayHaveWorkflows =
+    community?.hasWorkflows === true || names.hasWorkflows || asked?.policy?.refusesWorkflows === true;
+  const changed =
+    mayHaveModules || mayHaveWorkflows
+      ? await questions.entriesChanged(work, pack.spool, mayHaveModules)
+      : [];
+  const first = [
     ...(gate === null ? [] : [gate]),
+    ...(asked !== null && mayHaveWorkflows ? workflowLines(changed, asked) : []),
+    ...aboutBase.splice(0),
+    ...(updates ? [] : adviceOfTemplate(work, community?.template ?? null, repository, settings)),
+  ];
+  const warnings = [
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
     ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
     ...oddities,
-    ...(asked?.policy?.community.hasSubmodules || names.hasGitlinks
-      ? await questions.submoduleLines(work, pack)
-      : []),
+    ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(commits, options),
     ...(refusal === null
       ? []
@@ -168,7 +184,7 @@ export async function judge(
   ];
   if (!options.preview || place === null) {
     return {
-      verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] },
+      verdict: { kind: 'publishable', work, place, warnings: [...first, ...names.warnings, ...warnings] },
       claim,
     };
   }
@@ -179,10 +195,17 @@ export async function judge(
   if (same !== null) {
     await tellSameWork(questions, same, sameWorkLines({ settings, target: place.repository }, push, same));
   }
+  await questions.note(...first);
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
+  const preview = previewOf({
+    ...previewed,
+    first,
+    findings: names.report,
+    warnings,
+    refusal: names.refusal,
+  });
   return { verdict: { kind: 'preview', preview }, claim };
 }
 
@@ -222,6 +245,22 @@ function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commi
   const why =
     encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
   return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
+}
+
+/** Where a new pull request would have no description. A sign-off is none. */
+function adviceOfTemplate(
+  { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
+  template: string | null,
+  repository: RepositoryName,
+  { fileUrl }: Pick<PushSettings, 'fileUrl'>,
+): string[] {
+  const { encoding, message } = newestOf(commits);
+  const { body } = pullRequestText({ encoding, message: message.bytes });
+  const isThere = description !== null || body.replaceAll(/^Signed-off-by:.*$/gim, '').trim() !== '';
+  if (template === null || isThere) return [];
+  return [
+    `Your pull request has no description, and ${fullName(repository)} has a template: ${fileUrl(repository, template)}. Give one: -o description=<line>, once for each line.`,
+  ];
 }
 
 /** Commits of branches that were not listed would count as the person's own. */

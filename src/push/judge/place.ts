@@ -8,8 +8,15 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
+import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict/verdict.ts';
+import {
+  isUpdate,
+  type NamedPullRequest,
+  type OpenPlace,
+  type PushedWork,
+  statedText,
+} from '../verdict/verdict.ts';
 import type { Place, Questions } from './questions.ts';
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
@@ -20,7 +27,7 @@ export function openPlace(
     issueFormUrl,
     pullRequestFooter,
   }: Pick<PushSettings, 'maxRepositoryMb' | 'issueFormUrl' | 'pullRequestFooter'>,
-  { isSignedOff }: Pick<PushedWork, 'isSignedOff'>,
+  { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
 ): Omit<OpenPlace, 'named'> {
   const notAccepted = (why: string): Refusal => {
     const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
@@ -49,8 +56,34 @@ export function openPlace(
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
   if (refusal !== null) throw notAccepted(refusal);
   if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
-  const footer = policy?.pullRequestFooter ? pullRequestFooter : '';
+  const footer = statedText(stated) + (policy?.pullRequestFooter ? pullRequestFooter : '');
   return { repository, footer, policyLimits: policy?.limits ?? [] };
+}
+
+/**
+ * What the repository wants to read in the description, which an open pull request keeps unless the push replaces it.
+ * @throws Refusal if something is missing, or the issue is not one that is open. One call of the host if there is an issue.
+ */
+export async function checkStated(
+  questions: Pick<Questions, 'issue'>,
+  { repository, policy }: Place,
+  { ai, issue }: Stated,
+): Promise<void> {
+  const missing = [
+    ...(policy?.requiresAi && ai === null ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
+    ...(policy?.requiresIssue && issue === null ? ['-o issue=<number of an open issue>'] : []),
+  ];
+  if (missing.length > 0) {
+    const name = fullName(repository);
+    throw new Refusal('stated', 'the repository asks for more', [
+      `The ${POLICY_PATH} of ${name} requires it. Push again with: ${missing.join(', and ')}`,
+    ]);
+  }
+  const why = issue === null ? null : await questions.issue(issue);
+  if (why === null) return;
+  throw new Refusal('stated', 'the issue is not open', [
+    `${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`,
+  ]);
 }
 
 function unsigned(repository: Repository): Refusal {

@@ -23,11 +23,10 @@ import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
-import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
-import { submoduleLines } from './submodules.ts';
+import { type ComparedPack, entriesChanged } from './changed-entries.ts';
 
 /** What a clone of it shows. */
 export interface Upstream {
@@ -128,6 +127,8 @@ export function questionsOf(
     /** What a pull request has of these commits; null: nothing. */
     sameWork: async (push: Parameters<typeof findSameWork>[1], undated: AnonymousCommits) =>
       findSameWork(run, push, await worksOf(run, push, undated)),
+    /** Why a number is not that of an open issue; null: it is. */
+    issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
@@ -160,9 +161,9 @@ export function questionsOf(
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
-    /** Lines for the person about submodules that the push changes. */
-    submoduleLines: (work: Pick<Publishable, 'commits' | 'ground'>, pack: ReceivedPack) =>
-      submoduleLines(run, { ...work, repository }, pack),
+    /** As the function. */
+    entriesChanged: (work: Pick<Publishable, 'commits' | 'ground'>, spool: ComparedPack, isAll: boolean) =>
+      entriesChanged(run, { ...work, repository }, spool, isAll),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),
@@ -176,7 +177,7 @@ export function quietly(questions: Questions): Questions {
     advertised: async () => null,
     readBases: async () => [],
     readFiles: async () => new Map(),
-    submoduleLines: async () => [],
+    entriesChanged: async () => [],
     findBranch: async () => {
       throw new Refusal('base', 'the base branch is not listed', [
         'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',

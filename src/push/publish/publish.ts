@@ -28,6 +28,8 @@ import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
+  /** For the person, before anything is public, behind what is known of a double. */
+  readonly warnings: readonly string[];
   /** The entries of its pack. */
   readonly spool: Pick<Spool, 'read'>;
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
@@ -87,16 +89,23 @@ export async function publish(
   publication: Publication,
   { delivery, attempt: begun }: Entered,
 ): Promise<Published> {
-  const { push, resumed } = publication;
+  const { push, warnings, resumed } = publication;
   try {
-    if (begun === null) await delivery.prepare();
+    if (begun === null) {
+      // There is no fork, and so hardly a pull request that it would double.
+      await run.reply.note(...warnings);
+      await delivery.prepare();
+    }
     const attempt = begun ?? (await begin(run, publication));
     // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.place?.settle(isAnother);
     // Now the pull request has its place, so that what is told of it comes true.
     if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
-    if (begun !== null) await delivery.prepare();
+    if (begun !== null) {
+      await run.reply.note(...warnings);
+      await delivery.prepare();
+    }
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;

@@ -6,7 +6,7 @@
  * that no Git client sends, and that panic comes before.
  */
 import type { Context } from 'hono';
-import { repositoryPath } from '../../config/hosts.ts';
+import { fileUrl, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
 import { readPushRequest, unreadRequest } from '../../git/wire/push-request.ts';
@@ -207,6 +207,7 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
     publishedUrl: (repository) =>
       `${publishedOrigin(c.req.raw, c.var.config)}/v1/${repositoryPath(c.var.host, repository)}`,
+    fileUrl: (repository, path) => fileUrl(c.var.host, repository, path),
     issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     delayedUrl: (name) => `${origin}${RELEASE_PATH}/${name}`,

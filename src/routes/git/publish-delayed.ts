@@ -192,6 +192,8 @@ async function releaseLeased(
   try {
     return await release(run, kept, {
       spool: {
+        byteLength: push.entryBytes,
+        isInMemory: false,
         read: (start = 0, end = push.entryBytes) =>
           readDelayedBytes(c.env, push, key, memory, start, Math.min(end, push.entryBytes)),
       },

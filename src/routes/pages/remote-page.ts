@@ -4,7 +4,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { LastKnown } from '../../isolate/last-known.ts';
 import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
-import { hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
+import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
@@ -53,6 +53,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     forms: { issue: path + ISSUE_FORM, reply: path + REPLY_FORM, change: path + CHANGE_FORM },
     policy,
     hostUrl: `${host.url}/${fullName(target)}`,
+    fileUrl: (file: string) => fileUrl(host, target, file),
     isSuspended,
     pullRequests,
   };

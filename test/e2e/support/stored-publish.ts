@@ -30,6 +30,7 @@ export const enter: typeof real.enter = (run, publication) => {
   push.commits.free();
   const other = {
     push: { ...kept.work, ...says },
+    warnings: publication.warnings,
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     propose,

@@ -32,6 +32,8 @@ const OPTIONS = {
   signOff: false,
   title: null,
   description: null,
+  ai: null,
+  issue: null,
 };
 
 const upstream: Upstream = {
@@ -66,11 +68,13 @@ const circumstances = {
     hostUrl: 'https://git.test',
     remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
     publishedUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
+    fileUrl: () => 'https://git.test/octo/hello/blob/HEAD/template.md',
     issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
   botLogin: 'bot',
   listed: null,
   refusal: null,
+  aboutBase: [],
   memory: UNCOUNTED,
   now: 1_800_000_000,
 } as unknown as Circumstances;
@@ -114,6 +118,8 @@ function asked(answers: Partial<Questions> = {}) {
     newestOf: vi.fn(async () => UPSTREAM),
     readBases: vi.fn(async () => []),
     readFiles: vi.fn(async () => new Map()),
+    entriesChanged: vi.fn(async () => []),
+    issue: vi.fn(async () => null),
     ...answers,
   };
   return questions as unknown as typeof questions & Questions;

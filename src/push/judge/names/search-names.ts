@@ -56,8 +56,9 @@ export interface NamesSearched {
   readonly report: readonly string[];
   /** For a preview: why the push would be refused; null: not for this. */
   readonly refusal: string | null;
-  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  /** Whether a folder of the push holds a submodule, or a new workflow, that the pack shows; it does not show every one. */
   readonly hasGitlinks: boolean;
+  readonly hasWorkflows: boolean;
 }
 
 const SIGN_OFF_INSTEAD =
@@ -68,6 +69,7 @@ const OFF: NamesSearched = {
   report: ['This service does not search for the names of the commits’ authors.'],
   refusal: null,
   hasGitlinks: false,
+  hasWorkflows: false,
 };
 
 /** @throws Refusal if the author would be named, and this is not allowed. */
@@ -115,7 +117,9 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, named, found);
   const remarks = [...findings.words, ...remarksOn(textsOf(search), found)];
-  return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
+  const hasWorkflows = found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true;
+  const { hasGitlinks } = found;
+  return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks, hasWorkflows });
 }
 
 interface Besides {
@@ -125,13 +129,14 @@ interface Besides {
   /** Whether the host was asked for something. */
   readonly hasAsked: boolean;
   readonly hasGitlinks: boolean;
+  readonly hasWorkflows: boolean;
 }
 
 function conclude(
   { settings, options, work, pack }: NameSearch,
   names: SearchedNames,
   { leaks, lines, words }: Findings,
-  { gaps, remarks, hasAsked, hasGitlinks }: Besides,
+  { gaps, remarks, hasAsked, ...shown }: Besides,
 ): NamesSearched {
   const searched = searchedLine(names.identities);
   const [worst] = leaks;
@@ -140,14 +145,14 @@ function conclude(
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
     const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
     const report = [...nothing, searched, ...gaps, ...remarks];
-    return { warnings, report, refusal: null, hasGitlinks };
+    return { warnings, report, refusal: null, ...shown };
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
   const canSignOff = wouldRefuse && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
   const wayOut = canSignOff ? [SIGN_OFF_INSTEAD] : [];
   const warnings = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
   if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...warnings, whatWasSent(hasAsked)]);
-  return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, hasGitlinks };
+  return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, ...shown };
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */

@@ -2,14 +2,29 @@
 import type { Context } from 'hono';
 import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
+import { fileUrl } from '../../../config/hosts.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
 import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
-import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
+import {
+  type ChangeFields,
+  type ChangeForm,
+  changeFormPage,
+  type ChangeRules,
+} from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
+import { WORKFLOWS } from '../../../policy/community-files.ts';
+import { openPolicies } from '../../../policy/policies.ts';
+import {
+  OPEN_POLICY,
+  type Policy,
+  policyRefusal,
+  warningOfPolicy,
+  workflowSentence,
+} from '../../../policy/policy.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
@@ -40,7 +55,8 @@ export function changeFields(fields: FormFields): ChangeFields {
     prHash: value('pr_hash').trim().toLowerCase(),
     prKey: value('pr_key').trim().toLowerCase(),
     signOff: value('sign_off') !== '',
-    needsSignOff: value('needs_sign_off') !== '',
+    ai: value('ai'),
+    issue: value('issue').trim(),
   };
 }
 
@@ -52,11 +68,13 @@ const UNSIGNED = problem(
   400,
   'This project takes only changes under the Developer Certificate of Origin. Read it, and tick its box below.',
 );
+const UNSAID = problem(400, 'This project asks whether AI was used. Choose an answer below.');
+const NO_ISSUE = problem(400, 'This project takes only changes for an open issue. Write its number below.');
 const invalid = (explanation: string): Refused => problem(400, explanation);
 
 /** What can be said without asking anyone. */
 export function checkFields(
-  fields: ChangeFields,
+  fields: ChangeFields & ChangeRules,
 ): { readonly kind: 'valid'; readonly parts: readonly string[] } | Refused {
   const path = parsePath(fields.path);
   if (path.kind === 'invalid') return invalid(path.problem);
@@ -71,6 +89,8 @@ export function checkFields(
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   }
   if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
+  if (fields.prHash === '' && fields.needsAi && fields.ai === '') return UNSAID;
+  if (fields.prHash === '' && fields.needsIssue && fields.issue === '') return NO_ISSUE;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
   // Its rule is for a push, which sends one line.
   if (parsed.kind === 'invalid' && parsed.option === 'description') {
@@ -82,7 +102,7 @@ export function checkFields(
 
 /** @param texts which texts the pull request gets from the options instead of from the commit. */
 export function pushOptionsOf(
-  { title, description, prHash, prKey, signOff }: ChangeFields,
+  { title, description, prHash, prKey, signOff, ai, issue }: ChangeFields,
   texts: { readonly title: boolean; readonly description: boolean },
 ): string[] {
   return [
@@ -91,6 +111,8 @@ export function pushOptionsOf(
     ...(prHash === '' ? [] : [`pr-hash=${prHash}`]),
     ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
     ...(signOff ? ['sign-off'] : []),
+    ...(ai === '' ? [] : [`ai=${ai}`]),
+    ...(issue === '' ? [] : [`issue=${issue}`]),
   ];
 }
 
@@ -108,8 +130,31 @@ export async function changeForm(
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {
-  const frame = await frameOf(c, target, CHANGE_FORM, token);
-  return { ...fields, ...frame, needsKey: c.var.config.prUpdatePolicy === 'key' };
+  const [frame, policy] = await Promise.all([frameOf(c, target, CHANGE_FORM, token), readPolicy(c, target)]);
+  const { path, prHash } = fields;
+  const { template } = policy.community;
+  const gate =
+    prHash === '' ? warningOfPolicy(target, policy) : policyRefusal(policy, target, 'pull_requests');
+  return {
+    ...fields,
+    ...frame,
+    needsKey: c.var.config.prUpdatePolicy === 'key',
+    needsSignOff: policy.requiresSignOff,
+    needsAi: policy.requiresAi,
+    needsIssue: policy.requiresIssue,
+    warnings: [...(gate === null ? [] : [gate]), ...(WORKFLOWS.test(path) ? [workflowSentence([path])] : [])],
+    templateUrl:
+      template !== null && prHash === '' && fields.description === ''
+        ? fileUrl(c.var.host, target, template)
+        : null,
+  };
+}
+
+/** As far as it is known. It is read with Git, as for a page. */
+export async function readPolicy(c: Context<AppEnv>, target: RepositoryName): Promise<Policy> {
+  const { config, host, logger, http } = c.var;
+  const mayAsk = async (): Promise<boolean> => (await refuseTooMany(c, 'discoveries')) === null;
+  return (await openPolicies(c.env, config, host, logger, http).of(target, { mayAsk })) ?? OPEN_POLICY;
 }
 
 /** The form once more, with what was typed, and what is wrong with it. */

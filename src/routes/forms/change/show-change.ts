@@ -3,24 +3,18 @@ import type { Context } from 'hono';
 import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
 import type { AppEnv } from '../../../env.ts';
+import { withPlainLineEnds } from '../../../forms/form-fields.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
 import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
-import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import { MAX_DESCRIPTION_LENGTH } from '../../../push/receive/push-options.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
-import {
-  findPath,
-  type Folder,
-  type FoundPath,
-  listFiles,
-  readBlob,
-  type ReadObjects,
-} from '../../../upstream/tree-reader.ts';
+import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form.ts';
-import { answerReading, changeForm } from './change-form.ts';
+import { answerReading, changeForm, readPolicy } from './change-form.ts';
 import { openSource, type Source } from './source.ts';
 import { CHANGE_FORM } from '../../request/repository.ts';
 
@@ -59,7 +53,7 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
     const found = parts && (await findPath(source.read, source.root, parts));
     if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew)) {
       const blob = found.kind === 'file' ? found.blob : null;
-      return showFile(c, target, source, { path, prHash, blob, folders: found.folders });
+      return showFile(c, target, source, { path, prHash, blob });
     }
     // Those with the text in their path, in whatever case.
     if (isSearch || parts === null || found === null) {
@@ -112,16 +106,15 @@ interface NamedFile {
   readonly prHash: string;
   /** Null: a new file. */
   readonly blob: string | null;
-  /** On the way to it, the root first. */
-  readonly folders: readonly Folder[];
 }
 
 async function showFile(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { read, text, tip }: Source,
-  { path, prHash, blob, folders }: NamedFile,
+  source: Source,
+  { path, prHash, blob }: NamedFile,
 ): Promise<Response> {
+  const { read, text, tip } = source;
   const content = blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES);
   const file = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
   const form = await changeForm(c, target, {
@@ -131,18 +124,22 @@ async function showFile(
     seen: tip,
     text: file.kind === 'text' ? file.text : '',
     title: text?.title ?? '',
-    description: text?.description ?? '',
+    description: text?.description ?? (await templateOf(c, target, source)),
     prKey: '',
     ownName: '',
     signOff: false,
-    needsSignOff: await requiresSignOff(read, folders[0] ?? []),
+    ai: '',
+    issue: '',
   });
   return answerForm(c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
-/** By the policy among the files that the change is for: the folder is known already. The push asks for the policy itself. */
-async function requiresSignOff(read: ReadObjects, root: Folder): Promise<boolean> {
-  const entry = root.find(({ name }) => decodeUtf8(name) === POLICY_PATH);
-  if (entry === undefined || kindOf(entry) !== 'file') return false;
-  return parsePolicy(await readBlob(read, entry.oid, MAX_FILE_BYTES)).requiresSignOff;
+/** The repository's template for pull requests; '' if there is none, or several, or it does not fit: the form links to it then. */
+async function templateOf(c: Context<AppEnv>, target: RepositoryName, source: Source): Promise<string> {
+  const { template } = (await readPolicy(c, target)).community;
+  if (template === null) return '';
+  const found = await findPath(source.read, source.root, template.split('/'));
+  const content = found.kind === 'file' ? await readBlob(source.read, found.blob, MAX_FILE_BYTES) : null;
+  const text = withPlainLineEnds((content && decodeUtf8(content)) ?? '').replace(/^\uFEFF/, '');
+  return text.length > MAX_DESCRIPTION_LENGTH || text.includes('\0') ? '' : text;
 }

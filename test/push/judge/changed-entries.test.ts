@@ -2,8 +2,10 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { submoduleLines } from '../../../src/push/judge/submodules.ts';
+import { entriesChanged, submoduleLines, workflowLines } from '../../../src/push/judge/changed-entries.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
+import { NO_FILES } from '../../../src/policy/community-files.ts';
+import { OPEN_POLICY, withCommunity } from '../../../src/policy/policy.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const silence = () => new Promise<never>(() => {});
@@ -29,7 +31,15 @@ it.each([true, false])(
     const logger = {} as PushRun['logger'];
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)] };
-    const lines = await submoduleLines({ host, logger }, push, { spool } as never);
-    expect(lines.join()).toContain('could not check');
+    const changed = await entriesChanged({ host, logger }, push, spool, true);
+    expect(changed).toBeNull();
+    expect(submoduleLines(changed).join()).toContain('could not check');
+    const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
+    const place = { repository: REPOSITORY, policy };
+    expect(workflowLines(changed, place)).toEqual([
+      'The service could not check whether you change workflows.',
+    ]);
+    const strict = { ...place, policy: { ...policy, refusesWorkflows: true } };
+    expect(() => workflowLines(changed, strict)).toThrow('takes no changes of workflows');
   },
 );
