@@ -91,7 +91,9 @@ export function accountNews(env: AccountEnv, host: HostConfig): AccountNews {
   return {
     hidden: (isHidden) =>
       guardOf(env).tokenProblems(`${accountOf(host)}:profile`, place, isHidden ? ['hidden'] : []),
-    renamed: (before, login) => guardOf(env).accountRenamed(hostName, before, login),
+    async renamed(before, login) {
+      await guardOf(env).tell({ kind: 'renamed', hostName, before, login });
+    },
   };
 }
 

@@ -16,6 +16,11 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
+/** A character for each byte. */
+export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+}
+
 /** Of an escaped text: ASCII, and what the bytes from 0x80 on were turned into. */
 const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;

@@ -95,10 +95,7 @@ export const GAUGES = {
     help: 'Calls of its REST interface that the code host still allows the bot account; none: it has not said.',
     labels: ['host'],
   },
-  gitveil_host_calls_limit: {
-    help: 'Calls that it allows in one period.',
-    labels: ['host'],
-  },
+  gitveil_host_calls_limit: { help: 'Calls that it allows in one period.', labels: ['host'] },
   gitveil_host_creations_left: {
     help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
     labels: ['host', 'limit'],
@@ -108,10 +105,7 @@ export const GAUGES = {
     labels: ['reason'],
   },
   gitveil_delayed_bytes: { help: 'What they take, of DELAYED_MB.', labels: [] },
-  gitveil_delayed_oldest_seconds: {
-    help: 'How long the oldest of them has waited.',
-    labels: [],
-  },
+  gitveil_delayed_oldest_seconds: { help: 'How long the oldest of them has waited.', labels: [] },
   gitveil_bot_account_problem: {
     help: '1 while something is wrong with the bot account or its token, by what it is.',
     labels: ['host', 'problem'],

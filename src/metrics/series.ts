@@ -3,7 +3,17 @@
  * records are sums of their series, so that records of many isolates become one. Of a histogram, only the smallest
  * bucket that a value fits into is counted: a request costs three additions. Pure.
  */
-import { CATALOGUE, type CounterName, type Family, type HistogramName, type LabelsOf } from './catalogue.ts';
+import {
+  CATALOGUE,
+  type CounterName,
+  type Family,
+  type Gauge,
+  type GaugeName,
+  GAUGES,
+  type HistogramName,
+  type LabelsOf,
+} from './catalogue.ts';
+import type { IsolateFigures } from './isolate.ts';
 
 export type Counts = Readonly<Record<string, number>>;
 
@@ -46,7 +56,7 @@ export class CountSheet {
 }
 
 /** The labels of a series, without the braces, in the family's order. */
-export function labelText(
+function labelText(
   { labels: names }: Pick<Family, 'labels'>,
   labels: Readonly<Record<string, string>>,
 ): string {
@@ -58,4 +68,77 @@ export function labelText(
 function escaped(value: string): string {
   if (!/[\\"\n]/.test(value)) return value;
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+/** The text format of Prometheus, which monitoring systems read. */
+export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface GaugeValue {
+  readonly name: GaugeName;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** @param counts and `gauges` of the whole service; `isolate` of the one isolate that answers. */
+export function expose(counts: Counts, gauges: readonly GaugeValue[], isolate: IsolateFigures): string {
+  const lines = Object.entries(CATALOGUE).flatMap(([name, family]) =>
+    head(name, family.type, family.help).concat(
+      family.type === 'counter' ? counterLines(name, counts) : histogramLines(name, family, counts),
+    ),
+  );
+  return [...lines, ...gaugeLines(gauges), ...isolateLines(isolate), ''].join('\n');
+}
+
+function gaugeLines(gauges: readonly GaugeValue[]): string[] {
+  return Object.entries<Gauge>(GAUGES).flatMap(([name, gauge]) => {
+    const own = gauges.filter((value) => value.name === name);
+    const lines = own.map(({ labels, value }) => `${name}{${labelText(gauge, labels)}} ${value}`);
+    return head(name, 'gauge', gauge.help).concat(lines);
+  });
+}
+
+function counterLines(name: string, counts: Counts): string[] {
+  return labelTexts(name, counts).map((text) => `${name}{${text}} ${counts[`${name}{${text}}`]}`);
+}
+
+/** Each bucket holds what the smaller ones hold, too: so the format wants it. */
+function histogramLines(name: string, { buckets = [] }: Family, counts: Counts): string[] {
+  return labelTexts(`${name}_count`, counts).flatMap((text) => {
+    let held = 0;
+    const lines = [...buckets, '+Inf'].map((bound) => {
+      const series = `${name}_bucket{${text},le="${bound}"}`;
+      held += counts[series] ?? 0;
+      return `${series} ${held}`;
+    });
+    return lines.concat(
+      ['sum', 'count'].map((part) => `${name}_${part}{${text}} ${counts[`${name}_${part}{${text}}`]}`),
+    );
+  });
+}
+
+/** The labels of a series, without the braces. */
+function labelTexts(name: string, counts: Counts): string[] {
+  return Object.keys(counts)
+    .filter((series) => series.startsWith(`${name}{`))
+    .map((series) => series.slice(name.length + 1, -1))
+    .toSorted();
+}
+
+/** Of the one isolate that answers. */
+function isolateLines(of: IsolateFigures): string[] {
+  const all = [
+    ['uptime_seconds', 'gauge', 'Since the first request.', of.uptimeMs / 1000],
+    ['requests_in_flight', 'gauge', 'Requests being answered.', of.requestsInFlight],
+    ['buffered_bytes', 'gauge', 'Buffers of bodies not yet freed.', of.bufferedBytes],
+    ['memory_limit_bytes', 'gauge', 'What the platform allows.', of.memoryLimitBytes],
+    ['collections_total', 'counter', 'Garbage collections noticed.', of.collections],
+  ] as const;
+  return all.flatMap(([part, type, help, value]) => {
+    const name = `gitveil_isolate_${part}`;
+    return head(name, type, `${help} Of the isolate that answers.`).concat(`${name} ${value}`);
+  });
+}
+
+function head(name: string, type: string, help: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }

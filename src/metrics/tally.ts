@@ -20,6 +20,7 @@ import {
 } from './catalogue.ts';
 import { type Counts, CountSheet } from './series.ts';
 import { tallyOf } from '../objects.ts';
+import type { Http } from '../outgoing/http-client.ts';
 
 const DELIVERY_INTERVAL_MS = 10_000;
 /** Send rare events at most once a second, because every delivery writes to disk, and they may come in crowds. */
@@ -55,13 +56,6 @@ export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, s
   deliverIfDue(name);
 }
 
-/**
- * The counts of the whole service, including this isolate's last ones. Rejects if the Tally object cannot be reached.
- */
-export function allCounts(): Promise<Counts> {
-  return deliver();
-}
-
 function deliverIfDue(name: FamilyName): void {
   const now = Date.now();
   // Later counts of this moment are sent along.
@@ -80,20 +74,35 @@ async function deliverIn(pauseMs: number): Promise<void> {
   plannedAt = Number.NEGATIVE_INFINITY;
   deliveredAt = Date.now();
   // Not logged: the counts are kept and sent with the next ones.
-  if (!sheet.isEmpty) await deliver().catch(() => {});
+  if (!sheet.isEmpty) await allCounts().catch(() => {});
 }
 
-async function deliver(): Promise<Counts> {
+/** Sends the sheet. Answers the counts of the whole service; rejects if the Tally object cannot be reached. */
+export async function allCounts(): Promise<Counts> {
   const counts = sheet.counts();
   sheet.clear();
   try {
-    return await tally().add(counts);
+    return await tallyOf(env as unknown as TallyBinding).add(counts);
   } catch (error) {
     sheet.addAll(counts);
     throw error;
   }
 }
 
-function tally() {
-  return tallyOf(env as unknown as TallyBinding);
+/** `rest`, `git`: the code host's two interfaces. `notifications`: the notification service. */
+export type OutgoingService = 'rest' | 'git' | 'notifications';
+
+export function countedFetch(service: OutgoingService, http: Http): Http['fetch'] {
+  return async (input, init) => {
+    const startedAt = Date.now();
+    let status = 'none';
+    try {
+      const response = await http.fetch(input, init);
+      status = String(response.status);
+      return response;
+    } finally {
+      count('gitveil_outgoing_requests_total', { service, status });
+      observe('gitveil_outgoing_request_duration_seconds', { service }, (Date.now() - startedAt) / 1000);
+    }
+  };
 }

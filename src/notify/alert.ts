@@ -28,7 +28,8 @@ export type Alert =
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   /** The bot account has another login. */
   | { readonly kind: 'renamed'; readonly hostName: string; readonly before: string; readonly login: string }
-  | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
+  /** `isLast`: more of them wait until the hour is over. */
+  | ({ readonly kind: 'moderation'; readonly isLast?: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal)
   /** Delayed pushes wait for the operator: so many. */
   | { readonly kind: 'review'; readonly waiting: number }
@@ -233,8 +234,8 @@ function moderationWords({
   reports,
   comments,
   repository,
-  isLast,
-}: ModerationNews & { isLast: boolean }): Words {
+  isLast = false,
+}: Extract<Alert, { kind: 'moderation' }>): Words {
   const what =
     state === 'flagged'
       ? 'its karma is 0, and it has to pause for 6 hours'

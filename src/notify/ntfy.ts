@@ -6,7 +6,7 @@
  * tell the service from everyone else (ntfy, "Access tokens").
  */
 import type { Config } from '../config.ts';
-import { countedFetch } from '../metrics/counted-fetch.ts';
+import { countedFetch } from '../metrics/tally.ts';
 import type { Http } from '../outgoing/http-client.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -4,7 +4,6 @@
  * A decoder moves the body's bytes to the front of the chunk that it is given. So each read gives one run of bytes,
  * however small the server's chunks are, and nothing is allocated.
  */
-import { hexDigit } from '../git/bytes.ts';
 import { malformed } from './outgoing-error.ts';
 import type { ResponseHead } from './response-head.ts';
 
@@ -17,8 +16,6 @@ export interface Decoded {
 }
 
 export interface BodyDecoder {
-  /** The announced length; null if there is none. */
-  readonly length: number | null;
   /** Whether the end of the connection ends the body. */
   readonly endsWithConnection: boolean;
   /** @throws OutgoingError */
@@ -44,23 +41,17 @@ export function bodyDecoder(
   }
   if (method === 'HEAD' || BODILESS.has(status)) return null;
   if (coding !== null) return new ChunkedDecoder();
-  return length === null ? UNTIL_CLOSE : new LengthDecoder(Number(length));
+  return new LengthDecoder(length === null ? null : Number(length));
 }
 
-const UNTIL_CLOSE: BodyDecoder = {
-  length: null,
-  endsWithConnection: true,
-  decode: ({ byteLength }) => ({ bodyBytes: byteLength, usedBytes: byteLength, isEnd: false }),
-};
-
 class LengthDecoder implements BodyDecoder {
-  readonly length: number;
-  readonly endsWithConnection = false;
+  readonly endsWithConnection: boolean;
   #left: number;
 
-  constructor(length: number) {
-    this.length = length;
-    this.#left = length;
+  /** @param length null: up to the end of the connection. */
+  constructor(length: number | null) {
+    this.endsWithConnection = length === null;
+    this.#left = length ?? Infinity;
   }
 
   decode(chunk: Uint8Array): Decoded {
@@ -70,36 +61,21 @@ class LengthDecoder implements BodyDecoder {
   }
 }
 
-const CR = 0x0d;
 const LF = 0x0a;
-const SEMICOLON = 0x3b;
-/** Limit for a chunk's extensions, and for the trailer. Real servers send neither. */
+/** Of what stands between the data of two chunks, or behind the last: real servers send neither extensions nor a trailer. */
 const MAX_LINE_BYTES = 4 * 1024;
 /** 13 digits stay below 2^53. */
-const MAX_SIZE_DIGITS = 13;
-
-type ChunkedState =
-  | 'size'
-  /** Ignored, as the standard demands. */
-  | 'extension'
-  | 'size-lf'
-  | 'data'
-  | 'data-cr'
-  | 'data-lf'
-  | 'trailer-start'
-  /** Ignored: the response's head was passed on long ago. */
-  | 'trailer'
-  | 'trailer-lf'
-  | 'last-lf'
-  | 'end';
+const CHUNK_SIZE = /^([0-9a-f]{1,13})(?:;.*)?$/i;
+const LINE = /^.*\r\n$/;
 
 class ChunkedDecoder implements BodyDecoder {
-  readonly length = null;
   readonly endsWithConnection = false;
-  #state: ChunkedState = 'size';
-  /** The current chunk's announced size while it is read, and then the bytes that are still missing. */
+  #state: 'size' | 'data' | 'data-end' | 'trailer' | 'end' = 'size';
+  /** Of the current chunk's data. */
   #left = 0;
-  #digits = 0;
+  /** What has come of the current line. */
+  #line = '';
+  /** Since the last data. */
   #lineBytes = 0;
 
   decode(chunk: Uint8Array): Decoded {
@@ -112,72 +88,35 @@ class ChunkedDecoder implements BodyDecoder {
         bodyBytes += taken;
         usedBytes += taken;
         this.#left -= taken;
-        if (this.#left === 0) this.#state = 'data-cr';
+        if (this.#left === 0) this.#state = 'data-end';
       } else {
-        this.#state = this.#step(chunk[usedBytes++] as number);
+        this.#takeByte(chunk[usedBytes++]!);
       }
     }
     return { bodyBytes, usedBytes, isEnd: this.#state === 'end' };
   }
 
-  #step(byte: number): ChunkedState {
-    switch (this.#state) {
-      case 'size':
-        return this.#sizeByte(byte);
-      case 'extension':
-        return byte === CR ? 'size-lf' : this.#ignored(byte);
-      case 'size-lf':
-        return this.#afterSize(byte);
-      case 'data-cr':
-        return expected(byte, CR, 'data-lf');
-      case 'data-lf':
-        return this.#nextLine(byte, 'size');
-      case 'trailer-start':
-        return byte === CR ? 'last-lf' : this.#ignored(byte, 'trailer');
-      case 'trailer':
-        return byte === CR ? 'trailer-lf' : this.#ignored(byte);
-      case 'trailer-lf':
-        return expected(byte, LF, 'trailer-start');
-      case 'last-lf':
-        return expected(byte, LF, 'end');
-      case 'data':
-      case 'end':
-        return this.#state;
-    }
+  #takeByte(byte: number): void {
+    if (++this.#lineBytes > MAX_LINE_BYTES) throw malformed('a line of its body is too long');
+    this.#line += String.fromCharCode(byte);
+    if (byte !== LF) return;
+    if (!LINE.test(this.#line)) throw malformed('a line does not end with CR LF');
+    this.#state = this.#stateAfter(this.#line.slice(0, -2));
+    this.#line = '';
   }
 
-  #sizeByte(byte: number): ChunkedState {
-    const digit = hexDigit(byte);
-    if (digit >= 0) {
-      if (++this.#digits > MAX_SIZE_DIGITS) throw malformed('a chunk is too long');
-      this.#left = this.#left * 16 + digit;
+  #stateAfter(line: string): 'size' | 'data' | 'trailer' | 'end' {
+    // Its fields are ignored: the response's head was passed on long ago.
+    if (this.#state === 'trailer') return line === '' ? 'end' : 'trailer';
+    if (this.#state === 'data-end') {
+      if (line !== '') throw malformed('a chunk does not end where it said');
       return 'size';
     }
-    if (this.#digits === 0) throw malformed('a chunk has no size');
-    if (byte === CR) return 'size-lf';
-    if (byte === SEMICOLON) return this.#ignored(byte, 'extension');
-    throw malformed('the size of a chunk');
-  }
-
-  #afterSize(byte: number): ChunkedState {
-    const isLast = this.#left === 0;
-    return this.#nextLine(byte, isLast ? 'trailer-start' : 'data');
-  }
-
-  #nextLine(byte: number, state: ChunkedState): ChunkedState {
-    this.#digits = 0;
+    const [, size] = CHUNK_SIZE.exec(line) ?? [];
+    if (size === undefined) throw malformed('the size of a chunk');
+    this.#left = Number.parseInt(size, 16);
+    if (this.#left === 0) return 'trailer';
     this.#lineBytes = 0;
-    return expected(byte, LF, state);
+    return 'data';
   }
-
-  #ignored(byte: number, state: ChunkedState = this.#state): ChunkedState {
-    if (byte === LF) throw malformed('a line does not end with CR LF');
-    if (++this.#lineBytes > MAX_LINE_BYTES) throw malformed('a line of its body is too long');
-    return state;
-  }
-}
-
-function expected(byte: number, wanted: number, state: ChunkedState): ChunkedState {
-  if (byte !== wanted) throw malformed('a chunk does not end where it said');
-  return state;
 }

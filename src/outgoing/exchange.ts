@@ -5,10 +5,13 @@
  * one response is read. The connection is reused only if both messages ended properly, nothing follows the response,
  * and the server allows it. In all other cases it is destroyed, which costs no more than a new handshake.
  */
+import { concatBytes } from '../git/bytes.ts';
+import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
+import { gunzipped } from '../git/zlib/gunzip.ts';
 import { type BodyDecoder, bodyDecoder } from './body-framing.ts';
 import type { Connection } from './connection.ts';
 import { malformed, OutgoingError } from './outgoing-error.ts';
-import { type RequestBody, sendBytes, sendStream } from './outgoing-body.ts';
+import { type OutgoingRequest, sendBytes, sendStream } from './request.ts';
 import { type ResponseHead, ResponseHeadReader } from './response-head.ts';
 
 /** Longest wait between the bytes of a response. How long to wait for its first byte is the caller's decision. */
@@ -18,50 +21,35 @@ const MAX_INTERIM_RESPONSES = 8;
 /** A body that is sent in one piece with the head. */
 const JOINED_BYTES = 64 * 1024;
 
-export interface ExchangedRequest {
-  readonly method: string;
-  /** As `encodeRequestHead` makes it. */
-  readonly head: Uint8Array;
-  readonly body: RequestBody | null;
-  readonly signal: AbortSignal | null;
-}
-
-export interface ExchangedResponse {
-  readonly head: ResponseHead;
-  /** Bytes: all of it came along with the head. */
-  readonly body: ReadableStream<Uint8Array> | Uint8Array | null;
-}
+/** With its head, as `encodeRequestHead` makes it. */
+export type EncodedRequest = OutgoingRequest & { readonly head: Uint8Array };
 
 export class Exchange {
   readonly #connection: Connection;
-  readonly #request: ExchangedRequest;
+  readonly #request: EncodedRequest;
   readonly #onEnd: (isReusable: boolean) => void;
   readonly #abort = (): void => this.#connection.destroy(this.#request.signal?.reason);
   #stopSending: () => void = () => {};
   #isSent = false;
-  #hasResponseBegun = false;
   #isOver = false;
+  /** A byte of the response has come. */
+  hasResponseBegun = false;
 
   /** @param onEnd called once, when the connection is free again or destroyed. */
-  constructor(connection: Connection, request: ExchangedRequest, onEnd: (isReusable: boolean) => void) {
+  constructor(connection: Connection, request: EncodedRequest, onEnd: (isReusable: boolean) => void) {
     this.#connection = connection;
     this.#request = request;
     this.#onEnd = onEnd;
   }
 
-  /** Whether a byte of the response has come. */
-  get hasResponseBegun(): boolean {
-    return this.#hasResponseBegun;
-  }
-
   /** The response, as soon as its head is there. @throws OutgoingError, or the reason of the request's signal. */
-  async response(): Promise<ExchangedResponse> {
+  async response(): Promise<Response> {
     const { signal, method } = this.#request;
     signal?.addEventListener('abort', this.#abort);
     try {
       this.#send().catch((error: unknown) => this.#connection.destroy(error));
       const { head, rest } = await this.#readHead();
-      return { head, body: this.#readBody(head, bodyDecoder(method, head), rest) };
+      return this.#answer(head, bodyDecoder(method, head), rest);
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -72,7 +60,7 @@ export class Exchange {
     const { head, body } = this.#request;
     if (body?.kind !== 'stream') {
       const isShort = body !== null && body.bytes.byteLength <= JOINED_BYTES;
-      this.#isSent = await this.#connection.write(isShort ? joined(head, body.bytes) : head);
+      this.#isSent = await this.#connection.write(isShort ? concatBytes([head, body.bytes]) : head);
       if (body !== null && !isShort) this.#isSent &&= await sendBytes(body.bytes, this.#connection);
       return;
     }
@@ -91,7 +79,7 @@ export class Exchange {
       let usedBytes = reader.take(rest);
       while (usedBytes === null) {
         rest = await this.#read(reader.hasBegun ? STALL_TIMEOUT_MS : null);
-        this.#hasResponseBegun = true;
+        this.hasResponseBegun = true;
         usedBytes = reader.take(rest);
       }
       rest = rest.subarray(usedBytes);
@@ -102,48 +90,43 @@ export class Exchange {
     throw malformed('interim responses that nobody asked for');
   }
 
-  #readBody(head: ResponseHead, decoder: BodyDecoder | null, rest: Uint8Array): ExchangedResponse['body'] {
+  #answer(head: ResponseHead, decoder: BodyDecoder | null, rest: Uint8Array): Response {
     if (decoder === null) {
       this.#finish(head, rest.byteLength);
-      return null;
+      return toResponse(head, null);
     }
     const { bodyBytes, usedBytes, isEnd } = decoder.decode(rest);
-    if (isEnd) {
-      const body = rest.slice(0, bodyBytes);
-      this.#finish(head, rest.byteLength - usedBytes);
-      return body;
+    if (!isEnd) {
+      const chunks = this.#bodyChunks(head, decoder, rest.subarray(0, bodyBytes));
+      const read = async () => (await chunks.next()).value ?? null;
+      return toResponse(head, { read, cancel: async () => this.#fail(brokenOff()) });
     }
-    const { readable, writable } =
-      decoder.length === null ? new IdentityTransformStream() : new FixedLengthStream(decoder.length);
-    void this.#pump(head, decoder, rest.subarray(0, bodyBytes), writable.getWriter());
-    return readable;
+    const body = rest.slice(0, bodyBytes);
+    this.#finish(head, rest.byteLength - usedBytes);
+    return toResponse(head, body);
   }
 
-  /** Passes the body on to its reader. The connection is free once the reader has taken the last byte. */
-  async #pump(
+  /** What is left of the body. The connection is free once all of it was taken. */
+  async *#bodyChunks(
     head: ResponseHead,
     decoder: BodyDecoder,
     first: Uint8Array,
-    writer: WritableStreamDefaultWriter<Uint8Array>,
-  ): Promise<void> {
-    // Rejects when the reader has cancelled.
-    writer.closed.catch((error: unknown) => this.#fail(error));
+  ): AsyncGenerator<Uint8Array, undefined> {
     try {
-      if (first.byteLength > 0) await writer.write(first);
+      if (first.byteLength > 0) yield first;
       for (let isEnd = false; !isEnd;) {
         const chunk = await this.#connection.read(STALL_TIMEOUT_MS);
         if (chunk === null && decoder.endsWithConnection) break;
         if (chunk === null) throw brokenOff();
         const decoded = decoder.decode(chunk);
         isEnd = decoded.isEnd;
-        if (decoded.bodyBytes > 0) await writer.write(chunk.subarray(0, decoded.bodyBytes));
+        if (decoded.bodyBytes > 0) yield chunk.subarray(0, decoded.bodyBytes);
         if (isEnd) this.#finish(head, chunk.byteLength - decoded.usedBytes);
       }
       this.#end(false);
-      await writer.close();
     } catch (error) {
       this.#fail(error);
-      await writer.abort(error).catch(() => {});
+      throw error;
     }
   }
 
@@ -179,9 +162,47 @@ function brokenOff(): OutgoingError {
   return new OutgoingError('broken-off', 'the connection ended in the middle');
 }
 
-function joined(head: Uint8Array, body: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(head.byteLength + body.byteLength);
-  bytes.set(head);
-  bytes.set(body, head.byteLength);
-  return bytes;
+/** Of the connection, not of the response (RFC 9110, section 7.6.1). */
+const CONNECTION_FIELDS = ['Connection', 'Keep-Alive', 'Transfer-Encoding', 'Upgrade', 'Trailer'];
+
+/** @param body bytes: it is there already. @throws OutgoingError */
+function toResponse(
+  { status, statusText, headers: received }: ResponseHead,
+  body: ChunkSource | Uint8Array | null,
+): Response {
+  const headers = new Headers(received);
+  for (const name of CONNECTION_FIELDS) headers.delete(name);
+  const coding = (headers.get('Content-Encoding') ?? 'identity').toLowerCase();
+  if (body === null || (coding === 'identity' && body instanceof Uint8Array)) {
+    return new Response(body, { status, statusText, headers });
+  }
+  let source = body instanceof Uint8Array ? sourceOf(body) : body;
+  if (coding === 'gzip') {
+    source = gunzipped(source, () => malformed('its compressed body'));
+    headers.delete('Content-Encoding');
+    headers.delete('Content-Length');
+  } else if (coding !== 'identity') throw malformed('an encoding that was not asked for');
+  return new Response(streamOf(source, headers.get('Content-Length')), { status, statusText, headers });
+}
+
+/** A pipe that is filled no further than it is read. */
+function streamOf(source: ChunkSource, length: string | null): ReadableStream<Uint8Array> {
+  const { readable, writable } =
+    length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
+  void pump(source, writable.getWriter());
+  return readable;
+}
+
+async function pump(source: ChunkSource, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
+  // Rejects when the reader has cancelled.
+  writer.closed.catch(() => source.cancel());
+  try {
+    for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+      await writer.write(chunk);
+    }
+    await writer.close();
+  } catch (error) {
+    await source.cancel();
+    await writer.abort(error).catch(() => {});
+  }
 }

@@ -8,11 +8,9 @@
  */
 import type { Connection } from './connection.ts';
 import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.ts';
-import { Exchange, type ExchangedRequest } from './exchange.ts';
+import { Exchange, type EncodedRequest } from './exchange.ts';
 import { malformed } from './outgoing-error.ts';
-import { bodyLength, type RequestBody } from './outgoing-body.ts';
-import { checkFields, encodeRequestHead } from './request-head.ts';
-import { toResponse } from './response.ts';
+import { checkFields, encodeRequestHead, type OutgoingRequest, type RequestBody } from './request.ts';
 
 const MAX_REDIRECTS = 5;
 /** Those to the same server, for the same request. */
@@ -21,14 +19,6 @@ const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The `fetch` for code that makes requests: an `HttpClient`, or a substitute in tests. */
 export type Http = Pick<HttpClient, 'fetch'>;
-
-interface OutgoingRequest {
-  readonly method: string;
-  readonly url: URL;
-  readonly headers: Headers;
-  readonly body: RequestBody | null;
-  readonly signal: AbortSignal | null;
-}
 
 export class HttpClient {
   readonly #fetchHosts: ReadonlySet<string>;
@@ -74,10 +64,7 @@ export class HttpClient {
     const { method, url, body, signal } = request;
     signal?.throwIfAborted();
     if (this.#fetchHosts.has(url.hostname)) return fetchByRuntime(request);
-    const exchanged = {
-      ...request,
-      head: encodeRequestHead({ ...request, bodyLength: bodyLength(method, body) }),
-    };
+    const exchanged = { ...request, head: encodeRequestHead(request) };
     // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung up.
     const wanted = { url, signal, isNew: body?.kind === 'stream' };
     const { connection, isNew } = await this.#pool.take(wanted).catch(async (error: unknown) => {
@@ -87,17 +74,17 @@ export class HttpClient {
     });
     const exchange = this.#exchange(connection, exchanged);
     try {
-      return toResponse(await exchange.response());
+      return await exchange.response();
     } catch (error) {
       const isStale = !isNew && !exchange.hasResponseBegun && signal?.aborted !== true;
       // The server may have carried out a write anyway.
       if (!isStale || !isRead(method)) throw error;
     }
     const again = await this.#pool.take({ url, signal, isNew: true });
-    return toResponse(await this.#exchange(again.connection, exchanged).response());
+    return this.#exchange(again.connection, exchanged).response();
   }
 
-  #exchange(connection: Connection, request: ExchangedRequest): Exchange {
+  #exchange(connection: Connection, request: EncodedRequest): Exchange {
     return new Exchange(connection, request, (isReusable) => this.#pool.giveBack(connection, isReusable));
   }
 }

@@ -6,6 +6,7 @@
  * what follows a body as a second response. With each of these, client and server can disagree about where a message
  * ends. Here they are errors.
  */
+import { latin1 } from '../git/bytes.ts';
 import { malformed } from './outgoing-error.ts';
 
 export interface ResponseHead {
@@ -19,11 +20,8 @@ export interface ResponseHead {
 /** GitHub's longest are some 6 KB; browsers allow 256 KB. */
 export const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_FIELDS = 200;
-const FIRST_CAPACITY = 4 * 1024;
-
-const CRLF = '\r\n';
-const CR = 0x0d;
-const LF = 0x0a;
+const LINE_END = '\r\n';
+const END = '\r\n\r\n';
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: (.*))?$/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // eslint-disable-next-line no-control-regex
@@ -34,63 +32,42 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** Collects a head that arrives in chunks of any size. */
 export class ResponseHeadReader {
-  #bytes = new Uint8Array(FIRST_CAPACITY);
-  #length = 0;
-  /** Where the current line begins. */
-  #lineStart = 0;
+  #text = '';
 
   get hasBegun(): boolean {
-    return this.#length > 0;
+    return this.#text !== '';
   }
 
   /**
    * Takes the bytes that belong to the head and says how many they are; null if the head goes on behind them.
-   * @throws OutgoingError as soon as a line break or the status line is wrong, without waiting for the end of the head.
+   * @throws OutgoingError as soon as the first line is wrong: a server of another protocol may never send an empty one.
    */
   take(chunk: Uint8Array): number | null {
-    for (let index = 0; index < chunk.byteLength; index++) {
-      const byte = chunk[index] as number;
-      const previous = this.#bytes[this.#length - 1];
-      if ((byte === LF) !== (previous === CR)) {
-        throw malformed('a line does not end with CR LF');
-      }
-      this.#append(byte);
-      if (byte !== LF) continue;
-      const isFirstLine = this.#lineStart === 0;
-      const isEmptyLine = this.#length - this.#lineStart === 2;
-      this.#lineStart = this.#length;
-      // A server of another protocol may never send an empty line.
-      if (isFirstLine) parseStatusLine(this.#textBefore(1));
-      else if (isEmptyLine) return index + 1;
+    const before = this.#text.length;
+    this.#text += latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEAD_BYTES - before));
+    const firstEnd = this.#text.indexOf('\n');
+    if (firstEnd >= before) parseStatusLine(this.#text.slice(0, firstEnd + 1));
+    const end = this.#text.indexOf(END, before - END.length);
+    if (end >= 0) {
+      this.#text = this.#text.slice(0, end + LINE_END.length);
+      return end + END.length - before;
     }
+    if (this.#text.length === MAX_HEAD_BYTES) throw malformed('its head is too long');
     return null;
   }
 
   /** The head, once `take` has found its end. */
   parse(): ResponseHead {
-    const [statusLine = '', ...fieldLines] = this.#textBefore(2).split(CRLF);
-    return { ...parseStatusLine(statusLine), headers: parseFields(fieldLines) };
-  }
-
-  /** The text before so many line breaks at the end. */
-  #textBefore(lineBreaks: number): string {
-    const length = this.#length - lineBreaks * CRLF.length;
-    return Buffer.from(this.#bytes.buffer, 0, length).toString('latin1');
-  }
-
-  #append(byte: number): void {
-    if (this.#length === MAX_HEAD_BYTES) throw malformed('its head is too long');
-    if (this.#length === this.#bytes.byteLength) {
-      const larger = new Uint8Array(this.#length * 2);
-      larger.set(this.#bytes);
-      this.#bytes = larger;
-    }
-    this.#bytes[this.#length++] = byte;
+    const fieldsStart = this.#text.indexOf('\n') + 1;
+    const fieldLines = this.#text.slice(fieldsStart).split(LINE_END).slice(0, -1);
+    return { ...parseStatusLine(this.#text.slice(0, fieldsStart)), headers: parseFields(fieldLines) };
   }
 }
 
+/** @param line with its line break. */
 function parseStatusLine(line: string): Omit<ResponseHead, 'headers'> {
-  const [, minor, status, reason = ''] = STATUS_LINE.exec(line) ?? [];
+  if (!line.endsWith(LINE_END)) throw malformed('a line does not end with CR LF');
+  const [, minor, status, reason = ''] = STATUS_LINE.exec(line.slice(0, -LINE_END.length)) ?? [];
   if (status === undefined || CONTROL.test(reason)) throw malformed('its status line');
   const statusText = PRINTABLE.test(reason) ? reason : '';
   return { status: Number(status), minorVersion: Number(minor), statusText };

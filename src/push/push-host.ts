@@ -45,14 +45,13 @@ export interface PushHost extends UpstreamHost {
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
    * The open pull request that was recorded with one of these works, the last that there is; if none is open, a merged
-   * one; null if there is none, or nobody knows. Never rejects. @param works keyed hashes of commits without their author
-   * and dates. @param evenClosed whether one that is closed counts, too.
+   * one, or else a closed one; null: there is none. Undefined: the list cannot be read. Never rejects.
+   * @param works keyed hashes of commits without their author and dates.
    */
   pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
-    evenClosed?: boolean,
-  ): Promise<(Pick<SameWork, 'prHash' | 'url' | 'isMerged'> & Pick<RecordedWork, 'last'>) | null>;
+  ): Promise<(Omit<SameWork, 'shared'> & Pick<RecordedWork, 'last'>) | null | undefined>;
   /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */

@@ -20,6 +20,7 @@ export class PushRun {
   readonly steps: HostSteps;
   readonly claims: Claims;
   readonly #beside: Promise<void>[] = [];
+  readonly #notes: string[] = [];
 
   constructor(
     host: PushHost,
@@ -34,6 +35,20 @@ export class PushRun {
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
     this.claims = new Claims(host);
+  }
+
+  /** Lines that the person should know, told by `tell`: first comes whether commits are open already. */
+  note(...lines: readonly string[]): void {
+    this.#notes.push(...lines);
+  }
+
+  /** What a gate or a rule of the repository means for it comes before the other notes. */
+  noteRules(...lines: readonly string[]): void {
+    this.#notes.unshift(...lines);
+  }
+
+  async tell(): Promise<void> {
+    await this.reply.note(...this.#notes.splice(0));
   }
 
   /** Adds work that the answer does not wait for. It must not reject. */

@@ -17,6 +17,7 @@ import type { Publishable } from './verdict/verdict.ts';
 
 /** Commits of a push that are recorded, and looked for: the newest ones. */
 const MOST_COMMITS = 100;
+const NOT_CHECKED = 'The service could not check whether your commits are open already.';
 
 /** To be recorded. @param undated the commits without author and dates. */
 export function worksOf(
@@ -30,17 +31,17 @@ export function worksOf(
 }
 
 /**
- * Null: none has them, or nobody knows. One question to the database.
- * @param works as `worksOf` answers them. @param evenClosed whether one that is closed counts, too.
+ * Null: none has them, or the list cannot be read, which the person is told. One question to the database.
+ * @param works as `worksOf` answers them.
  */
 export async function findSameWork(
   run: PushRun,
   { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
-  evenClosed = false,
 ): Promise<SameWork | null> {
-  const found = await run.host.pullRequestWith(repository, works, evenClosed);
-  if (found === null) return null;
+  const found = await run.host.pullRequestWith(repository, works);
+  if (found === undefined) await run.reply.note(NOT_CHECKED);
+  if (!found) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }
@@ -49,11 +50,11 @@ export async function findSameWork(
 export function sameWorkLines(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
   { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,
-  { url, shared, isMerged, ...same }: SameWork,
+  { url, shared, state, ...same }: SameWork,
 ): [string, string] {
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
-  if (isMerged) {
+  if (state === 'merged') {
     return [
       sentence(`${what} merged already: ${url}`),
       `To leave out what is merged, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
@@ -69,13 +70,10 @@ export function sameWorkLines(
   return [prHash === null ? `NEW pull request: ${open}` : sentence(open), update];
 }
 
-/** A form shows what is open in its own words. @param lines for a terminal. */
-export function tellSameWork(
-  reply: Pick<Reply, 'note' | 'noteSame'>,
-  same: SameWork,
-  lines: readonly string[],
-): Promise<void> {
-  return same.isMerged ? reply.note(...lines) : reply.noteSame(same, lines);
+/** What is closed may be proposed again. A form shows what is open in its own words. @param lines for a terminal. */
+export async function tellSameWork(reply: Reply, same: SameWork, lines: readonly string[]): Promise<void> {
+  if (same.state === 'merged') await reply.note(...lines);
+  if (same.state === 'open') await reply.noteSame(same, lines);
 }
 
 /** Nobody is there when a delayed push would open a second pull request with the same commits: so none does. */

@@ -198,6 +198,7 @@ export async function conclude(run: PushRun, arrival: Arrival): Promise<Conclusi
     return { kind: 'refused', refusal: toRefusal(error, run.settings.client) };
   });
   const full = await refusedByLimit(run, arrival, attempted);
+  await run.tell();
   const outcome: Outcome = full === null ? attempted : { kind: 'refused', refusal: full };
   tell(run, arrival, outcome);
   // Release the locks now, so that the next push does not wait until this answer has arrived.
@@ -275,7 +276,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Don
   return { kind: 'published', facts: await publishedNow(run, received, decided) };
 }
 
-interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishable' }>, 'kind'> {
+interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishable' }>, 'kind' | 'warnings'> {
   readonly spool: Spool;
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
@@ -316,17 +317,13 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
     botLogin,
   );
   const now = Math.floor(host.clock.now() / 1000);
-  const aboutBase: string[] = [];
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, aboutBase };
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
   const asked = place === null ? quietly(questions) : questions;
-  const judging = judge(received, upstream, place, circumstances, asked);
-  const { verdict, claim } = await judging.catch(async (error: unknown) => {
-    await reply.note(...aboutBase);
-    throw error;
-  });
+  const { verdict, claim } = await judge(received, upstream, place, circumstances, asked);
   if (verdict.kind === 'preview') throw previewed(verdict.preview);
-  const { kind: _, ...judged } = verdict;
+  const { warnings, ...judged } = verdict;
   pack.kept.free(judged.work.commits.byteLength);
+  run.note(...warnings);
   const wasOpen =
     judged.place === null
       ? prHash !== null && claim !== null && (await host.isOpen(prHash))
@@ -356,7 +353,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options }: Received,
-  { work, place: says, warnings, pushHash, spool, claim, wasOpen }: JudgedPush,
+  { work, place: says, pushHash, spool, claim, wasOpen }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, settings } = run;
@@ -366,7 +363,7 @@ async function decide(
   if (plan !== null || says === null) return { kind: 'later', plan: plan as DelayPlan, place };
   const prHash = settings.newPrHash();
   const propose = (committedAt: number): PushIntent => ({ prHash, committedAt });
-  const publication = { push: { ...work, ...says }, warnings, spool, pushHash, propose, claim, place };
+  const publication = { push: { ...work, ...says }, spool, pushHash, propose, claim, place };
   try {
     return { kind: 'now', publication, entered: await enter(run, publication) };
   } catch (error) {

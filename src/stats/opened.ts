@@ -1,15 +1,23 @@
 /**
- * What statistics know of a pull request from the moment when it is open: its entry in the ledger, and its pr_hash in the
- * list of pages. Recording either again changes nothing.
+ * Opens the ledger, and adds what statistics know of a pull request from the moment when it is open: its entry there, and
+ * its pr_hash in the list of pages. Recording either again changes nothing.
  */
 import { recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { Http } from '../outgoing/http-client.ts';
-import { pullRequestStatement } from './d1-ledger.ts';
-import type { LedgerRepository } from './ledger.ts';
-import { openLedger } from './open-ledger.ts';
+import { HostedLedger } from './hosted-ledger.ts';
+import { D1Ledger, type Ledger, type LedgerRepository, pullRequestStatement } from './ledger.ts';
 import { hashStatements, idStatement } from './recorded-hashes.ts';
+
+/** The hosted database if there is one, and D1 otherwise. */
+export function openLedger(
+  env: Pick<Env, 'DB'>,
+  { hostedDatabase }: Pick<Config, 'hostedDatabase'>,
+  http: Http,
+): Ledger {
+  return hostedDatabase === null ? new D1Ledger(env.DB) : new HostedLedger(hostedDatabase, http);
+}
 
 export interface OpenedPullRequest extends LedgerRepository {
   readonly prHash: string;

@@ -1,13 +1,13 @@
 /**
- * The list of pr_hashes that a push has recorded, in D1. Because of it, a page for a made-up hash, or a push that names
- * one, wakes no object, which on one machine would leave a file. A push adds to it before it is answered. Schema:
- * migrations/.
+ * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. Because of them, a
+ * page, a push or a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds
+ * its hash before it is answered; a pseudonym enters the list with its issue or its first comment. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 import { nearName } from '../near-name.ts';
 import { within } from '../isolate/within.ts';
 
-/** Pushes and pages wait for the list: a slow answer counts as none. */
+/** Pushes, comments, reports and pages wait for the lists: a slow answer counts as none. */
 const PATIENCE_MS = 3_000;
 /** Of a repository's newest ones, among which the same work is looked for: each is a row that is read. */
 const SEARCHED = 250;
@@ -70,15 +70,41 @@ export async function prHashWithId(db: D1Database, host: string, id: number): Pr
 
 /** True if the list does not answer. */
 export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logger): Promise<boolean> {
-  return isRecorded(db, prHash).catch((error: unknown) => {
-    logger.warn('the list of recorded pull requests does not answer', { error });
-    return true;
-  });
+  return orTrue(isRecorded(db, prHash), logger);
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
-  const question = db.prepare('SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?').bind(prHash);
+  return isAny(db.prepare('SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?').bind(prHash));
+}
+
+/** False: it has no reports for certain. Asking its object would make a database for it. */
+export async function mayBeListed(db: D1Database, hash: string, logger: Logger): Promise<boolean> {
+  return orTrue(isListed(db, hash), logger);
+}
+
+export async function isListed(db: D1Database, hash: string): Promise<boolean> {
+  return isAny(db.prepare('SELECT 1 FROM pseudonyms WHERE hash = ?').bind(hash));
+}
+
+export async function listPseudonym(db: D1Database, hash: string): Promise<void> {
+  const insert = db.prepare('INSERT INTO pseudonyms VALUES (?) ON CONFLICT DO NOTHING');
+  await within(PATIENCE_MS, insert.bind(hash).run());
+}
+
+/** The object holds nothing any more. Waits for the end: a deletion that comes later could take out a new comment. */
+export async function unlistPseudonym(db: D1Database, hash: string): Promise<void> {
+  await db.prepare('DELETE FROM pseudonyms WHERE hash = ?').bind(hash).run();
+}
+
+async function isAny(question: D1PreparedStatement): Promise<boolean> {
   return (await within(PATIENCE_MS, question.first())) !== null;
+}
+
+function orTrue(asked: Promise<boolean>, logger: Logger): Promise<boolean> {
+  return asked.catch((error: unknown) => {
+    logger.warn('a list of hashes does not answer', { error });
+    return true;
+  });
 }
 
 /** The newest first. A hash may be all that an update needs: show nobody. @param repository in upper or lower case. */

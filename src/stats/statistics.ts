@@ -16,7 +16,7 @@ import {
   type RecordedPullRequest,
   type Totals,
 } from './ledger.ts';
-import { openLedger } from './open-ledger.ts';
+import { openLedger } from './opened.ts';
 
 /** Contract, section 8. */
 const RECENT_PULL_REQUESTS = 10;

@@ -5,7 +5,7 @@
  * KiB, ten times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the
  * pace and nothing accumulates in memory.
  */
-import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
+import { type ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
@@ -79,10 +79,8 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
  * `too-large`, `timeout`, or `aborted` when the sender is gone.
  */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
-  return limited(body === null ? EMPTY_SOURCE : patientSource(body, limits), limits.maxBytes);
+  return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
 }
-
-const EMPTY_SOURCE: ChunkSource = { read: async () => null, cancel: async () => {} };
 
 function patientSource(
   body: ReadableStream<Uint8Array>,

@@ -52,7 +52,7 @@ it('has every table and column', async () => {
   expect(lacksOf(stored, rows)).toEqual([]);
   const tables = new Set(stored.filter(isTable).map(nameOf));
   const gone = rows.filter((row) => isTable(row) && !tables.has(nameOf(row)));
-  expect(gone.map((row) => `docs/storage.md: take out the row of ${nameOf(row)}`)).toEqual([]);
+  expect(gone.map((row) => `docs/storage.md: take out the item of ${nameOf(row)}`)).toEqual([]);
 });
 
 it('has every namespace', () => {
@@ -85,6 +85,6 @@ it('says what to write', () => {
     'docs/storage.md, section Guard: the table `alerts` has these columns: `id`, `at`.',
   ]);
   expect(lacksOf([{ ...key, name: 'pause' }], [row, key])).toEqual([
-    'docs/storage.md, section Guard: the key `pause` has no row. Add one that says who writes it, when it goes, and what a thief reads in it.',
+    'docs/storage.md, section Guard: the key `pause` has no item. Add one that says what it holds, and when it goes.',
   ]);
 });

@@ -1,5 +1,9 @@
 /** Pushing what a pull request of ours has already: told before it is public, or refused where the operator wants that. */
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import type { Clone } from './support/person.ts';
@@ -18,6 +22,15 @@ async function withPullRequest(bed: TestBed) {
 
 const pushAgain = ({ clone }: { readonly clone: Clone }, ...options: string[]) =>
   clone.push(...options, 'origin', 'HEAD:refs/heads/more');
+
+/** Changes D1 while the service runs. */
+function changeList(stateDir: string, statement: string): void {
+  const files = readdirSync(stateDir, { recursive: true, encoding: 'utf8' });
+  const file = files.find((name) => /\bd1\/.*\.sqlite$/.test(name) && !name.includes('metadata')) ?? '';
+  const database = new DatabaseSync(join(stateDir, file));
+  database.exec(`PRAGMA busy_timeout = 5000; ${statement}`);
+  database.close();
+}
 
 describe('by default', () => {
   const bed = useTestBed();
@@ -88,6 +101,47 @@ describe('by default', () => {
     await clone.push('-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${prKey}`, 'origin');
     const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
     expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
+  });
+
+  it('what is open comes before the base, in a preview, in a push and in one that waits', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await upstream.grow({ branch: 'release-1.x', from: 'main~1', count: 2, ageDays: 2 });
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('switch', '--quiet', '--detach', 'origin/release-1.x');
+    await clone.commit();
+    const { pull } = await expectAccepted(bed, contribution, await pushAgain(contribution));
+    await clone.commit();
+    for (const options of [['preview'], ['delay=1h'], ['draft']]) {
+      const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
+      const [open, update, base] = remoteLines(pushed);
+      expect(open).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
+      expect(update).toMatch(/^Update that one with -o pr-hash=/);
+      expect(base).toMatch(/^Your work is based on "release-1\.x"/);
+    }
+  });
+});
+
+describe('while the list of pull requests cannot be read', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-doubles-'));
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const bed = useTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('a push, a preview and one that waits say that it was not checked, and go on', async () => {
+    const contribution = await withPullRequest(bed);
+    const { clone, upstream } = contribution;
+    const line = 'The service could not check whether your commits are open already.';
+    await clone.commit();
+    changeList(stateDir, 'ALTER TABLE works_by_repository RENAME TO away');
+    for (const options of [['preview'], ['delay=1h'], ['draft']]) {
+      const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
+      const lines = remoteLines(pushed);
+      expect(lines[0], pushed.stderr).toBe(line);
+      expect(lines.filter((each) => each === line)).toHaveLength(1);
+    }
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+    changeList(stateDir, 'ALTER TABLE away RENAME TO works_by_repository');
+    expect((await pushAgain(contribution, '-o', 'preview')).stderr).not.toContain(line);
   });
 });
 

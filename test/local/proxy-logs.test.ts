@@ -1,5 +1,5 @@
 /**
- * The reverse proxies of docs/deploy.md and docs/onion.md log nobody: whether the service is up, down, or dies in the middle
+ * The reverse proxies of docs/deploy.md and docs/onion.md, and the Caddyfile, log nobody: whether the service is up, down, or dies in the middle
  * of a push or a clone. Run with nginx and Caddy where they are installed, and with what the documents say.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -257,11 +257,11 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
 
 async function startCaddy(change: (text: string) => string): Promise<{ port: number; service: number }> {
   const [port, service] = [await freePorts(), await freePorts()];
-  const text = block('docs/deploy.md', 'reverse_proxy')
-    .replace('git.example.org {', `http://127.0.0.1:${port} {`)
+  const text = readFileSync(join(ROOT, 'Caddyfile'), 'utf8')
+    .replace('{$SITE}', `http://127.0.0.1:${port}`)
     .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
     // Another program may have the port of its interface.
-    .replace(/^\{/, '{\n    admin off\n');
+    .replace(/^\{/m, '{\n    admin off\n');
   const file = join(folder, 'Caddyfile');
   writeFileSync(file, change(text));
   mkdirSync(join(folder, 'caddy'));
@@ -271,7 +271,7 @@ async function startCaddy(change: (text: string) => string): Promise<{ port: num
 
 describe.skipIf(!existsSync(CADDY))('Caddy, if it is installed (apt-get install caddy)', () => {
   it.each([
-    ['logs nobody with the configuration of deploy.md', (text: string) => text, [] as string[]],
+    ['logs nobody with the Caddyfile', (text: string) => text, [] as string[]],
     [
       'would log them without the first lines, so that these tests see it',
       (text: string) => text.replace(/exclude http$/m, 'level INFO'),

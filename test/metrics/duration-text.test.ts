@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { durationText } from '../../src/metrics/duration-text.ts';
+import { durationText } from '../../src/metrics/isolate.ts';
 
 it.each([
   [0, '0s'],

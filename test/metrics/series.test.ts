@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expose } from '../../src/metrics/exposition.ts';
-import { CountSheet } from '../../src/metrics/series.ts';
+import { CountSheet, expose } from '../../src/metrics/series.ts';
 
 const ISOLATE = {
   bufferedBytes: 262144,

@@ -4,8 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
 import type { Env } from '../../src/env.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
-import { countedFetch } from '../../src/metrics/counted-fetch.ts';
-import { allCounts, count } from '../../src/metrics/tally.ts';
+import { allCounts, count, countedFetch } from '../../src/metrics/tally.ts';
 import { restartObjects } from '../support/all-objects.ts';
 
 const { TALLY } = env as unknown as Env;

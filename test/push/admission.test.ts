@@ -189,8 +189,9 @@ describe('the places of a client', () => {
     const GUARD = {
       idFromName: () => 'id',
       get: () => ({
-        rateLimitExceeded: async ({ network }: { network: string }, figures: object) =>
-          void alerts.push([network, figures]),
+        async tell({ attempts, most }: { attempts: number; most: number }, _at: number, network: string) {
+          alerts.push([network, { attempts, most }]);
+        },
       }),
     };
     const variables = { HOST_ACCOUNTS: { idFromName: () => 'id', get: () => account }, GUARD };

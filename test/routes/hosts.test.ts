@@ -6,7 +6,7 @@ import { recordName } from '../../src/config/hosts.ts';
 import type { Env } from '../../src/env.ts';
 import { identityHash } from '../../src/secret/keyed-hash.ts';
 import { type Http, HttpClient } from '../../src/outgoing/http-client.ts';
-import { D1Ledger } from '../../src/stats/d1-ledger.ts';
+import { D1Ledger } from '../../src/stats/ledger.ts';
 import worker from '../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };

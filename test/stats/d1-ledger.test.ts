@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { D1Ledger } from '../../src/stats/d1-ledger.ts';
+import { D1Ledger } from '../../src/stats/ledger.ts';
 import { runs } from '../support/runs.ts';
 import { describeLedger, pullRequestEntry } from './support/ledger-behaviour.ts';
 

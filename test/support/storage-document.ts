@@ -10,30 +10,29 @@ declare module 'vitest' {
   }
 }
 
-/** The rows of its tables: in the first cell what it is, in the second its columns in backticks. */
+/** Its headings and items: what it is, its name, and in brackets the columns of a table. */
+const HEADING_OR_ITEM = /^(?:##+ (\w+)|- (table|view|key) `([^`]+)`(?: \(([^)]*)\))?:.*)$/gm;
+
 export function documented(): Stored[] {
-  const rows: Stored[] = [];
+  const items: Stored[] = [];
   let place = '';
-  for (const line of inject('storageDocument').split('\n')) {
-    place = /^##+ (\w+)$/.exec(line)?.[1] ?? place;
-    const [, kind, name = '', content = ''] = /^\| (table|view|key) `([^`]+)` *\|([^|]*)\|/.exec(line) ?? [];
+  for (const [, heading, kind, name = '', columns] of inject('storageDocument').matchAll(HEADING_OR_ITEM)) {
+    place = heading ?? place;
     if (kind === undefined) continue;
-    const columns = kind === 'key' ? [] : (content.match(/[^`]+(?=`(?:,|\s*$))/g) ?? []);
-    rows.push({ place, kind: kind as Stored['kind'], name, columns });
+    items.push({ place, kind: kind as Stored['kind'], name, columns: columns?.match(/\w+/g) ?? [] });
   }
-  return rows;
+  return items;
 }
 
 /** What to write into the document, a sentence for each. */
-export function lacksOf(stored: readonly Stored[], rows: readonly Stored[]): string[] {
+export function lacksOf(stored: readonly Stored[], items: readonly Stored[]): string[] {
   const lacks = stored.flatMap((found) => {
     const { place, kind, name, columns } = found;
-    const row = rows.find((one) => isRowOf(one, found));
+    const item = items.find((one) => isItemOf(one, found));
     const what = `docs/storage.md, section ${place}: the ${kind} \`${name}\``;
-    if (row === undefined)
-      return `${what} has no row. Add one that says who writes it, when it goes, and what a thief reads in it.`;
+    if (item === undefined) return `${what} has no item. Add one that says what it holds, and when it goes.`;
     const list = columns.map((column) => `\`${column}\``).join(', ');
-    return row.columns.join() === columns.join() ? [] : `${what} has these columns: ${list}.`;
+    return item.columns.join() === columns.join() ? [] : `${what} has these columns: ${list}.`;
   });
   return [...new Set(lacks)];
 }
@@ -44,9 +43,9 @@ const FORMS: Readonly<Record<string, string>> = {
   action: [...OPEN_LIMIT_NAMES, ...Object.keys(FIXED_TRIES)].join('|'),
 };
 
-function isRowOf(row: Stored, { place, kind, name }: Stored): boolean {
-  if (row.place !== place || row.kind !== kind) return false;
-  const form = row.name
+function isItemOf(item: Stored, { place, kind, name }: Stored): boolean {
+  if (item.place !== place || item.kind !== kind) return false;
+  const form = item.name
     .split(/<([^>]+)>/)
     .map((part, index) =>
       index % 2 === 0 ? part.replaceAll(/\W/g, String.raw`\$&`) : `(?:${FORMS[part] ?? String.raw`\S+`})`,

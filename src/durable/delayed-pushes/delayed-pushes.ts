@@ -10,6 +10,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
+import { succeeds } from '../../isolate/within.ts';
 import { guardOf } from '../../objects.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
@@ -371,8 +372,7 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   #tellOfJump(byMs: number): void {
-    const told: Promise<void> = guardOf(this.env).clockJumped(byMs);
-    this.ctx.waitUntil(told.catch(() => {}));
+    this.ctx.waitUntil(succeeds(guardOf(this.env).tell({ kind: 'clock', byMs })));
   }
 
   /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */

@@ -9,7 +9,7 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
-import { EMPTY_WINDOW, hit, type Limit, type SlidingWindow } from '../../limits/sliding-window.ts';
+import { EMPTY_WINDOW, hit, type SlidingWindow } from '../../limits/sliding-window.ts';
 import { operatorService, publish } from '../../notify/ntfy.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
@@ -19,19 +19,18 @@ import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Alerts of one kind; how many more there were is told once an hour. Those about moderation have limits of their own. */
-const ALERTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+/** Of alerts of one kind in an hour. How many more there were of a capped one is told at its end. */
+interface Quota {
+  readonly name: string;
+  readonly most: number;
+}
 
+const MOST_OF_A_KIND = 20;
 /**
- * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
- * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that
- * of the others.
+ * Flagged pseudonyms without comments, which cost an attacker nothing: by themselves, so that they do not use up the quota
+ * of the others. The rest is not told at all.
  */
-export const MODERATION_ALERT_LIMITS = {
-  news: { most: 20, withinMs: HOUR_MS },
-  nobody: { most: 2, withinMs: HOUR_MS },
-  appeal: { most: 20, withinMs: HOUR_MS },
-} as const satisfies Record<string, Limit>;
+const OF_NOBODY: Quota = { name: 'nobody', most: 2 };
 
 /** Between two alerts that pushes wait for the operator. */
 const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
@@ -103,19 +102,28 @@ export class Operator {
 
   /**
    * Keeps it for `deliver`, unless there is no topic, or no room for it. With an invalid configuration it is kept.
-   * @param address that the alert may contain.
+   * @param at when it happened. @param address that the alert may contain.
    */
-  tell(env: Env, alert: Alert, address: string | null, now: number, dueAt = now): 'kept' | 'nobody' | 'full' {
+  tell(
+    env: Env,
+    alert: Alert,
+    now: number,
+    { at = now, dueAt = now, address = null as string | null } = {},
+  ): 'kept' | 'nobody' | 'full' {
     const config = alertConfigOf(env);
     if (config === null) return 'nobody';
     const isUrgent = alert.kind === 'burst' || alert.kind === 'flood';
     const isFull = this.#waiting.length >= MOST_WAITING + (isUrgent ? MOST_URGENT : 0);
-    if (isCapped(alert) && (isFull || this.#count(alert.kind, ALERTS, now) === null)) {
+    const quota = quotaOf(alert);
+    const told = quota === null ? 0 : this.#count(quota, now);
+    if (isFull || told === null) {
+      if (!isCapped(alert)) return quota === OF_NOBODY ? 'nobody' : 'full';
       this.#addToSum(alert.kind, now);
       return 'kept';
     }
-    if (isFull) return 'full';
-    const waiting = { alert, at: now, attempts: 0, dueAt };
+    const isLast = told === quota?.most;
+    const kept = alert.kind === 'moderation' ? { ...alert, isLast } : alert;
+    const waiting = { alert: kept, at, attempts: 0, dueAt };
     if (isUrgent) this.#waiting.unshift(waiting);
     else this.#waiting.push(waiting);
     this.#save();
@@ -132,7 +140,7 @@ export class Operator {
     const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
     const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
     this.forgetReview();
-    if (this.tell(env, { kind: 'review', waiting }, null, now, at) !== 'kept') return null;
+    if (this.tell(env, { kind: 'review', waiting }, now, { dueAt: at }) !== 'kept') return null;
     if (at !== last) this.remember(REVIEW_KEY, at, now, at - now + REVIEW_ALERT_PAUSE_MS);
     return at;
   }
@@ -143,11 +151,6 @@ export class Operator {
     if (review === undefined) return;
     this.#outbox.remove(review);
     this.#save();
-  }
-
-  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
-  mayTell(kind: keyof typeof MODERATION_ALERT_LIMITS, now: number): number | null {
-    return this.#count(kind, MODERATION_ALERT_LIMITS[kind], now);
   }
 
   /** By account, what is wrong with it as far as that may still hold. */
@@ -247,19 +250,17 @@ export class Operator {
     const sum = this.#waiting[index];
     if (sum?.alert.kind === 'more')
       this.#waiting[index] = { ...sum, alert: { ...sum.alert, count: sum.alert.count + 1 } };
-    else
-      this.#waiting.push({
-        alert: { kind: 'more', of, count: 1 },
-        at: now,
-        attempts: 0,
-        dueAt: now + SUM_AFTER_MS,
-      });
+    else {
+      const alert = { kind: 'more', of, count: 1 } as const;
+      this.#waiting.push({ alert, at: now, attempts: 0, dueAt: now + SUM_AFTER_MS });
+    }
     this.#save();
   }
 
-  #count(kind: string, limit: Limit, now: number): number | null {
-    const after = hit(this.#windows.get(kind) ?? EMPTY_WINDOW, [limit], now);
-    this.#windows.set(kind, after.window);
+  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
+  #count({ name, most }: Quota, now: number): number | null {
+    const after = hit(this.#windows.get(name) ?? EMPTY_WINDOW, [{ most, withinMs: HOUR_MS }], now);
+    this.#windows.set(name, after.window);
     return after.hit.allowed ? after.hit.attempts : null;
   }
 
@@ -272,6 +273,13 @@ export class Operator {
 /** After a clock was set back, nothing counts for longer. */
 function isCurrent({ until, lifeMs }: Told, now: number): boolean {
   return isAhead(until, lifeMs, now);
+}
+
+/** Null: it cannot come often. */
+function quotaOf(alert: Alert): Quota | null {
+  if (alert.kind === 'moderation' && alert.comments === 0) return OF_NOBODY;
+  const isLimited = isCapped(alert) || alert.kind === 'moderation' || alert.kind === 'appeal';
+  return isLimited ? { name: alert.kind, most: MOST_OF_A_KIND } : null;
 }
 
 function isCapped(alert: Alert): alert is Extract<Alert, { kind: CappedKind }> {

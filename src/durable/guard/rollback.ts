@@ -4,9 +4,8 @@
  * closed, a few at a time, and if the operator says so, its comments are deleted and its issues closed.
  *
  * A rollback runs in the guard's alarm. A caller that disconnects stops nothing, and after a restart the alarm continues
- * where the last one ended. What fails stays tracked, for the next attempt.
+ * where it ended; only the caller's answer is lost. What fails stays tracked, for the next attempt.
  */
-import { randomBytes } from 'node:crypto';
 import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
@@ -14,12 +13,11 @@ import { closedEvent } from '../../events/host-event.ts';
 import { HostError } from '../../host-error.ts';
 import { openRepositories, openThreads } from '../../host/open.ts';
 import { systemClock } from '../../isolate/clock.ts';
+import { succeeds } from '../../isolate/within.ts';
 import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
 import { openHostAccess } from '../host-access.ts';
 
 export const TRACKED_MS = 2 * 60 * 60 * 1000;
-/** Results are kept for callers that ask again. */
-const RESULT_LIFE_MS = 10 * 60 * 1000;
 /** A request to a Worker may have six connections open. */
 const AT_ONCE = 4;
 
@@ -34,17 +32,9 @@ interface Place {
   readonly url: string;
 }
 
-/** What a rollback needs to know about a pull request. */
-export interface TrackedPullRequest extends Place {
-  readonly prHash: string;
-}
-
-/** The same of what was said. Nothing tells by whom. */
-export interface TrackedPost extends Place {
-  readonly kind: 'comment' | 'issue';
-}
-
-type Tracked = ({ readonly kind: 'pull-request' } & TrackedPullRequest) | TrackedPost;
+/** What a rollback can undo. Nothing tells by whom something was said. */
+export type Tracked = Place &
+  ({ readonly kind: 'pull-request'; readonly prHash: string } | { readonly kind: 'comment' | 'issue' });
 
 /** What a rollback is to undo. */
 export interface RollbackScope {
@@ -59,23 +49,19 @@ export interface RollbackResult {
   readonly failedUrls: readonly string[];
 }
 
+/** One that has not ended. */
 interface RollbackRow extends Record<string, SqlStorageValue> {
-  id: string;
+  id: number;
   token_hash: string | null;
   /** JSON. */
   scope: string;
-  began_at: number;
-  ended_at: number | null;
 }
-
-/** Undoes one. Rejects with HostError. Answers how its subscriber is told of that. */
-export type Undo = (one: Tracked) => Promise<() => Promise<void>>;
 
 export class Rollbacks {
   readonly #sql: SqlStorage;
   #isRunning = false;
-  /** Callers that wait, by the rollback's id. */
-  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+  /** For the callers that wait, by the rollback's id. */
+  readonly #ends = new Map<number, PromiseWithResolvers<RollbackResult>>();
   /**
    * Numbers for clients, by their keyed hash, as long as a row has them. In memory only, so that no row tells, even to a
    * holder of the key, which client opened which pull request. After a restart, every client gets a new number.
@@ -91,11 +77,8 @@ export class Rollbacks {
       is_settled INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID`);
     sql.exec(`CREATE TABLE IF NOT EXISTS begun_rollbacks (
-      id TEXT PRIMARY KEY, token_hash TEXT, scope TEXT NOT NULL, began_at INTEGER NOT NULL, ended_at INTEGER
-    ) WITHOUT ROWID`);
-    sql.exec(`CREATE TABLE IF NOT EXISTS rollback_results (
-      rollback TEXT NOT NULL, url TEXT NOT NULL, is_closed INTEGER NOT NULL, PRIMARY KEY (rollback, url)
-    ) WITHOUT ROWID`);
+      id INTEGER PRIMARY KEY, token_hash TEXT, scope TEXT NOT NULL
+    )`);
     const { last } = sql.exec<{ last: number | null }>('SELECT max(client) AS last FROM created').one();
     this.#lastClient = last ?? 0;
   }
@@ -121,22 +104,28 @@ export class Rollbacks {
   }
 
   /**
-   * The id of a new one, which the next `run` carries out; of the one that this credential has begun, while it runs.
+   * Begins one, which the next `run` carries out, or joins the one that this credential has begun, while it runs. Answers
+   * its result.
    * @param tokenHash null: by the password. @param mayBegin asked only for a new one; false: null is answered.
    */
   begin(
     tokenHash: string | null,
     { spareSingle, comments, issues }: RollbackScope,
     mayBegin: () => boolean,
-    now: number,
-  ): string | null {
+  ): Promise<RollbackResult> | null {
     const scope = JSON.stringify({ spareSingle, comments, issues });
-    const running = this.#waiting().find((row) => row.token_hash === tokenHash && row.scope === scope);
-    if (running !== undefined) return running.id;
-    if (!mayBegin()) return null;
-    const id = randomBytes(8).toString('hex');
-    this.#sql.exec('INSERT INTO begun_rollbacks VALUES (?, ?, ?, ?, NULL)', id, tokenHash, scope, now);
-    return id;
+    let row = this.#waiting().find((other) => other.token_hash === tokenHash && other.scope === scope);
+    if (row === undefined && !mayBegin()) return null;
+    row ??= this.#sql
+      .exec<RollbackRow>(
+        'INSERT INTO begun_rollbacks (token_hash, scope) VALUES (?, ?) RETURNING *',
+        tokenHash,
+        scope,
+      )
+      .one();
+    const end = this.#ends.get(row.id) ?? Promise.withResolvers();
+    this.#ends.set(row.id, end);
+    return end.promise;
   }
 
   /** Whether one waits for an alarm. */
@@ -145,80 +134,50 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one after the other.
-   * @param stop keeps what is not public yet from becoming so. Never rejects.
+   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Never rejects.
    * @param onIncomplete called with the token of each that could not undo everything.
    */
-  async run(
-    stop: () => Promise<void>,
-    undo: Undo,
-    now: () => number,
-    onIncomplete: (tokenHash: string) => void,
-  ): Promise<void> {
+  async run(env: Env, now: () => number, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;
-    try {
-      for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
-        const { id, token_hash: tokenHash } = row;
-        // A flood of comments is no reason to discard a push.
-        if (!(JSON.parse(row.scope) as RollbackScope).spareSingle) await stop();
-        const failed = await undoAll(this.#toUndo(row, now()), (one) => this.#undoOne(id, one, undo));
-        for (const { url } of failed) this.#record(id, url, false);
-        this.#sql.exec('UPDATE begun_rollbacks SET ended_at = ? WHERE id = ?', now(), id);
-        if (failed.length > 0 && tokenHash !== null) onIncomplete(tokenHash);
-        this.#ends.get(id)?.resolve();
-        this.#ends.delete(id);
-      }
-    } finally {
-      this.#isRunning = false;
+    for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
+      const { id, token_hash: tokenHash } = row;
+      const scope = JSON.parse(row.scope) as RollbackScope;
+      // What is not public yet does not become so. The operator's request does the same afterwards, and removes what is
+      // half public. A flood of comments is no reason to discard a push.
+      if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(now() - TRACKED_MS));
+      const all = this.#toUndo(scope, now());
+      const undo = undoAtHost(env);
+      const failed = new Set(await undoAll(all, async (one) => this.#settle(one, await undo(one))));
+      this.#sql.exec('DELETE FROM begun_rollbacks WHERE id = ?', id);
+      if (failed.size > 0 && tokenHash !== null) onIncomplete(tokenHash);
+      this.#ends.get(id)?.resolve({
+        closedUrls: all.filter((one) => !failed.has(one)).map(({ url }) => url),
+        failedUrls: all.filter((one) => failed.has(one)).map(({ url }) => url),
+      });
+      this.#ends.delete(id);
     }
+    this.#isRunning = false;
   }
 
-  /** Resolves when it has ended; null if there is none with this id, or none any more. */
-  async result(id: string): Promise<RollbackResult | null> {
-    const row = this.#sql.exec<RollbackRow>('SELECT * FROM begun_rollbacks WHERE id = ?', id).toArray()[0];
-    if (row === undefined) return null;
-    if (row.ended_at === null) {
-      const end = this.#ends.get(id) ?? Promise.withResolvers<void>();
-      this.#ends.set(id, end);
-      await end.promise;
-    }
-    return { closedUrls: this.#urls(id, true), failedUrls: this.#urls(id, false) };
-  }
-
-  /** Deletes old results, and what is too old for a rollback. Answers when the next deletion is due, or null. */
+  /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
   forgetOld(now: number): number | null {
     const sql = this.#sql;
-    sql.exec('DELETE FROM begun_rollbacks WHERE ended_at <= ?', now - RESULT_LIFE_MS);
-    sql.exec('DELETE FROM rollback_results WHERE rollback NOT IN (SELECT id FROM begun_rollbacks)');
     sql.exec('DELETE FROM created WHERE created_at <= ?', now - TRACKED_MS);
     const clients = sql.exec<{ client: number }>('SELECT client FROM created WHERE client IS NOT NULL');
     const kept = new Set(clients.toArray().map(({ client }) => client));
     for (const [client, number] of this.#clients) if (!kept.has(number)) this.#clients.delete(client);
-    return sql
-      .exec<{ at: number | null }>(
-        `SELECT min(at) AS at FROM (
-           SELECT min(coalesce(ended_at, began_at)) + ? AS at FROM begun_rollbacks
-           UNION ALL SELECT min(created_at) + ? FROM created)`,
-        RESULT_LIFE_MS,
-        TRACKED_MS,
-      )
-      .one().at;
+    return sql.exec<{ at: number | null }>('SELECT min(created_at) + ? AS at FROM created', TRACKED_MS).one()
+      .at;
   }
 
-  /** Noted as soon as it is undone. One whose subscriber could not be told stays tracked: it is told next time. */
-  async #undoOne(id: string, one: Tracked, undo: Undo): Promise<void> {
-    const tell = await undo(one);
-    this.#record(id, one.url, true);
-    await tell().then(
-      // A pull request still counts as opened by its client.
-      () => this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url),
-      () => {},
-    );
+  /** One whose subscriber could not be told stays tracked: it is told next time. Never rejects. */
+  async #settle({ url }: Tracked, tell: () => Promise<void>): Promise<void> {
+    // A pull request still counts as opened by its client.
+    if (await succeeds(tell())) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', url);
   }
 
   /** The pull requests before what was said; the oldest first. */
-  #toUndo({ scope }: RollbackRow, now: number): Tracked[] {
-    const { spareSingle, comments, issues } = JSON.parse(scope) as RollbackScope;
+  #toUndo({ spareSingle, comments, issues }: RollbackScope, now: number): Tracked[] {
     const rows = this.#sql.exec<Tracked & Record<string, SqlStorageValue>>(
       `SELECT url, kind, pr_hash AS prHash, host, owner, repo, number FROM created AS it
        WHERE created_at > ?1 AND NOT is_settled AND CASE kind WHEN 'comment' THEN ?2 WHEN 'issue' THEN ?3
@@ -235,24 +194,8 @@ export class Rollbacks {
     return rows.toArray();
   }
 
-  #record(id: string, url: string, isClosed: boolean): void {
-    this.#sql.exec('INSERT OR REPLACE INTO rollback_results VALUES (?, ?, ?)', id, url, Number(isClosed));
-  }
-
   #waiting(): RollbackRow[] {
-    const rows = this.#sql.exec<RollbackRow>(
-      'SELECT * FROM begun_rollbacks WHERE ended_at IS NULL ORDER BY began_at',
-    );
-    return rows.toArray();
-  }
-
-  #urls(id: string, isClosed: boolean): string[] {
-    const rows = this.#sql.exec<{ url: string }>(
-      'SELECT url FROM rollback_results WHERE rollback = ? AND is_closed = ? ORDER BY url',
-      id,
-      Number(isClosed),
-    );
-    return rows.toArray().map(({ url }) => url);
+    return this.#sql.exec<RollbackRow>('SELECT * FROM begun_rollbacks ORDER BY id').toArray();
   }
 
   #numberOf(client: string): number {
@@ -281,15 +224,11 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
   return failed;
 }
 
-/** What was pushed in the same hours, and is not public yet, does not become so. Never rejects. */
-export async function stopDelayed(env: Env): Promise<void> {
-  // The operator's request insists on the same.
-  const stopping: Promise<void> = delayedPushesOf(env).stopSince(systemClock.now() - TRACKED_MS);
-  await stopping.catch(() => {});
-}
-
-/** At the code host. With an invalid configuration every attempt fails. */
-export function undoAtHost(env: Env): Undo {
+/**
+ * Undoes one at its code host, and answers how its subscriber is told of that. With an invalid configuration every attempt
+ * fails.
+ */
+function undoAtHost(env: Env): (one: Tracked) => Promise<() => Promise<void>> {
   const result = configOf(env);
   const http = result.kind === 'invalid' ? null : openHttp(result.config);
   return async (one) => {

@@ -17,8 +17,8 @@ import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { openThreads } from '../../host/open.ts';
 import { shownKarma } from '../../text/footer.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
-import { listPseudonym, unlistPseudonym } from '../../stats/listed-pseudonyms.ts';
+import { openLedger } from '../../stats/opened.ts';
+import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import type { Wants } from '../../limits/wants.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
 import { EMPTY_WINDOW, hit } from '../../limits/sliding-window.ts';
@@ -136,9 +136,8 @@ export class Identity extends DurableObject<Env> {
     // Recorded before the operator is told. Otherwise many appeals at once would all get through.
     history.add('appealed', now);
     await this.#wakeBy(pseudonym.nextDueAt());
-    const appeal = { hash, state, reports, text };
     const isTaken = await this.#guard()
-      .appealed(appeal, now)
+      .tell({ kind: 'appeal', hash, state, reports, text })
       .catch(() => false);
     if (isTaken) return { kind: 'taken', standing };
     history.takeBackAppeal();
@@ -257,7 +256,7 @@ export class Identity extends DurableObject<Env> {
   async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
     const { owner, name: repo } = repository;
     const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url } as const;
-    await this.#guard().posted(comment, startedAt);
+    await this.#guard().track(comment, null, startedAt);
   }
 
   /**

@@ -88,19 +88,14 @@ export class Pseudonym {
    * Tells the operator what has happened to it; what does not arrive is told later. Never rejects.
    * @param hostKey of the code host of its comments.
    */
-  async tellNews(
-    guard: Pick<DurableObjectStub<Guard>, 'moderated'>,
-    hostKey: string,
-    now: number,
-  ): Promise<void> {
+  async tellNews(guard: Pick<DurableObjectStub<Guard>, 'tell'>, hostKey: string, now: number): Promise<void> {
     const { hash, history } = this;
     for (const news of history.dueNews(now)) {
       const { repository, ...details } = news.details;
       const place = repository === null || hostKey === MAIN_HOST ? repository : `${hostKey}/${repository}`;
-      const isTold = await guard.moderated({ hash, ...details, repository: place }, news.at).then(
-        (taken) => taken,
-        () => false,
-      );
+      const isTold = await guard
+        .tell({ kind: 'moderation', hash, ...details, repository: place }, news.at)
+        .catch(() => false);
       if (isTold) history.told(news);
       else history.notTold(news, now);
     }

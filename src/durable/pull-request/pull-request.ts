@@ -290,7 +290,11 @@ export class PullRequest extends DurableObject<Env> {
           click: page,
         });
       } else if (entry.kind === 'tracking') {
-        await guardOf(this.env).opened({ prHash, host, owner, repo, number, url }, null, entry.at);
+        await guardOf(this.env).track(
+          { kind: 'pull-request', prHash, host, owner, repo, number, url },
+          null,
+          entry.at,
+        );
       } else {
         const { at: openedAt, works } = entry;
         const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt };

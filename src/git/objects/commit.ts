@@ -5,7 +5,7 @@
  * for byte, and the `encoding` header that says how to read it. Every other header (signatures, merged tags, headers
  * that a client invents) may identify the person, and is left out.
  */
-import { utf8 } from '../bytes.ts';
+import { latin1, utf8 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
@@ -35,10 +35,6 @@ export interface Commit {
 export interface Identity {
   readonly name: string;
   readonly email: string;
-}
-
-export function latin1(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
 export function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean {

@@ -7,7 +7,7 @@
  * `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules` (CVE-2018-11235, CVE-2018-17456).
  * Only what is sure is found: other spellings of these names, as some file systems have them, are left to the host.
  */
-import { decodeUtf8 } from '../bytes.ts';
+import { decodeUtf8, latin1 } from '../bytes.ts';
 import { ZERO_OID } from './oid.ts';
 import { kindOf, sortKey, type TreeEntry } from './tree.ts';
 
@@ -55,7 +55,7 @@ export function faultsOfTree(entries: readonly TreeEntry[]): ReadonlySet<FsckId>
   const names = new Set<string>();
   let before: Uint8Array | null = null;
   for (const entry of entries) {
-    const name = Buffer.from(entry.name).toString('latin1');
+    const name = latin1(entry.name);
     for (const id of faultsOfEntry(entry, name)) faults.add(id);
     const key = sortKey(entry);
     if (names.has(name)) faults.add('duplicateEntries');
@@ -81,7 +81,7 @@ function* faultsOfEntry(entry: TreeEntry, name: string): Generator<FsckId> {
 }
 
 export function isGitmodules({ name }: Pick<TreeEntry, 'name'>): boolean {
-  return Buffer.from(name).toString('latin1').toLowerCase() === '.gitmodules';
+  return latin1(name).toLowerCase() === '.gitmodules';
 }
 
 /** A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to the host. */

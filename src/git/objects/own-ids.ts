@@ -6,6 +6,7 @@
  * to the same length. Nothing else of a text changes, whatever its encoding: the digits are the same bytes in all that
  * Git allows.
  */
+import { latin1 } from '../bytes.ts';
 import type { NewCommit, NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
 import { OID_HEX_LENGTH } from './oid.ts';
@@ -58,7 +59,7 @@ export class OwnIds {
       while (end < text.length && IS_HEX[text[end]!] === 1) end++;
       const length = end - start;
       if (length >= MIN_ABBREVIATION && length <= OID_HEX_LENGTH) {
-        const oid = this.#find(Buffer.from(text.subarray(start, end)).toString('latin1').toLowerCase());
+        const oid = this.#find(latin1(text, start, end).toLowerCase());
         if (oid !== null) (mentions ??= []).push({ start, length, oid });
         if (mentions !== null && mentions.length > most) throw tooManyMentions();
       }

@@ -3,7 +3,7 @@
  * mentions another of them. Bytes that can be stored; with an identity and dates, they become commits (anonymize.ts).
  */
 import { ByteArrays } from '../byte-arrays.ts';
-import { utf8 } from '../bytes.ts';
+import { latin1, utf8 } from '../bytes.ts';
 import type { NewCommits } from './new-commits.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -201,7 +201,7 @@ function decode(encoded: Uint8Array): PlannedCommit {
     const [start, length, number] = [word(), word(), word()];
     mentions.push({ start, length, commit: number === 0 ? null : number - 1 });
   }
-  const name = Buffer.from(encoded.subarray(at, at + nameLength)).toString('latin1');
+  const name = latin1(encoded, at, at + nameLength);
   const bytes = encoded.subarray(at + nameLength);
   return { tree, parents, encoding: name === '' ? null : name, message: { bytes, mentions } };
 }

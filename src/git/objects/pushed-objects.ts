@@ -6,6 +6,7 @@
  * to. So every commit must be new work of the accepted tip or upstream's, and every tag must point at one of these.
  * Otherwise the whole push is refused.
  */
+import { latin1 } from '../bytes.ts';
 import { parseCommit } from './commit.ts';
 import type { KnownHistory, NewCommits } from './new-commits.ts';
 import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
@@ -80,7 +81,7 @@ const FIRST_WORD = 'object ';
 
 /** The object that an annotated tag names in its first line; null if that is malformed. Its tagger is not read. */
 function tagTarget(content: Uint8Array): Oid | null {
-  const line = Buffer.from(content.subarray(0, FIRST_WORD.length + OID_HEX_LENGTH)).toString('latin1');
+  const line = latin1(content.subarray(0, FIRST_WORD.length + OID_HEX_LENGTH));
   const oid = line.slice(FIRST_WORD.length);
   return line.startsWith(FIRST_WORD) && isOid(oid) ? oid : null;
 }

@@ -1,6 +1,7 @@
 /** Who made a commit or tag, as the object itself says it: `author`, `committer` and `tagger` lines. */
 
-import { latin1, lineEnd, startsWith } from '../objects/commit.ts';
+import { latin1 } from '../bytes.ts';
+import { lineEnd, startsWith } from '../objects/commit.ts';
 
 export interface RawIdentity {
   /** In the object's encoding. */

@@ -19,6 +19,11 @@ export interface ChunkSource {
   cancel(): Promise<void>;
 }
 
+/** Chunks that are in memory. */
+export function sourceOf(...chunks: Uint8Array[]): ChunkSource {
+  return { read: async () => chunks.shift() ?? null, cancel: async () => {} };
+}
+
 const EMPTY = new Uint8Array(0);
 
 export class ByteReader {

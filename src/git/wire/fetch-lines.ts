@@ -5,6 +5,7 @@
  * So each chunk becomes one text with a character for each byte, and a line is a part of it. Such a part keeps the
  * whole text in memory, so copy what you keep.
  */
+import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
 import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, pktLengthIn } from './pkt-line.ts';
@@ -102,8 +103,7 @@ export class FetchLines {
     await this.#write();
     const chunk = await this.#reader.nextChunk();
     if (chunk === null) return false;
-    const { buffer, byteOffset, byteLength } = chunk;
-    this.#text = this.#text.slice(this.#at) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+    this.#text = this.#text.slice(this.#at) + latin1(chunk);
     this.#at = 0;
     this.#reader.recycle();
     return true;

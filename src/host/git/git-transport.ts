@@ -4,7 +4,7 @@
  * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
 import type { Clock } from '../../isolate/clock.ts';
-import { ByteReader } from '../../git/wire/byte-reader.ts';
+import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
@@ -174,7 +174,5 @@ async function readPushReport(reader: ByteReader): Promise<PushReport> {
     if (band === BAND_DATA) report.push(data);
     else messages += decoder.decode(data);
   }
-  const chunks = [concatBytes(report)];
-  const source = { read: async () => chunks.pop() ?? null, cancel: async () => {} };
-  return { ...(await readReportStatus(new ByteReader(source))), messages };
+  return { ...(await readReportStatus(new ByteReader(sourceOf(concatBytes(report))))), messages };
 }

@@ -5,7 +5,7 @@
  * and for repositories that are known to be public, because it could read private repositories for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
-import { countedFetch } from '../../metrics/counted-fetch.ts';
+import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { BodyError, type BodyLimits, chunksOf } from '../../streams/body.ts';
 import { within } from '../../isolate/within.ts';

@@ -7,7 +7,7 @@ import { HostError, hostFailureOf } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
 import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
-import { countedFetch } from '../../metrics/counted-fetch.ts';
+import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';

@@ -35,8 +35,6 @@ export interface DelayPlan extends DelayWindow {
 /** What is kept of a push. */
 export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip' | 'wasOpen'> {
   readonly spool: Spool;
-  /** For the person. */
-  readonly warnings: readonly string[];
   /** On the pull request that it names; null: it names none, or one that no push has recorded. */
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
@@ -137,13 +135,13 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
   const identity = { name: await host.botLogin(true), email: settings.anonEmail };
   const place = { repository: target, commits };
   const works = await worksOf(run, place, undatedOf(commits, identity)());
-  const before = await findSameWork(run, place, works, true);
-  if (before?.shared === commits.length) throw proposedBefore(before);
   const same = await findSameWork(run, place, works);
   if (same === null) return;
+  if (same.shared === commits.length) throw proposedBefore(same);
   const lines = sameWorkLines(run, work, same);
-  if (same.isMerged || settings.pushDoubles === 'tell') return tellSameWork(reply, same, lines);
-  throw new Refusal('double', 'the same commits are open already', lines);
+  if (same.state === 'open' && settings.pushDoubles === 'refuse')
+    throw new Refusal('double', 'the same commits are open already', lines);
+  await tellSameWork(reply, same, lines);
 }
 
 /**
@@ -153,7 +151,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 export async function keep(
   run: PushRun,
   pushed: Pushed,
-  { spool, warnings, place, claim, ...kept }: ToKeep,
+  { spool, place, claim, ...kept }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, settings, target } = run;
@@ -161,7 +159,7 @@ export async function keep(
   const { work, pushHash, recordedTip, wasOpen } = kept;
   if (pushed.options.overwrite) throw noOverwrite();
   await tellKnown(run, work, hasRecord(claim));
-  await run.reply.note(...warnings);
+  await run.tell();
   await refuseBegun(run, pushHash);
   const hashes = await delayedHashesOf(run, pushed);
   const owed = await settled(place, reason);

@@ -12,9 +12,10 @@ import { fullName } from '../../repository-name.ts';
 import { bornUpstream } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { replaceableTip } from '../judge/others-work.ts';
-import { type ComparedPack, workflowLines } from '../judge/changed-entries.ts';
+import { workflowLines } from '../judge/changed-entries.ts';
 import { checkStated, findNamed, openPlace } from '../judge/place.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
+import type { ComparedSpool } from '../judge/reads.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
@@ -40,7 +41,7 @@ const FULL_MS = 60_000;
 const MOST_MISSING = 6;
 
 export interface Releasing extends Pick<Publication, 'place'> {
-  readonly spool: ComparedPack;
+  readonly spool: ComparedSpool;
   /** As `Resumed` has it. */
   readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
@@ -91,7 +92,6 @@ export async function release(
   const prHash = settings.newPrHash();
   const publication = {
     push,
-    warnings: [],
     spool,
     pushHash,
     propose: (committedAt: number) => begin({ prHash, committedAt }),

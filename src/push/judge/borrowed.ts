@@ -2,7 +2,7 @@
  * Commits of other people's pull requests that a push contains, because somebody worked on top of them: they would go
  * out once more, under the bot's name.
  */
-import { latin1 } from '../../git/objects/commit.ts';
+import { latin1 } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { ReceivedPack } from '../receive/receive.ts';

@@ -92,10 +92,10 @@ function branchBefore(upstream: Upstream, named: string): string | null {
 
 /**
  * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
- * a fix for a release, that branch. @param lines gets what the person is told.
+ * a fix for a release, that branch. The person is told.
  */
 export function baseOfWork(
-  lines: string[],
+  questions: Pick<Questions, 'note'>,
   { ground }: Work,
   history: Pick<UpstreamHistory, 'ownerOf'>,
 ): Ref | null {
@@ -103,7 +103,7 @@ export function baseOfWork(
   const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
   if (owner === null) return null;
   const name = oneLine(owner.name.slice('refs/heads/'.length));
-  lines.push(
+  questions.note(
     `Your work is based on "${name}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
   );
   return owner;

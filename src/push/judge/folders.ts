@@ -18,7 +18,7 @@ import { PackedObjects } from '../../git/pack/packed-objects.ts';
 import { PackPaths } from '../../git/search/pack-paths.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { oneLine } from '../../host-text.ts';
-import type { ReceivedPack } from '../receive/receive.ts';
+import { type ReceivedPack, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 
 /** For each byte of a pack, which is compressed. */
@@ -39,11 +39,7 @@ export async function checkFolders(
   memory: Memory,
 ): Promise<readonly string[]> {
   if (!spool.isInMemory) return [];
-  const pack = {
-    read: (start: number) => spool.read(start),
-    byteLength: spool.byteLength,
-    maxReads: Infinity,
-  };
+  const pack = storedPack(spool, 0);
   const objects = new PackedObjects(pack, memory);
   try {
     await objects.makeRoom(ROOM_FOR_PACK * pack.byteLength);

@@ -27,7 +27,7 @@ import { type Base, baseOfWork, bornUpstream, branchOf, chooseBase } from './des
 import { borrowedLines } from './borrowed.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
-import { warningOfNames } from './names/message-names.ts';
+import { warningOfNames } from './names/messages.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
 import { submoduleLines, workflowLines } from './changed-entries.ts';
 import { checkStated, findNamed, openPlace } from './place.ts';
@@ -53,8 +53,6 @@ export interface Circumstances {
   readonly now: number;
   /** Why the client's limits would refuse what a preview shows; null: they would not. */
   readonly refusal: Refusal | null;
-  /** Gets lines about the base, for a refusal. A verdict has them behind what is known later. */
-  readonly aboutBase: string[];
 }
 
 /**
@@ -66,7 +64,7 @@ export async function judge(
   received: Received,
   upstream: Upstream,
   asked: Place | null,
-  { settings, botLogin, listed, memory, now, refusal, aboutBase }: Circumstances,
+  { settings, botLogin, listed, memory, now, refusal }: Circumstances,
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
@@ -86,15 +84,16 @@ export async function judge(
   if (asked !== null && isText) await checkStated(questions, asked, stated);
   const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
-  if (!born.hasAllBranches && !chosen.isNamed) aboutBase.push(adviceToNameBase(born, chosen));
+  if (!born.hasAllBranches && !chosen.isNamed) questions.note(adviceToNameBase(born, chosen));
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
   const commits = await findWork(received, history, settings.remoteUrl(repository));
   const base =
-    (chosen.isGuess && born.hasAllBranches ? baseOfWork(aboutBase, commits, history) : null) ?? chosen.ref;
+    (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, commits, history) : null) ?? chosen.ref;
   const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
-  if (open !== null)
-    aboutBase.push(...(await borrowedLines(questions, commits, pack.kept, repository, updated)));
+  const borrowed =
+    open === null ? [] : await borrowedLines(questions, commits, pack.kept, repository, updated);
+  if (borrowed.length > 0) questions.note(...borrowed);
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named =
@@ -164,13 +163,14 @@ export async function judge(
     mayHaveModules || mayHaveWorkflows
       ? await questions.entriesChanged(work, pack.spool, mayHaveModules)
       : [];
-  const first = [
+  const rules = [
     ...(gate === null ? [] : [gate]),
     ...(asked !== null && mayHaveWorkflows ? workflowLines(changed, asked) : []),
-    ...aboutBase.splice(0),
-    ...(updates ? [] : adviceOfTemplate(work, community?.template ?? null, repository, settings)),
   ];
+  questions.noteRules(...rules);
+  const template = updates ? null : (community?.template ?? null);
   const warnings = [
+    ...(template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template), repository)),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
@@ -184,7 +184,7 @@ export async function judge(
   ];
   if (!options.preview || place === null) {
     return {
-      verdict: { kind: 'publishable', work, place, warnings: [...first, ...names.warnings, ...warnings] },
+      verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] },
       claim,
     };
   }
@@ -193,19 +193,14 @@ export async function judge(
   const isNew = named === null && refusal === null;
   const same = isNew ? await questions.sameWork(push, undated()) : null;
   if (same !== null) {
-    await tellSameWork(questions, same, sameWorkLines({ settings, target: place.repository }, push, same));
+    const lines = sameWorkLines({ settings, target: place.repository }, push, same);
+    await tellSameWork(questions.reply, same, lines);
   }
-  await questions.note(...first);
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const preview = previewOf({
-    ...previewed,
-    first,
-    findings: names.report,
-    warnings,
-    refusal: names.refusal,
-  });
+  const { report: findings, refusal: refused } = names;
+  const preview = previewOf({ ...previewed, rules, findings, warnings, refusal: refused });
   return { verdict: { kind: 'preview', preview }, claim };
 }
 
@@ -250,16 +245,15 @@ function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commi
 /** Where a new pull request would have no description. A sign-off is none. */
 function adviceOfTemplate(
   { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
-  template: string | null,
+  url: string,
   repository: RepositoryName,
-  { fileUrl }: Pick<PushSettings, 'fileUrl'>,
 ): string[] {
   const { encoding, message } = newestOf(commits);
   const { body } = pullRequestText({ encoding, message: message.bytes });
   const isThere = description !== null || body.replaceAll(/^Signed-off-by:.*$/gim, '').trim() !== '';
-  if (template === null || isThere) return [];
+  if (isThere) return [];
   return [
-    `Your pull request has no description, and ${fullName(repository)} has a template: ${fileUrl(repository, template)}. Give one: -o description=<line>, once for each line.`,
+    `Your pull request has no description, and ${fullName(repository)} has a template: ${url}. Give one: -o description=<line>, once for each line.`,
   ];
 }
 

@@ -5,10 +5,8 @@ import { readMarkdown } from '../../text/markdown.ts';
 import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { namedText, type Publishable, wholeText, type Worded } from '../verdict/verdict.ts';
-import { shown } from './names/shown.ts';
+import { shown, told } from './names/remarks.ts';
 
-/** More are counted, not shown. */
-const MAX_SHOWN = 10;
 /** Of all messages together. */
 const MAX_READ_BYTES = 2 * 1024 * 1024;
 
@@ -43,11 +41,8 @@ export function warningOfNoise({ commits }: Pick<Publishable, 'commits'>, where:
     bytesLeft -= message.bytes.byteLength;
     if (bytesLeft <= 0) break;
   }
-  if (titles.length === 0) return [];
-  const more = titles.length > MAX_SHOWN ? [`  and ${titles.length - MAX_SHOWN} more`] : [];
-  return [
+  return told(
     'Your commit messages become public as they are. These mention many people, or refer to many things in other repositories:',
-    ...titles.slice(0, MAX_SHOWN).map((title) => `  ${shown(title)}`),
-    ...more,
-  ];
+    titles.map(shown),
+  );
 }

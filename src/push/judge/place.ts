@@ -106,7 +106,7 @@ export interface Named {
  * @throws Refusal if another push to it is in progress, or its key is missing.
  */
 export async function findNamed(
-  questions: Pick<Questions, 'findPullRequest' | 'hashMeant' | 'note' | 'claim'>,
+  questions: Pick<Questions, 'findPullRequest' | 'hashMeant' | 'noteFirst' | 'claim'>,
   repository: RepositoryName,
   {
     prHash,
@@ -123,7 +123,7 @@ export async function findNamed(
     const meant = await questions.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
     const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
-    await questions.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
+    await questions.noteFirst(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
     return { named: null, claim: null };
   }
   const claim = listed ?? (await questions.claim(prHash));

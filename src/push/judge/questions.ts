@@ -9,7 +9,6 @@ import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { readBases } from '../../upstream/delta-bases.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -24,9 +23,8 @@ import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
-import { readUpstreamFiles } from './names/upstream-files.ts';
 import { replaceableTip } from './others-work.ts';
-import { type ComparedPack, entriesChanged } from './changed-entries.ts';
+import { type ComparedSpool, entriesChanged, readBases, readUpstreamFiles } from './reads.ts';
 
 /** What a clone of it shows. */
 export interface Upstream {
@@ -112,9 +110,11 @@ export function questionsOf(
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be. */
-    note: (...lines: string[]) => reply.note(...lines),
-    noteSame: reply.noteSame.bind(reply),
+    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
+    noteFirst: (...lines: string[]) => reply.note(...lines),
+    note: (...lines: string[]) => run.note(...lines),
+    noteRules: (...lines: string[]) => run.noteRules(...lines),
+    reply,
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
@@ -162,7 +162,7 @@ export function questionsOf(
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
     /** As the function. */
-    entriesChanged: (work: Pick<Publishable, 'commits' | 'ground'>, spool: ComparedPack, isAll: boolean) =>
+    entriesChanged: (work: Pick<Publishable, 'commits' | 'ground'>, spool: ComparedSpool, isAll: boolean) =>
       entriesChanged(run, { ...work, repository }, spool, isAll),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>

@@ -6,6 +6,7 @@
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { Identity } from '../../git/objects/commit.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
@@ -19,7 +20,7 @@ import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
 import { findSameWork, sameWorkLines, tellSameWork, worksOf, proposedBefore } from '../same-work.ts';
-import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
+import { type Dates, datesOf, type Undated, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Delivery } from './delivery.ts';
@@ -28,8 +29,6 @@ import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
-  /** For the person, before anything is public, behind what is known of a double. */
-  readonly warnings: readonly string[];
   /** The entries of its pack. */
   readonly spool: Pick<Spool, 'read'>;
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
@@ -57,6 +56,15 @@ export interface Entered {
   readonly delivery: Delivery;
   /** Null: something has to be made first, which may take long, and the date must be set after it. */
   readonly attempt: Attempt | null;
+  readonly compared: Compared;
+}
+
+/** What the push has in common with other pull requests. */
+interface Compared {
+  readonly undated: Undated;
+  readonly works: readonly string[];
+  /** Null: none has any of its commits, or it names its own. */
+  readonly found: SameWork | null;
 }
 
 export interface Published {
@@ -77,35 +85,31 @@ export async function enter(run: PushRun, publication: Publication): Promise<Ent
   const delivery = openDelivery(run, push);
   const taking =
     place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
-  const beginning = delivery.isReady && resumed === undefined ? begin(run, publication) : null;
-  const [taken] = await Promise.allSettled([taking, beginning]);
+  const comparing = compare(run, push);
+  const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
+  const [taken] = await Promise.allSettled([taking, comparing, beginning]);
   if (taken.status === 'rejected') throw taken.reason;
-  return { delivery, attempt: await beginning };
+  return { delivery, attempt: await beginning, compared: await comparing };
 }
 
 /** @throws Refusal */
 export async function publish(
   run: PushRun,
   publication: Publication,
-  { delivery, attempt: begun }: Entered,
+  { delivery, attempt: begun, compared }: Entered,
 ): Promise<Published> {
-  const { push, warnings, resumed } = publication;
+  const { push, resumed } = publication;
   try {
-    if (begun === null) {
-      // There is no fork, and so hardly a pull request that it would double.
-      await run.reply.note(...warnings);
-      await delivery.prepare();
-    }
-    const attempt = begun ?? (await begin(run, publication));
+    if (compared.found === null) await run.tell();
+    if (begun === null) await delivery.prepare();
+    const attempt = begun ?? (await begin(run, publication, compared));
     // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.place?.settle(isAnother);
     // Now the pull request has its place, so that what is told of it comes true.
     if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
-    if (begun !== null) {
-      await run.reply.note(...warnings);
-      await delivery.prepare();
-    }
+    await run.tell();
+    if (begun !== null) await delivery.prepare();
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
@@ -182,19 +186,26 @@ interface Attempt extends Proposal {
   readonly same: SameWork | null;
 }
 
+/** A push that names its pull request is an update, so it is not compared with others. */
+async function compare(run: PushRun, push: Publishable): Promise<Compared> {
+  const undated = undatedOf(push.commits, await identityOf(run));
+  const works = await worksOf(run, push, undated());
+  return { undated, works, found: push.named === null ? await findSameWork(run, push, works) : null };
+}
+
 /** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */
-async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
+async function begin(
+  run: PushRun,
+  publication: Publication,
+  comparing: Compared | Promise<Compared>,
+): Promise<Attempt> {
   const { push, pushHash, claim, resumed } = publication;
   const { host, settings, claims } = run;
-  const botLogin = await host.botLogin();
-  const identity = { name: botLogin, email: settings.anonEmail };
-  const undated = undatedOf(push.commits, identity);
+  const identity = await identityOf(run);
   const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
-  const works = await worksOf(run, push, undated());
-  // A push that names its pull request is an update, so it is not compared with others.
-  const [begun, found] = await Promise.all([
+  const [begun, { undated, works, found }] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    push.named === null ? findSameWork(run, push, works, resumed !== undefined) : null,
+    comparing,
   ]);
   const intent = begun.intent ?? proposed;
   if (intent.prHash !== proposed.prHash || intent.committedAt !== proposed.committedAt)
@@ -203,16 +214,23 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
   const recorded = mayBeOpen ? await recordOf(host, prHash) : null;
-  const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash, recorded) : null;
+  const earlier = mayBeOpen
+    ? await findPullRequest(run, push.repository, identity.name, prHash, recorded)
+    : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
   if (resumed !== undefined && found !== null && found.prHash !== prHash) {
-    const isStrict = settings.pushDoubles === 'refuse' && !found.isMerged;
+    const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
     if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
   }
   // A retry continues its own pull request, so there is nothing to warn of.
   const same = isRepeated ? null : found;
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, works, same };
+  return { prHash, isRepeated, botLogin: identity.name, dates, anonymous, earlier, works, same };
+}
+
+/** The author of what leaves. */
+async function identityOf({ host, settings }: PushRun): Promise<Identity> {
+  return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
 /**
@@ -222,7 +240,7 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt> {
 async function tellDouble(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
   const lines = sameWorkLines(run, push, same);
   const [what, instead] = lines;
-  if (same.isMerged) return tellSameWork(run.reply, same, lines);
+  if (same.state !== 'open') return tellSameWork(run.reply, same, lines);
   if (run.settings.pushDoubles === 'refuse') {
     // For a form, which has words of its own.
     await tellSameWork(run.reply, same, []);

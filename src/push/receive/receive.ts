@@ -8,6 +8,7 @@ import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { encodePackHeader, PACK_HEADER_BYTES } from '../../git/pack/entry-header.ts';
 import { keepLateDeltas } from '../../git/pack/late-deltas.ts';
+import type { StoredPack } from '../../git/pack/packed-objects.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import { type Command, isDeletion } from '../../git/wire/push-request.ts';
@@ -80,6 +81,15 @@ export interface ReceivedPack {
   readonly namedBases: OidTable;
 }
 
+/** The entries in a spool. @param mostReads of single objects: each costs a request if they are not in memory. */
+export function storedPack(
+  spool: Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>,
+  mostReads: number,
+): StoredPack {
+  const { byteLength, isInMemory } = spool;
+  return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
+}
+
 /** Room for what a chunk leaves in memory: eight times its size, because commits are inflated and have some overhead. */
 const ROOM_FOR_COMMITS = 512 * 1024;
 
@@ -122,12 +132,7 @@ async function withoutLateDeltas(
   copy: Spool,
   memory: Memory,
 ): Promise<ReceivedPack> {
-  const stored = {
-    read: (start: number) => spool.read(start),
-    byteLength: spool.byteLength,
-    maxReads: spool.isInMemory ? Infinity : MAX_LATE_READS,
-  };
-  const late = await keepLateDeltas(stored, kept, memory);
+  const late = await keepLateDeltas(storedPack(spool, MAX_LATE_READS), kept, memory);
   const leftOut = late.map((offset) => PACK_HEADER_BYTES + offset);
   const scanner = new PackScanner({ limits: { memory }, leftOut });
   scanner.scan(encodePackHeader(entryCount));

@@ -2,6 +2,7 @@
  * What a person is told while a push goes on, and at its end. A Git client reads it as side-bands; for a form, the
  * lines are gathered.
  */
+import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
@@ -15,8 +16,7 @@ const KEEP_ALIVE_MS = 2_500;
 export interface SameWork {
   readonly prHash: string;
   readonly url: string;
-  /** Else it is open. */
-  readonly isMerged: boolean;
+  readonly state: PullRequestState;
   /** How many commits of the push are in it. */
   readonly shared: number;
 }

@@ -27,9 +27,8 @@ import {
   replyPreviewPage,
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
-import { Findings } from '../../push/judge/names/findings.ts';
+import { Findings, searchedLine } from '../../push/judge/names/findings.ts';
 import { remarksOn } from '../../push/judge/names/remarks.ts';
-import { searchedLine } from '../../push/judge/names/report.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { FormToken } from '../../secret/form-token.ts';
 import { commentText } from '../../text/footer.ts';

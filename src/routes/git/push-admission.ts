@@ -23,6 +23,7 @@ import {
   writesNow,
   writeWants,
 } from '../../limits/wants.ts';
+import { pseudonymOf } from '../../notify/alert.ts';
 import { guardOf } from '../../objects.ts';
 import type { Admission, Place } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
@@ -267,7 +268,7 @@ async function alertOperator(
   const hash = isOwn ? owner.hash('alert') : owner.siteHash('alert');
   const { most } = isOwn ? PULL_REQUESTS : SITE_PULL_REQUESTS;
   await guardOf(c.env)
-    .rateLimitExceeded({ network, hash }, { attempts, most })
+    .tell({ kind: 'rate-limit', client: pseudonymOf(hash), attempts, most }, Date.now(), network)
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
 }
 
@@ -300,7 +301,11 @@ async function tellOpened(
       return [whom];
     }
   };
-  const tracking = guardOf(env).opened({ prHash, host, owner, repo, number, url }, client, openedAt);
+  const tracking = guardOf(env).track(
+    { kind: 'pull-request', prHash, host, owner, repo, number, url },
+    client,
+    openedAt,
+  );
   const left = await Promise.all([
     tell('tracking', tracking),
     tell('statistics', recordOpened(env, config, http, opened)),

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { botLogin } from '../../durable/bot-login.ts';
 import { shred } from '../../durable/delayed-pushes/shred.ts';
-import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
+import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -30,7 +30,7 @@ import { openSpool } from '../../spool/spool.ts';
 import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
+import { openLedger } from '../../stats/opened.ts';
 import { siteWindowKey } from '../../limits/client.ts';
 import { clientOf, memoryFor } from '../request/client.ts';
 import { pushAdmission } from './push-admission.ts';
@@ -108,15 +108,18 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async pullRequestWith(repository, works, evenClosed = false) {
+    async pullRequestWith(repository, works) {
       const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
+      if (found === null) return undefined;
       const views = await Promise.all(
-        (found ?? []).map(async ({ prHash, last }) => ({ last, view: await shown(c, prHash) })),
+        found.map(async ({ prHash, last }) => {
+          const view = await shown(c, prHash);
+          return view && { prHash, url: view.url, state: view.state, last };
+        }),
       );
-      const inState = (state: PullRequestView['state']) => views.find(({ view }) => view?.state === state);
-      const closed = evenClosed ? views.find(({ view: each }) => each !== null) : undefined;
-      const { last, view } = inState('open') ?? inState('merged') ?? closed ?? { last: 0, view: null };
-      return view && { prHash: view.prHash, url: view.url, isMerged: view.state === 'merged', last };
+      const known = views.filter((view) => view !== null);
+      const inState = (wanted: PullRequestState) => known.find(({ state }) => state === wanted);
+      return inState('open') ?? inState('merged') ?? known[0] ?? null;
     },
     addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
     async openNear(repository, prHash) {

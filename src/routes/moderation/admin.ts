@@ -7,29 +7,24 @@
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { systemClock } from '../../isolate/clock.ts';
 import type { Credential } from '../../durable/guard/guard.ts';
-import { PANIC_SCOPES } from '../../durable/guard/panic.ts';
-import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
+import { TRACKED_MS } from '../../durable/guard/rollback.ts';
 import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { longestWait, toldMs } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
+import { pardonOf } from '../../notify/alert.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { limitsOf } from '../request/limits.ts';
-import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
+import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { answerRefused, refused, type Refused, retryAfter } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
-
-/** A restart of an object takes less than a second. */
-const ATTEMPTS = 5;
-const PAUSE_MS = 1_000;
 
 const credentialFields = {
   password: z.string().optional().meta({ description: 'The password of the operator.' }),
@@ -41,7 +36,7 @@ const credentialFields = {
 const panicRequest = z.object({
   ...credentialFields,
   active: z.boolean().meta({ description: 'True: reject pushes. False: accept them again.' }),
-  scope: z.enum(PANIC_SCOPES).optional().meta({
+  scope: z.enum(['pushes', 'writes', 'all']).optional().meta({
     description:
       '`pushes` (default), `writes` for comments and issues, or `all`. What is not named stays as it is.',
   }),
@@ -104,10 +99,6 @@ export const pardonAnswer = z
   })
   .meta({ description: 'The pseudonym is pardoned.' });
 
-type PardonAnswer = z.infer<typeof pardonAnswer>;
-type PanicAnswer = z.infer<typeof panicAnswer>;
-type RollbackAnswer = z.infer<typeof rollbackAnswer>;
-
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
 
 const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
@@ -139,18 +130,17 @@ admin.post(
 );
 
 async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
-  const tooOften = await refuseTooOften(c, ['admin']);
-  if (tooOften !== null) return answerRefused(c, tooOften);
-  const request = await readPayload(c, panicRequest);
+  const request = await receive(c, panicRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
   const { active, scope = 'pushes' } = request.fields;
-  const credential = await credentialOf(c, request.fields);
-  const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
-  if (!isSet) return refuseCredential(c);
+  if (!(await guardOf(c.env).setPanic(active, request.credential, scope))) return refuseCredential(c);
   suspensionChanged();
   c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
   const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
-  return c.json<PanicAnswer>({ panic_mode: panicMode, state: active ? 'activated' : 'deactivated' });
+  return c.json<z.infer<typeof panicAnswer>>({
+    panic_mode: panicMode,
+    state: active ? 'activated' : 'deactivated',
+  });
 }
 
 admin.post(
@@ -173,23 +163,24 @@ admin.post(
 );
 
 async function liftReports(c: Context<AppEnv>): Promise<Response> {
-  const tooOften = await refuseTooOften(c, ['admin']);
-  if (tooOften !== null) return answerRefused(c, tooOften);
-  const request = await readPayload(c, pardonRequest);
+  const request = await receive(c, pardonRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
   const { hash } = request.fields;
-  const credential = await credentialOf(c, request.fields);
-  if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential))) return refuseCredential(c);
-  const pardon = await pardonOf(c, hash, credential);
+  if (!(await guardOf(c.env).accepts(request.credential, pardonOf(hash)))) return refuseCredential(c);
+  const pardon = await pardonPseudonym(c, hash, request.credential);
   if (pardon === null) return answerRefused(c, refused(404, NOTHING_TO_PARDON));
   c.var.logger.warn('a pseudonym was pardoned');
   const { standing, restoring, log } = pardon;
   const entries = log.map(({ event, at }) => ({ event, at: new Date(at).toISOString() }));
-  return c.json<PardonAnswer>({ hash, ...standing, restoring, log: entries });
+  return c.json<z.infer<typeof pardonAnswer>>({ hash, ...standing, restoring, log: entries });
 }
 
 /** Null: there is nothing to pardon. */
-async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential): Promise<Pardon | null> {
+async function pardonPseudonym(
+  c: Context<AppEnv>,
+  hash: string,
+  credential: Credential,
+): Promise<Pardon | null> {
   try {
     return (await mayBeListed(c.env.DB, hash, c.var.logger)) ? await identityOf(c.env, hash).pardon() : null;
   } catch (error) {
@@ -220,20 +211,17 @@ admin.post(
 );
 
 async function rollBack(c: Context<AppEnv>): Promise<Response> {
-  const tooOften = await refuseTooOften(c, ['admin', 'rollback']);
-  if (tooOften !== null) return answerRefused(c, tooOften);
-  const request = await readPayload(c, rollbackRequest);
+  const request = await receive(c, rollbackRequest, ['admin', 'rollback']);
   if (request.kind === 'refused') return answerRefused(c, request);
-  const credential = await credentialOf(c, request.fields);
-  const { spare_single: spareSingle = false, comments = false, issues = false } = request.fields;
-  const scope = { spareSingle, comments, issues };
-  const id = credential && (await guardOf(c.env).beginRollback(credential, scope));
-  if (credential === null || id === null) return refuseCredential(c);
-  const left = spareSingle ? 0 : await insisting(() => discardDelayed(c));
-  const { closedUrls, failedUrls } = await insisting(() => resultOf(c, id));
+  const { credential, fields } = request;
+  const { spare_single: spareSingle = false, comments = false, issues = false } = fields;
+  const result = await guardOf(c.env).rollBack(credential, { spareSingle, comments, issues });
+  if (result === null) return refuseCredential(c);
+  const { closedUrls, failedUrls } = result;
+  const left = spareSingle ? 0 : await discardDelayed(c);
   if (left > 0) await guardOf(c.env).giveBack(credential);
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
-  return c.json<RollbackAnswer>({
+  return c.json<z.infer<typeof rollbackAnswer>>({
     closed: closedUrls.length,
     failed: failedUrls.length + left,
     closed_urls: [...closedUrls],
@@ -251,25 +239,6 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
     begun.map((push) => removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK })),
   );
   return removed.filter((isRemoved) => !isRemoved).length;
-}
-
-/** The guard closes them also if nobody waits. If it restarts meanwhile, it continues. */
-async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult> {
-  const result = await guardOf(c.env).rollbackResult(id);
-  if (result === null) throw new Error('the result of the rollback is not kept any more');
-  return result;
-}
-
-/** Asks an object again that fails, because it may just have restarted. */
-async function insisting<T>(ask: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-      await systemClock.sleep(PAUSE_MS);
-    }
-  }
 }
 
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
@@ -314,18 +283,34 @@ admin.post(
 );
 
 async function drain(c: Context<AppEnv>): Promise<Response> {
-  const tooOften = await refuseTooOften(c, ['admin']);
-  if (tooOften !== null) return answerRefused(c, tooOften);
-  const request = await readPayload(c, drainRequest);
+  const request = await receive(c, drainRequest);
   if (request.kind === 'refused') return answerRefused(c, request);
-  if ((await credentialOf(c, request.fields)) === null) return refuseCredential(c);
   const { review, ...others } = (await delayedPushesOf(c.env).drain()).waiting;
   return c.json<z.infer<typeof drainAnswer>>({ delayed: others.delay + others.busy, to_review: review });
 }
 
+/** The fields of a request, and a credential that may be valid. Counts it first. */
+async function receive<T extends { password?: string | undefined; token?: string | undefined }>(
+  c: Context<AppEnv>,
+  schema: z.ZodType<T>,
+  actions: readonly ('admin' | 'rollback')[] = ['admin'],
+): Promise<{ readonly kind: 'request'; readonly fields: T; readonly credential: Credential } | Refused> {
+  const tooOften = await refuseTooOften(c, actions);
+  if (tooOften !== null) return tooOften;
+  const payload = await readPayload(c, schema);
+  if (payload.kind === 'refused') return payload;
+  const credential = await credentialOf(c, payload.fields);
+  if (credential === null) return credentialRefused(c);
+  return { kind: 'request', fields: payload.fields, credential };
+}
+
 /** Over a limit because of this credential, or invalid. */
+async function credentialRefused(c: Context<AppEnv>): Promise<Refused> {
+  return (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS;
+}
+
 async function refuseCredential(c: Context<AppEnv>): Promise<Response> {
-  return answerRefused(c, (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS);
+  return answerRefused(c, await credentialRefused(c));
 }
 
 /**

@@ -15,7 +15,7 @@ import { INVALID_NAME } from '../../repository-name.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
-import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
+import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { answerRefused, invalidField, type Refused, refused, retryAfter } from '../request/refused.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';

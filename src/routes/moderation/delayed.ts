@@ -111,7 +111,7 @@ async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften, 'page');
   const credential = await credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
-  if (credential === null || !(await guardOf(c.env).mayReview(credential))) {
+  if (credential === null || !(await guardOf(c.env).accepts(credential, 'review'))) {
     const guessed = await refuseTooOften(c, []);
     return guessed === null ? door(c, 401, NO_ACCESS) : answerRefused(c, guessed, 'page');
   }

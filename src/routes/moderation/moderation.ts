@@ -27,7 +27,7 @@ import { bodyText } from '../../streams/request-body.ts';
 import { clientOf } from '../request/client.ts';
 import { isCrossSite } from '../request/payload.ts';
 import { identityOf } from '../../objects.ts';
-import { mayBeListed } from '../../stats/listed-pseudonyms.ts';
+import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
 import { answerRefused, explained, type Refused, retryAfter } from '../request/refused.ts';

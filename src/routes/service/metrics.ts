@@ -8,13 +8,16 @@
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import * as z from 'zod';
+import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
+import { limitText } from '../../config/values.ts';
+import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { durationText } from '../../metrics/duration-text.ts';
-import { expose, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
-import { allGauges } from './gauges.ts';
-import { isolate, type IsolateFigures } from '../../metrics/isolate.ts';
+import { durationText, isolate } from '../../metrics/isolate.ts';
+import { expose, type GaugeValue, PROMETHEUS_TYPE } from '../../metrics/series.ts';
 import { allCounts } from '../../metrics/tally.ts';
+import { delayedPushesOf } from '../../objects.ts';
 import { answer, as, asJson, described, TEXT } from '../description.ts';
+import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -34,8 +37,6 @@ export const metricsAnswer = z
     uptime: z.string().meta({ description: "Since the isolate's first request.", examples: ['4h23m15.2s'] }),
   })
   .meta({ description: 'The state of the isolate that answers. There may be many.' });
-
-type MetricsAnswer = z.infer<typeof metricsAnswer>;
 
 export const metrics = new Hono<AppEnv>();
 
@@ -57,24 +58,71 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   const own = isolate.figures(Date.now());
   const wanted = accepts(c, { header: 'Accept', supports: [JSON_TYPE, TEXT], default: JSON_TYPE });
   // With a key, the middleware lets nobody in without it.
-  if (c.var.config.serviceApiKey === null || wanted === JSON_TYPE) {
-    return c.json<MetricsAnswer>(isolateAnswer(own));
+  if (c.var.config.serviceApiKey !== null && wanted === TEXT) {
+    const [counts, gauges] = await Promise.all([allCounts(), allGauges(c)]);
+    return c.body(expose(counts, gauges, own), 200, { 'Content-Type': PROMETHEUS_TYPE });
   }
-  const [counts, gauges] = await Promise.all([allCounts(), allGauges(c)]);
-  const text = expose(counts, gauges, own);
-  return c.body(text, 200, { 'Content-Type': PROMETHEUS_TYPE });
-}
-
-function isolateAnswer(figures: IsolateFigures): MetricsAnswer {
-  return {
+  return c.json<z.infer<typeof metricsAnswer>>({
     memory: {
-      alloc: figures.bufferedBytes,
-      total_alloc: figures.bufferedBytesEver,
-      sys: figures.memoryLimitBytes,
-      num_gc: figures.collections,
+      alloc: own.bufferedBytes,
+      total_alloc: own.bufferedBytesEver,
+      sys: own.memoryLimitBytes,
+      num_gc: own.collections,
     },
     // The contract's name for concurrent tasks.
-    goroutines: figures.requestsInFlight,
-    uptime: durationText(figures.uptimeMs),
-  };
+    goroutines: own.requestsInFlight,
+    uptime: durationText(own.uptimeMs),
+  });
+}
+
+type Gauges = readonly GaugeValue[];
+
+/** What an object does not tell is left out. */
+async function allGauges(c: Context<AppEnv>): Promise<Gauges> {
+  const orNone = (asked: Promise<Gauges>): Promise<Gauges> =>
+    asked.catch((error: unknown) => {
+      c.var.logger.warn('a gauge could not be read', { error });
+      return [];
+    });
+  const ofAccounts = c.var.config.hosts.map((host) => accountGauges(c, host));
+  return (await Promise.all([...ofAccounts, problemGauges(c), delayedGauges(c)].map(orNone))).flat();
+}
+
+async function accountGauges(c: Context<AppEnv>, config: HostConfig): Promise<Gauges> {
+  const limits = c.var.config.limits.creations;
+  const { calls, creationsLeft } = await hostAccountOf(c.env, config).figures(limits);
+  const host = hostNameOf(config);
+  const left = limits.map((limit, index) => ({
+    name: 'gitveil_host_creations_left' as const,
+    labels: { host, limit: limitText([limit]) },
+    value: creationsLeft[index] ?? 0,
+  }));
+  if (calls === null) return left;
+  return [
+    { name: 'gitveil_host_calls_left', labels: { host }, value: calls.left },
+    { name: 'gitveil_host_calls_limit', labels: { host }, value: calls.limit },
+    ...left,
+  ];
+}
+
+async function problemGauges(c: Context<AppEnv>): Promise<Gauges> {
+  return botProblems(await suspensionOf(c.env), c.var.config.hosts).map(({ hostName, problem }) => ({
+    name: 'gitveil_bot_account_problem',
+    labels: { host: hostName, problem },
+    value: 1,
+  }));
+}
+
+async function delayedGauges(c: Context<AppEnv>): Promise<Gauges> {
+  const { waiting, bytes, oldestAt } = await delayedPushesOf(c.env).counts();
+  const oldestMs = oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt);
+  return [
+    ...Object.entries(waiting).map(([reason, value]) => ({
+      name: 'gitveil_delayed_pushes' as const,
+      labels: { reason },
+      value,
+    })),
+    { name: 'gitveil_delayed_bytes', labels: {}, value: bytes },
+    { name: 'gitveil_delayed_oldest_seconds', labels: {}, value: Math.round(oldestMs / 1000) },
+  ];
 }

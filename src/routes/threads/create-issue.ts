@@ -18,7 +18,7 @@ import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
+import { listPseudonym } from '../../stats/recorded-hashes.ts';
 import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
 import { guardOf } from '../../objects.ts';
 import { publishedAddress } from '../request/public-origin.ts';
@@ -110,7 +110,7 @@ export async function createIssue(
   const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
   const { owner, name: repo } = target;
   const place = { kind: 'issue', host: c.var.host.key, owner, repo, number, url } as const;
-  const track = () => guardOf(c.env).posted(place, Date.now());
+  const track = () => guardOf(c.env).track(place, null, Date.now());
   countPost(c);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
   await Promise.all([

@@ -469,7 +469,7 @@ describe('time', () => {
 
   it('tells the operator of a jump, once', async () => {
     const told: number[] = [];
-    const guard = { clockJumped: async (byMs: number) => void told.push(byMs) };
+    const guard = { tell: async ({ byMs }: { byMs: number }) => void told.push(byMs) };
     await kept('a');
     await runInDurableObject(object(), async (instance: DelayedPushes, state) => {
       const GUARD = { idFromName: () => null, get: () => guard };

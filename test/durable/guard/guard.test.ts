@@ -3,8 +3,10 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { tokenHash } from '../../../src/durable/guard/tokens.ts';
-import type { TrackedPullRequest } from '../../../src/durable/guard/rollback.ts';
+import type { Credential } from '../../../src/durable/guard/guard.ts';
+import type { RollbackResult } from '../../../src/durable/guard/rollback.ts';
 import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
+import { pseudonymOf } from '../../../src/notify/alert.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { restartObjects } from '../../support/all-objects.ts';
@@ -105,23 +107,22 @@ function pass(ms: number): void {
 }
 
 async function alarm(times: number): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+  for (let time = 0; time < times; time++) await exceed(6);
+}
+
+function exceed(attempts: number): Promise<boolean> {
+  const alert = { kind: 'rate-limit', client: pseudonymOf(CLIENT.hash), attempts, most: 5 } as const;
+  return guard().tell(alert, Date.now(), CLIENT.network);
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
   for (let time = 0; time < times; time++) await guard().admit(address, LIMITS, address);
 }
 
-function pullRequest(number: number): TrackedPullRequest {
+function pullRequest(number: number) {
   const url = urlOf(number);
-  return {
-    prHash: `${number}`.padStart(12, '0'),
-    host: 'gh',
-    owner: 'octo',
-    repo: 'hello',
-    number,
-    url,
-  };
+  const prHash = `${number}`.padStart(12, '0');
+  return { kind: 'pull-request', prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url } as const;
 }
 
 const urlOf = (number: number) => `https://host.test/octo/hello/pull/${number}`;
@@ -129,11 +130,17 @@ const numberOf = (url: string) => Number(url.split('/').at(-1));
 
 const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
 
+/** Its alarm carries it out. */
+async function rollBackBy(credential: Credential, scope = SCOPE) {
+  const result = guard().rollBack(credential, scope);
+  await expect.poll(nextAlarm).not.toBeNull();
+  await deliver();
+  return result;
+}
+
 /** What a rollback closes and fails to close. */
 async function rollBack(more: Partial<typeof SCOPE> = {}) {
-  const id = await guard().beginRollback(PASSWORD, { ...SCOPE, ...more });
-  await deliver();
-  const { closedUrls = [], failedUrls = [] } = (await guard().rollbackResult(id ?? '')) ?? {};
+  const { closedUrls = [], failedUrls = [] } = (await rollBackBy(PASSWORD, { ...SCOPE, ...more })) ?? {};
   return { closed: numbersOf(closedUrls), failed: numbersOf(failedUrls) };
 }
 
@@ -153,7 +160,7 @@ const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash
 
 async function storedText(): Promise<string> {
   return runInDurableObject(guard(), (_, state) => {
-    const tables = ['tokens', 'created', 'begun_rollbacks', 'rollback_results'];
+    const tables = ['tokens', 'created', 'begun_rollbacks'];
     const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
     return JSON.stringify([rows, [...state.storage.kv.list()]]);
   });
@@ -273,7 +280,7 @@ describe('a flood of comments and issues', () => {
 describe('a rollback', () => {
   it('is told to the subscriber again if that failed', async () => {
     await configured();
-    await guard().opened(pullRequest(9), 'a', Date.now());
+    await guard().track(pullRequest(9), 'a', Date.now());
     const pullRequests = { getByName: () => ({}), idFromName: () => ({}), get: () => ({ tell }) };
     let isDown = true;
     let told = 0;
@@ -295,10 +302,10 @@ describe('a rollback', () => {
     await configured();
     for (let number = 1; number <= 5; number++) {
       const { prHash: _, ...place } = pullRequest(number);
-      await guard().posted({ ...place, kind: 'comment' }, Date.now());
+      await guard().track({ ...place, kind: 'comment' }, null, Date.now());
       pass(1);
     }
-    await guard().opened(pullRequest(6), 'a', Date.now());
+    await guard().track(pullRequest(6), 'a', Date.now());
     const asked: number[] = [];
     closes = (number) => asked.push(number) < 0;
     await rollBack({ comments: true });
@@ -307,60 +314,56 @@ describe('a rollback', () => {
 
   it('closes everything of the last two hours, whether or not there was a burst', async () => {
     await configured();
-    await guard().opened(pullRequest(1), 'a', Date.now());
+    await guard().track(pullRequest(1), 'a', Date.now());
     pass(HOUR_MS);
-    await guard().opened(pullRequest(2), 'a', Date.now());
+    await guard().track(pullRequest(2), 'a', Date.now());
     pass(MINUTE_MS);
     await push(20);
-    await guard().opened(pullRequest(3), 'b', Date.now());
+    await guard().track(pullRequest(3), 'b', Date.now());
     expect(await trackedNumbers()).toEqual([1, 2, 3]);
   });
 
   it('reaches back two hours, also across a restart', async () => {
     await configured();
-    await guard().opened(pullRequest(6), 'a', Date.now());
+    await guard().track(pullRequest(6), 'a', Date.now());
     await restartObjects();
     pass(2 * HOUR_MS - 1);
     expect(await trackedNumbers()).toEqual([6]);
     pass(1);
     expect(await trackedNumbers()).toEqual([]);
     await deliverUntilQuiet();
-    expect(JSON.parse(await storedText())).toEqual([[[], [], [], []], []]);
+    expect(JSON.parse(await storedText())).toEqual([[[], [], []], []]);
   });
 
   it('is carried out although its caller hung up and the guard restarted', async () => {
     await configured();
-    await guard().opened(pullRequest(10), 'a', Date.now());
-    const id = (await guard().beginRollback(PASSWORD, SCOPE)) ?? '';
+    await guard().track(pullRequest(10), 'a', Date.now());
+    await runInDurableObject(guard(), (instance) => void instance.rollBack(PASSWORD, SCOPE));
     await restartObjects();
     await configured();
     closes = () => true;
     await deliver();
-    expect(await guard().rollbackResult(id)).toEqual({ closedUrls: [urlOf(10)], failedUrls: [] });
-    pass(20 * MINUTE_MS);
-    await deliver();
-    expect(await guard().rollbackResult(id)).toBeNull();
+    expect(await trackedNumbers()).toEqual([]);
   });
 
   it('does not wait for a notification service that takes nothing', async () => {
     await configured();
-    await guard().opened(pullRequest(11), 'a', Date.now());
-    for (let attempt = 6; attempt < 26; attempt++)
-      await guard().rateLimitExceeded(CLIENT, { attempts: attempt, most: 5 });
+    await guard().track(pullRequest(11), 'a', Date.now());
+    for (let attempt = 6; attempt < 26; attempt++) await exceed(attempt);
     closes = () => true;
-    let begun: Promise<string | null> | undefined;
+    let begun: Promise<RollbackResult | null> | undefined;
     let tried = 0;
     refuse = async () => {
       tried += 1;
-      begun ??= guard().beginRollback(PASSWORD, SCOPE);
-      await begun;
+      begun ??= guard().rollBack(PASSWORD, SCOPE);
+      // It comes after the other call.
+      await guard().status();
     };
     serviceIsDown = true;
     await deliver();
     expect(tried).toBe(1);
     await deliver();
-    const id = (await begun) ?? '';
-    expect(await guard().rollbackResult(id)).toEqual({ closedUrls: [urlOf(11)], failedUrls: [] });
+    expect(await begun).toEqual({ closedUrls: [urlOf(11)], failedUrls: [] });
   });
 
   it('can leave alone the pull requests of clients that opened only one, and keeps no name of a client', async () => {
@@ -371,7 +374,7 @@ describe('a rollback', () => {
       [14, 'client-1'],
       [15, 'client-3'],
     ] as const) {
-      await guard().opened(pullRequest(number), client, Date.now());
+      await guard().track(pullRequest(number), client, Date.now());
     }
     expect(await trackedNumbers({ spareSingle: true })).toEqual([12, 14]);
     expect(await trackedNumbers()).toEqual([12, 13, 14, 15]);
@@ -384,13 +387,13 @@ describe('a rollback', () => {
 
   it('reaches comments and issues only if it is told to, and spares them with no client', async () => {
     await configured();
-    await guard().opened(pullRequest(21), 'client-1', Date.now());
+    await guard().track(pullRequest(21), 'client-1', Date.now());
     for (const [number, kind] of [
       [22, 'comment'],
       [23, 'issue'],
     ] as const) {
       const { prHash: _, ...place } = pullRequest(number);
-      await guard().posted({ kind, ...place }, Date.now());
+      await guard().track({ ...place, kind }, null, Date.now());
     }
     expect(await trackedNumbers()).toEqual([21]);
     expect(await trackedNumbers({ comments: true })).toEqual([21, 22]);
@@ -406,14 +409,14 @@ describe('a rollback', () => {
       [17, 'client-3'],
       [18, 'client-2'],
     ] as const) {
-      await guard().opened(pullRequest(number), client, Date.now());
+      await guard().track(pullRequest(number), client, Date.now());
     }
     expect(await trackedNumbers({ spareSingle: true })).toEqual([]);
   });
 
   it('still meets what it could not close, and each only once', async () => {
     await configured();
-    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number), 'a', Date.now())));
+    await Promise.all([7, 8, 7].map((number) => guard().track(pullRequest(number), 'a', Date.now())));
     closes = (number) => number === 7;
     expect(await rollBack()).toEqual({ closed: [7], failed: [8] });
     expect(await rollBack()).toEqual({ closed: [], failed: [8] });
@@ -449,11 +452,12 @@ describe('alerts of one kind', () => {
     const news = { hash: '1a2b3c4d', state: 'flagged', reports: 3, comments: 1, repository: 'o/r' } as const;
     let taken = 0;
     for (let hour = 0; hour < 12; hour++) {
-      for (let time = 0; time < 20; time++) if (await guard().moderated(news, Date.now())) taken += 1;
+      for (let time = 0; time < 20; time++)
+        if (await guard().tell({ kind: 'moderation', ...news })) taken += 1;
       pass(HOUR_MS + 1);
     }
     expect(taken).toBe(200);
-    expect(await guard().appealed({ ...news, text: 'No.' }, Date.now())).toBe(false);
+    expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(false);
     await alarm(3);
     await push(20);
     serviceIsDown = false;
@@ -464,7 +468,7 @@ describe('alerts of one kind', () => {
     }
     expect(published[0]?.title).toBe('Suspicious burst of pushes');
     expect(published.at(-1)?.message).toContain('3 more alerts about clients');
-    expect(await guard().appealed({ ...news, text: 'No.' }, Date.now())).toBe(true);
+    expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(true);
   });
 
   it('wait behind a burst', async () => {
@@ -479,45 +483,40 @@ describe('alerts of one kind', () => {
 describe('the token of a button', () => {
   it('is good for its action only, once, for ten minutes', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
     expect(await guard().setPanic(false, byToken(activate))).toBe(false);
-    expect(await guard().beginRollback(byToken(activate), SCOPE)).toBeNull();
+    expect(await guard().rollBack(byToken(activate), SCOPE)).toBeNull();
     expect(await guard().setPanic(true, byToken(rollback))).toBe(false);
     expect(await guard().setPanic(true, byToken(activate))).toBe(true);
     expect(await guard().setPanic(true, byToken(activate))).toBe(false);
-    expect(await guard().beginRollback(byToken(rollback), SCOPE)).not.toBeNull();
-    await deliver();
-    expect(await guard().beginRollback(byToken(rollback), SCOPE)).toBeNull();
+    expect(await rollBackBy(byToken(rollback))).not.toBeNull();
+    expect(await guard().rollBack(byToken(rollback), SCOPE)).toBeNull();
     pass(10 * MINUTE_MS);
     expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
   });
 
   it('may be used again when not everything could be closed', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     const [, rollback] = tokensOf(published[0] as Notification);
-    await guard().opened(pullRequest(1), 'a', Date.now());
+    await guard().track(pullRequest(1), 'a', Date.now());
     for (const isClosed of [false, true]) {
       closes = () => isClosed;
-      const id = await guard().beginRollback(byToken(rollback), SCOPE);
       // Pressed again while it runs: the same one.
-      expect(await guard().beginRollback(byToken(rollback), SCOPE)).toBe(id);
-      await deliver();
+      const results = [guard().rollBack(byToken(rollback), SCOPE), rollBackBy(byToken(rollback))];
       const urls = [urlOf(1)];
-      expect(await guard().rollbackResult(id ?? '')).toEqual({
-        closedUrls: isClosed ? urls : [],
-        failedUrls: isClosed ? [] : urls,
-      });
+      const expected = { closedUrls: isClosed ? urls : [], failedUrls: isClosed ? [] : urls };
+      expect(await Promise.all(results)).toEqual([expected, expected]);
     }
-    expect(await guard().beginRollback(byToken(rollback), SCOPE)).toBeNull();
+    expect(await guard().rollBack(byToken(rollback), SCOPE)).toBeNull();
   });
 
   it('is not valid for longer when a clock was set back', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     const [activate] = tokensOf(published[0] as Notification);
     pass(-HOUR_MS);
@@ -526,7 +525,7 @@ describe('the token of a button', () => {
 
   it('is kept as a hash only', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     const tokens = tokensOf(published[0] as Notification);
     expect(new Set(tokens).size).toBe(3);
@@ -543,7 +542,7 @@ describe('an alert', () => {
   it('is not raised without a topic', async () => {
     await configured({});
     await push(20);
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     expect(published).toEqual([]);
     expect(await storedText()).not.toContain('rate-limit');
@@ -559,7 +558,7 @@ describe('an alert', () => {
 
   it('is dropped when its topic is taken away', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await configured({});
     await deliver();
     expect(published).toEqual([]);
@@ -568,7 +567,7 @@ describe('an alert', () => {
 
   it('waits while the configuration is invalid, also one that is raised meanwhile', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await configured({ NOTIFY_ADMIN_TOPIC: 'operator', READ_TIMEOUT: '30sec' });
     await push(20);
     await deliver();
@@ -582,7 +581,7 @@ describe('an alert', () => {
 
   it('names the address, which is never stored', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     expect(await storedText()).toContain('client-0123abcd');
     expect(await storedText()).not.toContain(CLIENT.network);
     await deliver();
@@ -592,7 +591,7 @@ describe('an alert', () => {
   it('names it in the first attempt only', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     serviceIsDown = false;
     pass(MINUTE_MS);
@@ -604,7 +603,7 @@ describe('an alert', () => {
 
   it('names a pseudonym when the address is to be hidden', async () => {
     await configured({ NOTIFY_ADMIN_TOPIC: 'operator', ALERT_ADDRESS: 'hidden' });
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     expect(published[0]?.message).toContain('IP client-0123abcd is over the limit');
   });
@@ -612,7 +611,7 @@ describe('an alert', () => {
   it('waits for a notification service that is dead, with a pseudonym and new tokens', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await push(20);
     await deliver();
     expect(await guard().status()).toMatchObject({ panicMode: false });
@@ -646,8 +645,8 @@ describe('an alert', () => {
       refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
       serviceIsDown = true;
       if (status === 429) {
-        await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
-        await guard().rateLimitExceeded(CLIENT, { attempts: 7, most: 5 });
+        await exceed(6);
+        await exceed(7);
       }
       await deliver();
       expect(await nextAlarm()).toBe(Date.now() + waitMs);
@@ -665,7 +664,7 @@ describe('an alert', () => {
   it('does not wait for longer when a clock was set back', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     await deliver();
     serviceIsDown = false;
     pass(-24 * HOUR_MS);
@@ -676,7 +675,7 @@ describe('an alert', () => {
   it('is tried again at growing distances, and given up after a week', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await exceed(6);
     const waits: number[] = [];
     for (let attempt = 0; attempt < 8; attempt++) {
       await deliver();
@@ -765,7 +764,7 @@ describe('a token with a problem', () => {
 
   it('is not what a new name is, which is told with both names and without buttons', async () => {
     await configured();
-    await guard().accountRenamed('berg.test', 'veil-bot', 'veil-bot-2');
+    await guard().tell({ kind: 'renamed', hostName: 'berg.test', before: 'veil-bot', login: 'veil-bot-2' });
     await deliver();
     expect(published[0]?.message).toMatch(
       /^The bot account at berg\.test is called veil-bot-2 now, and was veil-bot\. /,
@@ -840,7 +839,7 @@ describe('pushes that wait for the operator', () => {
     await guard().toReview(1);
     await deliver();
     await guard().toReview(2);
-    expect(await guard().mayReview(PASSWORD)).toBe(true);
+    expect(await guard().accepts(PASSWORD, 'review')).toBe(true);
     pass(HOUR_MS);
     await deliver();
     expect(told()).toEqual(['1']);
@@ -853,15 +852,15 @@ describe('pushes that wait for the operator', () => {
     await deliver();
     const [review, other] = published as [Notification, Notification];
     const token = tokenIn(review);
-    expect(await guard().mayReview(byToken(tokensOf(other)[0]))).toBe(false);
+    expect(await guard().accepts(byToken(tokensOf(other)[0]), 'review')).toBe(false);
     expect(await guard().setPanic(true, byToken(token))).toBe(false);
-    expect(await guard().mayReview(byToken(token))).toBe(true);
-    expect(await guard().mayReview(byToken(token))).toBe(false);
+    expect(await guard().accepts(byToken(token), 'review')).toBe(true);
+    expect(await guard().accepts(byToken(token), 'review')).toBe(false);
     pass(2 * HOUR_MS);
     await guard().toReview(1);
     await deliver();
     pass(10 * 60_000);
-    expect(await guard().mayReview(byToken(tokenIn(published.at(-1) as Notification)))).toBe(false);
+    expect(await guard().accepts(byToken(tokenIn(published.at(-1) as Notification)), 'review')).toBe(false);
   });
 
   it('are told to nobody without a topic', async () => {

@@ -93,7 +93,7 @@ describe('blocking', () => {
 
   it('does not wait for a guard that is away', async () => {
     await sayTimes(1);
-    const stub = { posted: outOfReach, moderated: async () => Promise.resolve(true) };
+    const stub = { track: outOfReach, tell: async () => Promise.resolve(true) };
     const guard = { idFromName: () => null, get: () => stub };
     await runInDurableObject(someone.stub, (instance) => {
       Object.assign(instance, { env: { ...bindings, GUARD: guard } });

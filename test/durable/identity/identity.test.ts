@@ -2,7 +2,7 @@ import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { isListed as isInList } from '../../../src/stats/listed-pseudonyms.ts';
+import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
@@ -59,22 +59,22 @@ describe('a comment', () => {
     const { promise: away, reject } = Promise.withResolvers<never>();
     away.catch(() => {});
     reject(new Error('out of reach'));
-    const posted = vi.fn(async (_: { kind: string; number: number }, at: number) => void at);
-    const guard = { ...NO_OBJECTS, get: () => ({ posted }) } as unknown as Env['GUARD'];
+    const track = vi.fn<(one: { kind: string; number: number }) => Promise<void>>(async () => {});
+    const guard = { ...NO_OBJECTS, get: () => ({ track }) } as unknown as Env['GUARD'];
     await runInDurableObject(someone.stub, (instance) => {
       Object.assign(instance, { env: { ...bindings, GUARD: guard } });
     });
     await someone.say('One');
-    posted.mockImplementation(() => away);
+    track.mockImplementation(() => away);
     expect(await someone.say('Two')).toMatchObject({ kind: 'posted', karma: 2 });
     pass(6 * MINUTE_MS);
     await someone.runAlarm();
     expect((await someone.stub.publicRecord()).posted).toHaveLength(1);
-    posted.mockImplementation(async () => {});
-    posted.mockClear();
+    track.mockImplementation(async () => {});
+    track.mockClear();
     pass(MINUTE_MS);
     await someone.runAlarm();
-    expect(posted.mock.calls.map(([{ kind, number }]) => [kind, number])).toEqual([['comment', 2]]);
+    expect(track.mock.calls.map(([{ kind, number }]) => [kind, number])).toEqual([['comment', 2]]);
     expect((await someone.stub.publicRecord()).posted).toHaveLength(2);
     expect(await someone.say('Three')).toMatchObject({ kind: 'posted', karma: 3 });
   });
@@ -229,7 +229,7 @@ describe('a report while a comment is on its way', () => {
     [3, { kind: 'posted', karma: 0 }, 1],
     [6, { kind: 'blocked' }, 0],
   ])('counts also while the guard is away: %i of them', async (reports, outcome, left) => {
-    const guard = { ...NO_OBJECTS, get: () => ({ posted: outOfReach }) } as unknown as Env['GUARD'];
+    const guard = { ...NO_OBJECTS, get: () => ({ track: outOfReach }) } as unknown as Env['GUARD'];
     const withGuard = (GUARD: Env['GUARD']) =>
       runInDurableObject(someone.stub, (instance) => {
         Object.assign(instance, { env: { ...bindings, GUARD } });

@@ -3,7 +3,7 @@ import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { isListed as isInList } from '../../../src/stats/listed-pseudonyms.ts';
+import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
@@ -131,7 +131,7 @@ describe('the operator', () => {
       comments: 1,
       repository: 'octo/hello',
     } as const;
-    for (let index = 0; index < 20; index++) await guard().moderated(other, Date.now());
+    for (let index = 0; index < 20; index++) await guard().tell({ kind: 'moderation', ...other });
     await someone.say();
     await someone.reportedBy(3);
     await someone.runDueAlarms();
@@ -146,7 +146,7 @@ describe('the operator', () => {
     await someone.reportedBy(3);
     await runInDurableObject(someone.stub, (instance) => {
       const broken = {
-        get: () => ({ moderated: () => Promise.reject(new Error('gone')) }),
+        get: () => ({ tell: () => Promise.reject(new Error('gone')) }),
         idFromName: () => null,
       };
       Object.assign(instance, { env: { ...bindings, GUARD: broken } });
@@ -167,8 +167,8 @@ describe('the operator', () => {
     const answers = [];
     for (let index = 0; index < 22; index++) {
       // What nobody has written is forgotten.
-      expect(await guard().moderated(ofNobody, Date.now())).toBe(true);
-      answers.push(await guard().moderated(ofOther, Date.now()));
+      expect(await guard().tell({ kind: 'moderation', ...ofNobody })).toBe(true);
+      answers.push(await guard().tell({ kind: 'moderation', ...ofOther }));
     }
     expect(answers).toEqual(Array.from({ length: 22 }, (_, index) => index < 20));
     const told = await alerts();
@@ -179,7 +179,7 @@ describe('the operator', () => {
       Array.from({ length: 20 }, (_, index) => index === 19),
     );
     pass(HOUR_MS);
-    expect(await guard().moderated(ofOther, Date.now())).toBe(true);
+    expect(await guard().tell({ kind: 'moderation', ...ofOther })).toBe(true);
     expect(await alerts()).toHaveLength(23);
   });
 });

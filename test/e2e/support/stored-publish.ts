@@ -30,7 +30,6 @@ export const enter: typeof real.enter = (run, publication) => {
   push.commits.free();
   const other = {
     push: { ...kept.work, ...says },
-    warnings: publication.warnings,
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     propose,

@@ -74,7 +74,6 @@ const circumstances = {
   botLogin: 'bot',
   listed: null,
   refusal: null,
-  aboutBase: [],
   memory: UNCOUNTED,
   now: 1_800_000_000,
 } as unknown as Circumstances;

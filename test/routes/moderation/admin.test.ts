@@ -94,7 +94,7 @@ async function panicMode(): Promise<unknown> {
 async function alertTokens(): Promise<string[]> {
   await runInDurableObject(guard(), async (instance) => {
     Object.assign(instance, { env: bindings });
-    await instance.rateLimitExceeded({ hash: `${address}`, network: '192.0.2.1' }, { attempts: 6, most: 5 });
+    await instance.tell({ kind: 'rate-limit', client: `client-${address}`, attempts: 6, most: 5 });
   });
   await runDurableObjectAlarm(guard());
   const [alert] = published;
@@ -116,7 +116,7 @@ async function opened(...numbers: number[]): Promise<string[]> {
       number,
       url: urls[index] as string,
     };
-    await guard().opened(record, 'a', Date.now());
+    await guard().track({ kind: 'pull-request', ...record }, 'a', Date.now());
     const push = {
       tip: 'a'.repeat(40),
       dates: { committedAt: 1, commitHashes: new Uint8Array() },

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { standingAnswer } from '../../../src/routes/moderation/moderation.ts';
-import { listPseudonym } from '../../../src/stats/listed-pseudonyms.ts';
+import { listPseudonym } from '../../../src/stats/recorded-hashes.ts';
 import worker from '../../../src/worker.ts';
 import { timingOutOnly } from '../../support/timeouts.ts';
 

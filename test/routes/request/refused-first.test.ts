@@ -177,7 +177,7 @@ describe('a push that is refused', () => {
     await fill();
     expect((await push()).error).toBe('push rejected: rate limit exceeded');
     // The account tells the operator of the first one.
-    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.rateLimitExceeded', 'HOST_ACCOUNTS.refusal']);
+    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.tell', 'HOST_ACCOUNTS.refusal']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });
@@ -410,9 +410,7 @@ describe('a push of a client that has no place left', () => {
     expect(refusals()).toBe(1);
     // The first one, which the account refuses, and as many as make a burst.
     expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
-    expect(asked.filter((call) => !/\.refusal$|GUARD.(?:admit|status)/.test(call))).toEqual([
-      'GUARD.rateLimitExceeded',
-    ]);
+    expect(asked.filter((call) => !/\.refusal$|GUARD.(?:admit|status)/.test(call))).toEqual(['GUARD.tell']);
     [asked] = [[]];
     vi.setSystemTime((now += 60_000));
     // Forgotten: it comes to the account, which refuses it.

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
-import { D1Ledger } from '../../../src/stats/d1-ledger.ts';
+import { D1Ledger } from '../../../src/stats/ledger.ts';
 import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };

@@ -14,18 +14,15 @@ import { searchPack, type SearchQuestions } from '../../../git/search/pack-searc
 import { type HeaderSource, SearchedNames } from '../../../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import type { PushOptions } from '../../receive/push-options.ts';
-import type { ReceivedPack } from '../../receive/receive.ts';
+import { type ReceivedPack, storedPack } from '../../receive/receive.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { PushSettings } from '../../push-host.ts';
 import type { Questions } from '../questions.ts';
 import { haveOwnSignOff } from '../sign-off.ts';
 import type { Work } from '../work.ts';
-import { Findings, MAX_FINDINGS } from './findings.ts';
-import { wouldBePublic } from './leaks.ts';
-import { MergeSentences, type PublicNames } from './merge-sentences.ts';
-import { type NamedCommits, namedCommits } from './named-commits.ts';
+import { Findings, gapsOf, MAX_FINDINGS, nothingFound, searchedLine, wouldBePublic } from './findings.ts';
+import { MergeSentences, type NamedCommits, namedCommits, type PublicNames } from './messages.ts';
 import { remarksOn } from './remarks.ts';
-import { gapsOf, nothingFound, searchedLine, whatWasSent } from './report.ts';
 
 /** From a spool that is not in memory, each costs a request. */
 const MAX_READS = 32;
@@ -61,6 +58,8 @@ export interface NamesSearched {
   readonly hasWorkflows: boolean;
 }
 
+const NOT_SENT = 'Nothing of this push was sent.';
+const WAS_READ = `${NOT_SENT} To search, the service has read upstream’s versions of the changed files at the code host.`;
 const SIGN_OFF_INSTEAD =
   'To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off';
 
@@ -89,8 +88,8 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 }
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
-  const { plan, pack, memory, questions } = search;
-  const findings = new Findings(names, search.settings.pushSecrets === 'refuse');
+  const { settings, options, work, plan, pack, memory, questions } = search;
+  const findings = new Findings(names, settings.pushSecrets === 'refuse');
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
   // Ids of this push stand there as zeros.
@@ -102,56 +101,40 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
       named.likely.filter((id) => !isPublic(id)),
     );
   }
-  const stored = {
-    read: (start: number) => pack.spool.read(start),
-    byteLength: pack.spool.byteLength,
-    maxReads: pack.spool.isInMemory ? Infinity : MAX_READS,
-  };
   let hasAsked = false;
   const noted: SearchQuestions = {
     readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
     readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
   };
-  const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
+  const found = await searchPack(
+    storedPack(pack.spool, MAX_READS),
+    names,
+    noted,
+    kindOfFile,
+    memory,
+    MAX_FINDINGS,
+  );
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
+  const { leaks, lines, words } = findings;
   const gaps = gapsOf(names, findings, named, found);
-  const remarks = [...findings.words, ...remarksOn(textsOf(search), found)];
-  const hasWorkflows = found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true;
-  const { hasGitlinks } = found;
-  return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks, hasWorkflows });
-}
-
-interface Besides {
-  readonly gaps: readonly string[];
-  /** What refuses nothing. */
-  readonly remarks: readonly string[];
-  /** Whether the host was asked for something. */
-  readonly hasAsked: boolean;
-  readonly hasGitlinks: boolean;
-  readonly hasWorkflows: boolean;
-}
-
-function conclude(
-  { settings, options, work, pack }: NameSearch,
-  names: SearchedNames,
-  { leaks, lines, words }: Findings,
-  { gaps, remarks, hasAsked, ...shown }: Besides,
-): NamesSearched {
+  const remarks = [...words, ...remarksOn(textsOf(search), found)];
   const searched = searchedLine(names.identities);
+  const hasWorkflows = found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true;
+  const shown = { hasGitlinks: found.hasGitlinks, hasWorkflows };
   const [worst] = leaks;
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
     const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
-    const report = [...nothing, searched, ...gaps, ...remarks];
-    return { warnings, report, refusal: null, ...shown };
+    return { warnings, report: [...nothing, searched, ...gaps, ...remarks], refusal: null, ...shown };
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
   const canSignOff = wouldRefuse && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
   const wayOut = canSignOff ? [SIGN_OFF_INSTEAD] : [];
   const warnings = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
-  if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...warnings, whatWasSent(hasAsked)]);
+  if (wouldRefuse && !options.preview)
+    throw wouldBePublic(leaks, [...warnings, hasAsked ? WAS_READ : NOT_SENT]);
   return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, ...shown };
 }
 

@@ -10,7 +10,7 @@ import type { Context } from 'hono';
 import type { BuiltChange } from '../../../edit/build-change.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
-import { ByteReader } from '../../../git/wire/byte-reader.ts';
+import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import { isolate } from '../../../metrics/isolate.ts';
@@ -96,8 +96,7 @@ function push(
   target: RepositoryName,
   { command, pushOptions, pack, names }: Pushable,
 ): Promise<Pushed> {
-  const chunks = pack === null ? [] : [pack];
-  const body = new ByteReader({ read: async () => chunks.pop() ?? null, cancel: async () => {} });
+  const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
   const request: PushRequest = { kind: 'push', commandList: [command], capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();

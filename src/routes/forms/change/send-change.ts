@@ -17,7 +17,7 @@ import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
-import { NOBODY_SEARCHED } from '../../../push/judge/names/report.ts';
+import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { problem, sentence } from '../../request/refused.ts';

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../../../src/git/search/searched-names.ts';
 import { Findings } from '../../../../src/push/judge/names/findings.ts';
-import { MergeSentences } from '../../../../src/push/judge/names/merge-sentences.ts';
-import { wouldBePublic } from '../../../../src/push/judge/names/leaks.ts';
+import { MergeSentences } from '../../../../src/push/judge/names/messages.ts';
+import { wouldBePublic } from '../../../../src/push/judge/names/findings.ts';
 import { commitContent, oidNumber } from '../../../support/objects.ts';
 
 const NO_MERGES = new MergeSentences({ refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] });

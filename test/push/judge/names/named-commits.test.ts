@@ -1,15 +1,13 @@
 /** Commits that messages name. */
 import { describe, expect, it } from 'vitest';
-import {
-  type NamedHistory,
-  namedCommits,
-  ownDaysIn,
-} from '../../../../src/push/judge/names/named-commits.ts';
+import { namedCommits, ownDaysIn } from '../../../../src/push/judge/names/messages.ts';
 import { oidNumber } from '../../../support/objects.ts';
 
 const STRANGE = 'c0ffee1234567890abcdef1234567890abcdef12';
 const UPSTREAMS = 'feed1234567890abcdef1234567890abcdef1234';
 const OWN = oidNumber(1);
+
+type NamedHistory = Parameters<typeof namedCommits>[2];
 
 const history = (since = -Infinity, more: readonly string[] = []): NamedHistory => {
   let known = [UPSTREAMS];

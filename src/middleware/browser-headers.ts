@@ -1,5 +1,5 @@
 /**
- * Security headers for browsers, on every answer. Programs such as Git ignore them.
+ * Headers for browsers, on every answer. Programs such as Git ignore them.
  *
  * A policy that a route has set itself stays, because a page knows best what it loads. Each header costs a
  * microsecond or more for every request, so those are left out that have no effect in today's browsers or on these
@@ -10,6 +10,8 @@ import type { AppEnv } from '../env.ts';
 
 const POLICY = 'Content-Security-Policy';
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Badges: other sites embed them as images, which run no scripts. They contain their own style. */
+const EMBEDDABLE = `${NOTHING}; style-src 'unsafe-inline'`;
 
 const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
   ['Cross-Origin-Opener-Policy', 'same-origin'],
@@ -21,31 +23,33 @@ const EVERYWHERE: readonly (readonly [name: string, value: string])[] = [
   ['X-Frame-Options', 'DENY'],
 ];
 
-interface Embedding {
-  readonly policy: string;
-  /** Who may embed the answer. */
-  readonly resources: 'same-origin' | 'cross-origin';
-}
-
-const USUAL: Embedding = { policy: NOTHING, resources: 'same-origin' };
-/** Other sites embed badges. As images they run no scripts; they contain their own style. */
-const EMBEDDABLE: Embedding = { policy: `${NOTHING}; style-src 'unsafe-inline'`, resources: 'cross-origin' };
-
 export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
-  const embedding = /^\/badges?\//.test(c.req.path) ? EMBEDDABLE : USUAL;
+  const isBadge = /^\/badges?\//.test(c.req.path);
   try {
-    setHeaders(c.res.headers, embedding);
+    setHeaders(c.res.headers, isBadge);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // The headers of an answer from a cache or another server cannot be changed, so this changes a copy.
     c.res = new Response(c.res.body, c.res);
-    setHeaders((c as Context).res.headers, embedding);
+    setHeaders((c as Context).res.headers, isBadge);
   }
 };
 
-function setHeaders(headers: Headers, { policy, resources }: Embedding): void {
-  headers.set('Cross-Origin-Resource-Policy', resources);
+function setHeaders(headers: Headers, isBadge: boolean): void {
+  headers.set('Cross-Origin-Resource-Policy', isBadge ? 'cross-origin' : 'same-origin');
   for (const [name, value] of EVERYWHERE) headers.set(name, value);
-  if (!headers.has(POLICY)) headers.set(POLICY, policy);
+  if (!headers.has(POLICY)) headers.set(POLICY, isBadge ? EMBEDDABLE : NOTHING);
 }
+
+/**
+ * Tells Tor Browser that a page is also found at the operator's onion service (`Onion-Location`, Tor Project's community
+ * documents). Only pages at SERVICE_URL say so: the onion service's own must not.
+ */
+export const onionLocation: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const { onionUrl, serviceUrl } = c.var.config;
+  if (onionUrl === null || !c.res.headers.get('Content-Type')?.startsWith('text/html')) return;
+  const { hostname, pathname, search } = new URL(c.req.url);
+  if (hostname === new URL(serviceUrl).hostname) c.header('Onion-Location', onionUrl + pathname + search);
+};

@@ -1,12 +1,12 @@
-/** Heads of requests: every byte, and what may not leave. */
+/** Requests: every byte of their heads, and what may not leave. */
 import { describe, expect, it } from 'vitest';
-import { encodeRequestHead, type RequestHead } from '../../src/outgoing/request-head.ts';
+import { encodeRequestHead, type OutgoingRequest } from '../../src/outgoing/request.ts';
 import { textOf } from './support/response-text.ts';
 
-function encoded(request: Partial<Omit<RequestHead, 'url'>> & { url?: string }): string {
-  const { method = 'GET', headers = new Headers(), bodyLength = null } = request;
+function encoded(request: Partial<Omit<OutgoingRequest, 'url'>> & { url?: string }): string {
+  const { method = 'GET', headers = new Headers(), body = null } = request;
   const url = new URL(request.url ?? 'https://host.test/a?b=c');
-  return textOf(encodeRequestHead({ method, url, headers, bodyLength }));
+  return textOf(encodeRequestHead({ method, url, headers, body }));
 }
 
 describe('the head of a request', () => {
@@ -30,14 +30,19 @@ describe('the head of a request', () => {
       '',
     ].join('\r\n');
     for (const given of [fields, Object.fromEntries(Object.entries(fields).toReversed())]) {
-      expect(encoded({ method: 'POST', headers: new Headers(given), bodyLength: 7 })).toBe(expected);
+      const body = { kind: 'bytes', bytes: new Uint8Array(7) } as const;
+      expect(encoded({ method: 'POST', headers: new Headers(given), body })).toBe(expected);
     }
   });
 
   it('says how long the body is', () => {
     expect(encoded({})).not.toMatch(/Content-Length|Transfer-Encoding/);
-    expect(encoded({ method: 'POST', bodyLength: 0 })).toContain('\r\nContent-Length: 0\r\n');
-    const inChunks = encoded({ method: 'POST', bodyLength: 'chunked' });
+    expect(encoded({ method: 'POST' })).toContain('\r\nContent-Length: 0\r\n');
+    const stream = new ReadableStream<Uint8Array>();
+    expect(encoded({ method: 'POST', body: { kind: 'stream', stream, length: 3 } })).toContain(
+      '\r\nContent-Length: 3\r\n',
+    );
+    const inChunks = encoded({ method: 'POST', body: { kind: 'stream', stream, length: null } });
     expect(inChunks).toContain('\r\nTransfer-Encoding: chunked\r\n');
     expect(inChunks).not.toContain('Content-Length');
   });

@@ -1,7 +1,7 @@
 /** Files that are only read to be searched: a push neither fails nor waits for long because of them. */
 import { expect, it } from 'vitest';
-import type { Oid } from '../../src/git/objects/oid.ts';
-import { readBases } from '../../src/upstream/delta-bases.ts';
+import type { Oid } from '../../../src/git/objects/oid.ts';
+import { readBases } from '../../../src/push/judge/reads.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const OID = '0123456789'.repeat(4);

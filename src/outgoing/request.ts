@@ -1,0 +1,145 @@
+/**
+ * An HTTP/1.1 request as it leaves, byte for byte (RFC 9112, sections 3, 6 and 7; RFC 9110, section 5).
+ *
+ * The header fields of every request come from one list, in its order and spelling. A field that is not on the list is
+ * an error, so nothing of a client's request can reach a server by mistake.
+ */
+
+import type { Connection } from './connection.ts';
+
+/** What callers may set, as it is written. `Host`, `Accept-Encoding` and the length of the body are set here. */
+const ALLOWED_FIELDS = [
+  'User-Agent',
+  'Accept',
+  'Authorization',
+  // The hosted database's public key.
+  'apikey',
+  'Git-Protocol',
+  'X-GitHub-Api-Version',
+  'If-Modified-Since',
+  'Content-Encoding',
+  'Content-Type',
+] as const;
+
+const KNOWN_NAMES: ReadonlySet<string> = new Set(ALLOWED_FIELDS.map((name) => name.toLowerCase()));
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+/** No control characters, and no space at either end, where it would be lost. */
+const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
+const REQUEST_TARGET = /^\/[\x21-\x7e]*$/;
+
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly body: RequestBody | null;
+  readonly signal: AbortSignal | null;
+}
+
+/** @throws TypeError for what may not leave: an error of our own, never of a server's or a client's. */
+export function encodeRequestHead({
+  method,
+  url,
+  headers,
+  body,
+}: Omit<OutgoingRequest, 'signal'>): Uint8Array {
+  if (!METHODS.has(method)) throw new TypeError('this method is not allowed');
+  checkFields(headers);
+  const target = `${url.pathname}${url.search}`;
+  if (!REQUEST_TARGET.test(target)) throw new TypeError('the address cannot be asked for');
+  const lines = [`${method} ${target} HTTP/1.1`, `Host: ${url.host}`];
+  for (const name of ALLOWED_FIELDS) {
+    const value = headers.get(name);
+    if (value !== null) lines.push(`${name}: ${value}`);
+  }
+  lines.push('Accept-Encoding: gzip');
+  // Servers may insist on a length where the method lets them expect a body (RFC 9110, section 8.6).
+  const length = body === null && METHODS_WITH_BODY.has(method) ? 0 : lengthOf(body);
+  if (length === 'unknown') lines.push('Transfer-Encoding: chunked');
+  else if (length !== null) lines.push(`Content-Length: ${length}`);
+  return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`);
+}
+
+/** @throws TypeError */
+export function checkFields(headers: Headers): void {
+  for (const [name, value] of headers) {
+    if (!KNOWN_NAMES.has(name)) throw new TypeError(`the header field ${name} may not leave`);
+    if (!FIELD_VALUE.test(value)) throw new TypeError(`the value of the header field ${name} may not leave`);
+  }
+}
+
+const READ_BYTES = 256 * 1024;
+/** A chunk's size in hexadecimal and CR LF. */
+const CHUNK_HEAD_BYTES = READ_BYTES.toString(16).length + 2;
+const CHUNK_TAIL_BYTES = 2;
+const CR = 0x0d;
+const LF = 0x0a;
+const LAST_CHUNK = new TextEncoder().encode('0\r\n\r\n');
+
+export type RequestBody =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** `length`: as announced; null if it is not known. */
+  | {
+      readonly kind: 'stream';
+      readonly stream: ReadableStream<Uint8Array>;
+      readonly length: number | null;
+    };
+
+function lengthOf(body: RequestBody | null): number | 'unknown' | null {
+  if (body?.kind === 'stream') return body.length ?? 'unknown';
+  return body?.bytes.byteLength ?? null;
+}
+
+/**
+ * Sends bytes piece by piece, because the platform copies what it writes. Once a response has come, their owner may
+ * give their memory back, and the rest is not sent.
+ * @returns whether the connection has taken it all.
+ */
+export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
+  const { byteLength } = bytes;
+  for (let at = 0; at < byteLength; at += READ_BYTES) {
+    const isGivenBack = bytes.byteLength === 0;
+    if (isGivenBack || !(await connection.write(bytes.subarray(at, at + READ_BYTES)))) return false;
+  }
+  return true;
+}
+
+/**
+ * Sends a stream to its end. One that breaks off, or that is not as long as announced, is never ended properly: the
+ * server must not take a part for the whole. The caller then destroys the connection.
+ * @returns whether the connection has taken it all.
+ * @throws what the stream failed with.
+ */
+export async function sendStream(
+  reader: ReadableStreamBYOBReader,
+  length: number | null,
+  connection: Connection,
+): Promise<boolean> {
+  let buffer = new ArrayBuffer(CHUNK_HEAD_BYTES + READ_BYTES + CHUNK_TAIL_BYTES);
+  let bytes = 0;
+  for (;;) {
+    const { value } = await reader.readAtLeast(1, new Uint8Array(buffer, CHUNK_HEAD_BYTES, READ_BYTES));
+    if (value === undefined || value.byteLength === 0) break;
+    buffer = value.buffer;
+    bytes += value.byteLength;
+    if (length !== null && bytes > length) throw new TypeError('the body is longer than announced');
+    if (!(await connection.write(length === null ? chunkAround(value) : value))) return false;
+  }
+  if (length === null) return connection.write(LAST_CHUNK);
+  if (bytes < length) throw new TypeError('the body is shorter than announced');
+  return true;
+}
+
+/** The chunk whose data stands in a buffer with room before and behind it. */
+function chunkAround(data: Uint8Array): Uint8Array {
+  const size = data.byteLength.toString(16);
+  const start = data.byteOffset - size.length - 2;
+  const end = data.byteOffset + data.byteLength;
+  const chunk = new Uint8Array(data.buffer, start, end + CHUNK_TAIL_BYTES - start);
+  for (let index = 0; index < size.length; index++) chunk[index] = size.charCodeAt(index);
+  chunk[size.length] = CR;
+  chunk[size.length + 1] = LF;
+  chunk[chunk.byteLength - 2] = CR;
+  chunk[chunk.byteLength - 1] = LF;
+  return chunk;
+}

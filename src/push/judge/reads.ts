@@ -1,0 +1,93 @@
+/**
+ * What a push is compared with at the host, only to warn the better: objects of upstream, its versions of changed files,
+ * and entries of folders. A push neither fails nor waits for long because of them, so none of these rejects.
+ */
+import type { Oid } from '../../git/objects/oid.ts';
+import { encodeTree } from '../../git/objects/tree.ts';
+import type { KeptObject } from '../../git/pack/kept-objects.ts';
+import type { FileObject } from '../../git/pack/packed-objects.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { findPath, readBlob, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
+import { type ChangedEntry, changedEntries } from '../changes.ts';
+import type { PushRun } from '../push-run.ts';
+import { storedPack } from '../receive/receive.ts';
+import type { Publishable } from '../verdict/verdict.ts';
+
+type Reading = Pick<PushRun, 'host' | 'logger'>;
+
+const PATIENCE_MS = 5_000;
+/** Each costs a few requests. */
+const MAX_PATHS = 20;
+/** From a spool that is not in memory. */
+const MAX_READS = 32;
+
+type What = 'the bases of deltas' | 'files of upstream' | 'what a push changes';
+export type ComparedSpool = Parameters<typeof storedPack>[0];
+
+/** Null: it failed, or took too long. @param what for the log. */
+async function unlessLate<T>({ host, logger }: Reading, what: What, reading: Promise<T>): Promise<T | null> {
+  const read = reading.catch((error: unknown) => {
+    logger.warn(`${what} could not be read`, { error });
+    return null;
+  });
+  return (await Promise.race([read, host.clock.sleep(PATIENCE_MS)])) ?? null;
+}
+
+/** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */
+export async function readBases(
+  run: Reading,
+  repository: RepositoryName,
+  sizes: ReadonlyMap<Oid, number>,
+): Promise<Iterable<KeptObject>> {
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const reading = run.host.transport.readObjects(repository, { wants: [...sizes.keys()] }, bytes);
+  return (await unlessLate(run, 'the bases of deltas', reading))?.values() ?? [];
+}
+
+/**
+ * The files and folders at these paths in one commit of upstream's, as far as there are any and they come in time.
+ * @param paths of the root folder: ''. @param maxBytes of all together.
+ */
+export async function readUpstreamFiles(
+  run: Reading,
+  repository: RepositoryName,
+  commit: Oid,
+  paths: readonly string[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, FileObject>> {
+  const files = new Map<string, FileObject>();
+  const read: ReadObjects = (...asked) => run.host.transport.readObjects(repository, ...asked);
+  const readAll = async (): Promise<void> => {
+    let bytesLeft = maxBytes;
+    const { tree } = await readCommit(read, commit);
+    for (const path of paths.slice(0, MAX_PATHS)) {
+      const found = await findPath(read, tree, path === '' ? [] : path.split('/'));
+      const folder = found.kind === 'folder' ? encodeTree(found.folders.at(-1) ?? []) : null;
+      const content = found.kind === 'file' ? await readBlob(read, found.blob, bytesLeft) : folder;
+      bytesLeft -= content?.byteLength ?? 0;
+      if (content !== null && bytesLeft >= 0)
+        files.set(path, { type: folder === null ? 'blob' : 'tree', content });
+    }
+  };
+  await unlessLate(run, 'files of upstream', readAll());
+  return new Map(files);
+}
+
+/** Null: nobody knows. @param isAll whether all folders are compared, or those of workflows alone. */
+export async function entriesChanged(
+  run: Reading,
+  {
+    repository,
+    commits,
+    ground,
+  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground'>,
+  spool: ComparedSpool,
+  isAll: boolean,
+): Promise<readonly ChangedEntry[] | null> {
+  const { transport, memory } = run.host;
+  const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
+  const pushed = { commits, ground, pack: storedPack(spool, MAX_READS) };
+  const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
+  return unlessLate(run, 'what a push changes', changedEntries(pushed, read, memory, isWanted));
+}

@@ -1,0 +1,182 @@
+/**
+ * The endpoints below /api (contract, 4.10 to 4.13), and the service key, without which some of them do not answer.
+ *
+ * Statistics know a pull request when its push is answered, so no cache keeps them. Cost: one row of D1 for the total,
+ * and ten rows through an index for the list.
+ */
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import type { AppEnv } from '../../env.ts';
+import { pullRequestTopic } from '../../notify/ntfy.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
+import { type Statistics, openStatistics } from '../../stats/statistics.ts';
+import { answer, asJson, described, error } from '../description.ts';
+import { answerRefused, refused } from '../request/refused.ts';
+import { suspensionOf } from '../request/suspension.ts';
+
+const NOT_KEPT = { 'Cache-Control': 'no-store' };
+
+/** Contract, section 5. Everything else is always public: Git, comments, issues, health, status and badges. */
+const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
+
+export const serviceKey = new Hono<AppEnv>();
+
+for (const path of KEYED_PATHS) {
+  serviceKey.use(path, async (c, next) => {
+    const expected = c.var.config.serviceApiKey;
+    if (expected === null || isSameSecret(c.req.header('X-Service-Key') ?? '', expected)) return next();
+    return answerRefused(c, refused(401, 'API key required', NOT_KEPT));
+  });
+}
+
+const total = z.int().min(0).meta({ description: 'Pull requests of all time.' });
+
+const statsAnswer = z
+  .object({
+    total_prs: total,
+    last_updated: z.iso
+      .datetime()
+      .optional()
+      .meta({ description: 'When the newest was opened. Absent if there is none.' }),
+  })
+  .meta({ description: 'How many pull requests the service has opened.' });
+
+const pullRequest = z
+  .object({
+    id: z.int().meta({ description: 'Number of the record.' }),
+    owner: z.string().meta({ description: "The repository's owner." }),
+    repo: z.string().meta({ description: "The repository's name." }),
+    pr_url: z.url().meta({ description: 'The pull request on the code host.' }),
+    created_at: z.iso.datetime().meta({ description: 'When it was opened.' }),
+  })
+  .meta({ description: 'One pull request.' });
+
+const recentPrsAnswer = z
+  .object({ prs: z.array(pullRequest).max(10).meta({ description: 'Newest first.' }), total })
+  .meta({ description: 'The newest pull requests.' });
+
+const UNAVAILABLE = 'statistics are unavailable; try again later';
+const UNAVAILABLE_ANSWER = error(
+  'The ledger does not answer. Retry-After says when to try again.',
+  UNAVAILABLE,
+);
+
+export const api = new Hono<AppEnv>();
+
+api.get(
+  '/api/stats',
+  described(showTotals, {
+    operationId: 'stats',
+    summary: 'How many pull requests there are',
+    description: 'Those that were opened through this service, of all repositories together.',
+    tag: 'Statistics',
+    isKeyed: true,
+    responses: { 200: answer('The total.', asJson(statsAnswer)), 503: UNAVAILABLE_ANSWER },
+  }),
+);
+
+async function showTotals(c: Context<AppEnv>): Promise<Response> {
+  const totals = await statisticsOf(c).totals();
+  if (totals === undefined) return unavailable(c);
+  const { pullRequests, lastCreatedAt } = totals;
+  const answered = {
+    total_prs: pullRequests,
+    ...(lastCreatedAt !== null && { last_updated: lastCreatedAt }),
+  };
+  return c.json<z.infer<typeof statsAnswer>>(answered, 200, NOT_KEPT);
+}
+
+api.get(
+  '/api/recent-prs',
+  described(showRecent, {
+    operationId: 'recentPullRequests',
+    summary: 'The newest pull requests',
+    description: 'Each with its repository and its address at the code host.',
+    tag: 'Statistics',
+    isKeyed: true,
+    responses: { 200: answer('Up to ten, newest first.', asJson(recentPrsAnswer)), 503: UNAVAILABLE_ANSWER },
+  }),
+);
+
+async function showRecent(c: Context<AppEnv>): Promise<Response> {
+  const statistics = statisticsOf(c);
+  const [recent, totals] = await Promise.all([statistics.recentPullRequests(), statistics.totals()]);
+  if (recent === undefined || totals === undefined) return unavailable(c);
+  const prs = recent.map(({ id, owner, repo, prUrl, createdAt }) => ({
+    id,
+    owner,
+    repo,
+    pr_url: prUrl,
+    created_at: createdAt,
+  }));
+  return c.json<z.infer<typeof recentPrsAnswer>>({ prs, total: totals.pullRequests }, 200, NOT_KEPT);
+}
+
+function statisticsOf(c: Context<AppEnv>): Statistics {
+  return openStatistics(c.env, c.var.config, c.var.logger, c.var.http);
+}
+
+function unavailable(c: Context<AppEnv>): Response | Promise<Response> {
+  return answerRefused(c, refused(503, UNAVAILABLE, { ...NOT_KEPT, 'Retry-After': '5' }));
+}
+
+const prStatusParams = z.object({
+  hash: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .meta({ description: 'The hash that the push printed.' }),
+});
+
+const prStatusAnswer = z
+  .object({
+    hash: z.string().meta({ description: 'The same hash.' }),
+    notify_topic: z.string().meta({ description: 'Topic on which its events appear.' }),
+    subscribe_url: z.url().meta({ description: 'Where to subscribe to the topic.' }),
+  })
+  .meta({ description: 'Where the events of a pull request appear.' });
+
+api.get(
+  '/api/pr-status/:hash',
+  described(showTopic, {
+    operationId: 'pullRequestTopic',
+    summary: 'Where the events of a pull request appear',
+    description: 'The answer does not tell whether there is such a pull request.',
+    tag: 'Statistics',
+    isKeyed: true,
+    path: prStatusParams,
+    responses: { 200: answer('The topic.', asJson(prStatusAnswer)), 400: error('The hash is not valid.') },
+  }),
+);
+
+/** Nothing is looked up: a hash is the key to its pull request, and nobody may find out which ones exist. */
+function showTopic(c: Context<AppEnv>): Response | Promise<Response> {
+  const params = prStatusParams.safeParse(c.req.param());
+  if (!params.success) {
+    const problem = 'the hash of a pull request has only letters, digits, "-", "_" and "."';
+    return answerRefused(c, refused(400, problem));
+  }
+  const { hash } = params.data;
+  const topic = pullRequestTopic(hash);
+  const answered = { hash, notify_topic: topic, subscribe_url: `${c.var.config.notifyBaseUrl}/${topic}` };
+  return c.json<z.infer<typeof prStatusAnswer>>(answered, 200, NOT_KEPT);
+}
+
+const statusAnswer = z
+  .object({ panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }) })
+  .meta({ description: 'Whether the service accepts pushes.' });
+
+api.get(
+  '/api/status',
+  described(showStatus, {
+    operationId: 'status',
+    summary: 'Whether pushes are accepted',
+    description: 'At most two seconds old.',
+    tag: 'Operation',
+    responses: { 200: answer('The state of the panic switch.', asJson(statusAnswer)) },
+  }),
+);
+
+async function showStatus(c: Context<AppEnv>): Promise<Response> {
+  const { panicMode } = await suspensionOf(c.env);
+  return c.json<z.infer<typeof statusAnswer>>({ panic_mode: panicMode }, 200, NOT_KEPT);
+}
