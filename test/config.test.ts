@@ -76,7 +76,6 @@ describe('parseConfig', () => {
         lookUps: [{ most: 60, withinMs: 60_000 }],
         reports: [{ most: 30, withinMs: 3_600_000 }],
         calls: [{ most: 500, withinMs: 3_600_000 }],
-        badges: [{ most: 20, withinMs: 60_000 }],
         creations: [
           { most: 80, withinMs: 60_000 },
           { most: 500, withinMs: 3_600_000 },

@@ -3,8 +3,8 @@
  * allow, while honest people come who have written nothing before. No clock and no other randomness than seeds.
  */
 import { Creations } from '../../src/limits/creations.ts';
-import { ClientAttempts } from '../../src/limits/client-attempts.ts';
-import { hit, type Limit } from '../../src/limits/sliding-window.ts';
+import { Recent } from '../../src/isolate/recent.ts';
+import { type ClientHits, hit, hitBy, type Limit } from '../../src/limits/sliding-window.ts';
 import { commentWants, openingIn, type Wants, writeWants } from '../../src/limits/wants.ts';
 import { randomFrom } from '../support/random.ts';
 
@@ -57,7 +57,7 @@ export function simpleRule(): Rule {
     for (const { kind, key, limits } of wanted) {
       const kept = (most: number) => (kind === 'account' ? Math.min(its, Math.floor(most / 5)) : 0);
       const left = limits.map(({ most, withinMs }) => ({ most: most - kept(most), withinMs }));
-      if (!hit({ hits: within(`${kind} ${key}`, now), refused: 0 }, left, now).hit.allowed) return false;
+      if (hit(within(`${kind} ${key}`, now), left, now).wait.waitMs > 0) return false;
     }
     for (const { kind, key } of wanted) hits.set(`${kind} ${key}`, [...within(`${kind} ${key}`, now), now]);
     hits.set(by, [...within(by, now), now]);
@@ -81,13 +81,13 @@ const comment = (by: string, repository: string, thread: string): Wants =>
 
 export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
   const random = randomFrom(networks + flood.length);
-  const clients = new ClientAttempts();
+  const clients: ClientHits = new Recent({ most: 10_000, lifeMs: HOUR_MS });
   const served = { same: 0, other: 0, partaking: 0 };
   let created = 0;
   const attack = (network: string, now: number): void => {
     // As often as one client may in this time, or until it is refused.
     for (let time = 0; time < 30; time++) {
-      if (!clients.hit(network, ONE_CLIENT, now).allowed) return;
+      if (hitBy(network, clients, ONE_CLIENT, now).waitMs > 0) return;
       const thread = `${Math.floor(random() * 50)}`;
       if (!rule(flood === 'issues' ? issue(network, 'flooded') : comment(network, 'flooded', thread), now))
         return;

@@ -4,7 +4,6 @@ import {
   FIXED_TRIES,
   FORKS,
   OPEN_LIMITS,
-  type OpenLimit,
   PULL_REQUESTS,
   SITE_PULL_REQUESTS,
 } from '../../src/limits/limits.ts';
@@ -17,8 +16,8 @@ const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
   ['new pull requests', PULL_REQUESTS],
   ['new pull requests of an IPv6 /48', SITE_PULL_REQUESTS],
   ['repositories that are forked for a push', FORKS],
-  ["requests to the operator's endpoints", FIXED_TRIES.admin],
-  ['rollbacks', FIXED_TRIES.rollback],
+  ["requests to the operator's endpoints", FIXED_TRIES.admin[0]],
+  ['rollbacks', FIXED_TRIES.rollback[0]],
 ];
 
 export function limitsSection(): Html {
@@ -46,8 +45,8 @@ export function limitsSection(): Html {
   </section>`;
 }
 
-function openRow({ what, countedFor, variable }: OpenLimit): Html {
-  const named = countedFor === 'client' ? what : `${what}, for ${countedFor}`;
+function openRow({ what, countedFor, variable }: (typeof OPEN_LIMITS)[keyof typeof OPEN_LIMITS]): Html {
+  const named = countedFor === null ? what : `${what}, for ${countedFor}`;
   return row(named, `{{${variable}}}`, variable);
 }
 

@@ -1,71 +1,131 @@
-/** The variables of the service, and how one environment is read: what it sets, and what is wrong with that. */
+/** The variables of the service (docs/configuration.md), and how one environment is read. */
+import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
+import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
+import { LOCATION_HINTS } from '../objects.ts';
 import { type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
-import type { ValueKind } from './values.ts';
+import {
+  commitEmail,
+  contact,
+  delay,
+  duration,
+  flag,
+  headerSecret,
+  hostNames,
+  matching,
+  oneOf,
+  onionAddress,
+  origins,
+  type ValueKind,
+  webAddress,
+  wholeNumber,
+} from './values.ts';
 
-const PLAIN = [
-  'ALERT_ADDRESS',
-  'ALLOWED_ORIGINS',
-  'ANON_EMAIL',
-  'BUNDLE_HASH',
-  'CLIENT_IP_HEADER',
-  'COMMIT_HASH',
-  'DB_URL',
-  'DELAYED_MB',
-  'HOST',
-  'HOSTS',
-  'HOSTING_API_URL',
-  'HOSTING_URL',
-  'IDENTITY_CHECK',
-  'PUSH_SECRETS',
-  'LIMIT_BADGES',
-  'LIMIT_COMMENTS',
-  'LIMIT_CALLS',
-  'LIMIT_CREATIONS',
-  'LIMIT_DISCOVERIES',
-  'LIMIT_LOOKUPS',
-  'LIMIT_PUSHES',
-  'LIMIT_REPORTS',
-  'LIMIT_TARGET',
-  'LIMIT_THREAD',
-  'LOCATION_HINT',
-  'LOG_FORMAT',
-  'MAX_REPOSITORY_MB',
-  'NOTIFY_ADMIN_URL',
-  'NOTIFY_BASE_URL',
-  'OFFICIAL_INSTANCE',
-  'ONION_URL',
-  'OPERATOR_CONTACT',
-  'OUTGOING_FETCH_HOSTS',
-  'PORT',
-  'PR_UPDATE_POLICY',
-  'PUBLISH_DELAY',
-  'PUSH_DOUBLES',
-  'READ_TIMEOUT',
-  'REVIEW',
-  'SERVICE_URL',
-  'SOURCE_REPO',
-  'SPOOL_MB',
-  'STATE_DIR',
-  'WHEN_BUSY',
-  'WRITE_TIMEOUT',
-] as const;
+/** So that the tenth that one client may use holds the largest push. */
+const LEAST_SPOOL_MB = 1_000;
 
-/** Their values never appear in a message. Anybody who knows the admin topic can read the operator's alerts. */
-const SECRETS = [
-  'DB_KEY',
-  'HOSTING_TOKEN',
-  'IDENTITY_SECRET',
-  'NOTIFY_ADMIN_TOPIC',
-  'NOTIFY_TOKEN',
-  'PANIC_PASSWORD',
-  'SERVICE_API_KEY',
-] as const;
+function variable<const N extends string, T>(name: N, kind: ValueKind<T>, fallback: T) {
+  return { name, kind, fallback, isSecret: false };
+}
 
-/** Everything that the environment may set. Its other entries (bindings, the shell's own) are not looked at. */
-export const VARIABLES = [...PLAIN, ...SECRETS];
-export type VariableName = (typeof VARIABLES)[number];
+/** Its value never appears in a message. */
+function secret<const N extends string>(name: N, kind: ValueKind<string>) {
+  return { name, kind, fallback: null as string | null, isSecret: true };
+}
+
+/** By the names that they have in `Config`. */
+export const SETTINGS = {
+  host: variable('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1'),
+  port: variable('PORT', wholeNumber(1, 65_535), 8080),
+  serviceUrl: variable('SERVICE_URL', webAddress, null),
+  /** The service's address in the Tor network. */
+  onionUrl: variable('ONION_URL', onionAddress, null),
+  /** Anybody who knows the topic can read the operator's alerts. */
+  notifyAdminTopic: secret(
+    'NOTIFY_ADMIN_TOPIC',
+    matching('1 to 64 letters, digits, - or _', /^[A-Za-z0-9_-]{1,64}$/),
+  ),
+  clientIpHeader: variable(
+    'CLIENT_IP_HEADER',
+    matching('the name of a header', /^[A-Za-z0-9-]{1,64}$/),
+    DEFAULT_CLIENT_IP_HEADER,
+  ),
+  dbUrl: variable('DB_URL', webAddress, null),
+  dbKey: secret('DB_KEY', headerSecret),
+  notifyBaseUrl: variable('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+  /** The server of the operator's alerts. */
+  notifyAdminUrl: variable('NOTIFY_ADMIN_URL', webAddress, null),
+  hostingUrl: variable('HOSTING_URL', webAddress, 'https://github.com'),
+  hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
+  hostingToken: secret('HOSTING_TOKEN', headerSecret),
+  stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
+  readTimeoutMs: variable('READ_TIMEOUT', duration, 30_000),
+  writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),
+  logFormat: variable('LOG_FORMAT', oneOf('text', 'json'), 'text'),
+  serviceApiKey: secret('SERVICE_API_KEY', headerSecret),
+  panicPassword: secret('PANIC_PASSWORD', matching('one line of text', /^[^\0\r\n]+$/)),
+  /** Key of every HMAC; null: the service makes its own and keeps it. */
+  identitySecret: secret(
+    'IDENTITY_SECRET',
+    matching('at least 32 characters, for example the output of `openssl rand -hex 32`', /^.{32,}$/s),
+  ),
+  /** Access token at the notification service; null: it accepts messages from everyone. */
+  notifyToken: secret('NOTIFY_TOKEN', headerSecret),
+  /** Servers behind Cloudflare, which sockets cannot reach. */
+  outgoingFetchHosts: variable('OUTGOING_FETCH_HOSTS', hostNames, []),
+  /** Sites whose pages may post for their readers; null: all. */
+  allowedOrigins: variable('ALLOWED_ORIGINS', origins, null),
+  alertAddress: variable('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
+  maxRepositoryMb: variable('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+  /** What all pushes that are under way may have sent. */
+  spoolMb: variable('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+  /** What to do with a push of commits that are in an open pull request of the service already. */
+  pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
+  /** How long a push waits, unless its person says otherwise; 0: not at all. */
+  publishDelayMs: variable('PUBLISH_DELAY', delay, 0),
+  /** What to do with a push that the code host does not take now. */
+  whenBusy: variable('WHEN_BUSY', oneOf('refuse', 'wait'), 'refuse'),
+  /** Which pushes wait until the operator has seen them; `new`: to repositories for which nothing was published yet. */
+  review: variable('REVIEW', oneOf('none', 'new', 'all'), 'none'),
+  /** What all pushes that wait may take. */
+  delayedMb: variable('DELAYED_MB', wholeNumber(10, 1_000_000), 1_000),
+  /** What to do with a push that would publish the name or address of its author. */
+  identityCheck: variable('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
+  /** Which credentials a push may not publish: those that are proven to be real, or all that look like one. */
+  pushSecrets: variable('PUSH_SECRETS', oneOf('proven', 'refuse'), 'proven'),
+  /** What a push needs to update a pull request: only its hash, or also a key. */
+  prUpdatePolicy: variable('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
+  /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
+  locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
+  anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+  /** How to reach the operator. */
+  operatorContact: variable('OPERATOR_CONTACT', contact, null),
+  commitHash: variable(
+    'COMMIT_HASH',
+    matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
+    'main',
+  ),
+  /** SHA-256 of the Worker's bundle in hex, as the deployment says. */
+  bundleHash: variable('BUNDLE_HASH', matching('a SHA-256 in hex', /^[0-9a-f]{64}$/), null),
+  sourceRepo: variable('SOURCE_REPO', webAddress, 'https://github.com/gitveil/gitveil'),
+  /** True on the project's own public instance only. */
+  officialInstance: variable('OFFICIAL_INSTANCE', flag, false),
+};
+
+type Setting = (typeof SETTINGS)[keyof typeof SETTINGS];
+export type Settings = { readonly [F in keyof typeof SETTINGS]: (typeof SETTINGS)[F]['fallback'] };
+export type VariableName = Setting['name'] | 'HOSTS' | (typeof OPEN_LIMITS)[OpenLimitName]['variable'];
 /** Each further host brings a variable of its own. */
 export type AnyVariable = VariableName | HostTokenVariable;
+
+/** Everything that the environment may set. Its other entries (bindings, the shell's own) are not looked at. */
+export const VARIABLES: readonly VariableName[] = [
+  ...Object.values(SETTINGS).map(({ name }) => name),
+  'HOSTS',
+  ...Object.values(OPEN_LIMITS).map(({ variable: name }) => name),
+];
+const SECRETS: ReadonlySet<string> = new Set(
+  Object.values(SETTINGS).flatMap(({ name, isSecret }) => (isSecret ? name : [])),
+);
 
 /** The names of all variables of the service that an environment sets. */
 export function variablesIn(env: Readonly<Record<string, unknown>>): string[] {
@@ -95,26 +155,27 @@ export class EnvironmentReader {
     const text = this.#env[name];
     if (typeof text !== 'string' || text === '') return fallback;
     const value = kind.parse(text);
-    if (value === undefined) {
-      this.#report(
-        name,
-        text,
-        kind.faultIn === undefined ? kind.rule : `${kind.rule}. ${kind.faultIn(text)}`,
-      );
-    }
-    return value ?? fallback;
+    if (value !== undefined) return value;
+    this.#report(name, text, kind.faultIn === undefined ? kind.rule : `${kind.rule}. ${kind.faultIn(text)}`);
+    return fallback;
   }
 
-  /** Reports that `variable` is absent, but has to be there. @param why follows its name in the sentence. */
-  miss(variable: AnyVariable, why: string): void {
-    this.problems.push({ variable, rule: why, message: `${variable} ${why}` });
+  /** All that stand by themselves. */
+  settings(): Settings {
+    const read = ({ name, kind, fallback }: Setting) => this.read<unknown, unknown>(name, kind, fallback);
+    return Object.fromEntries(Object.entries(SETTINGS).map(([field, one]) => [field, read(one)])) as Settings;
   }
 
-  #report(variable: AnyVariable, text: string, allowed: string): void {
-    const isSecret = SECRETS.some((name) => name === variable) || isHostTokenVariable(variable);
-    const subject = isSecret ? variable : `${variable} is ${quoted(text)}: it`;
+  /** Reports that a variable is absent, but has to be there. @param why follows its name in the sentence. */
+  miss(name: AnyVariable, why: string): void {
+    this.problems.push({ variable: name, rule: why, message: `${name} ${why}` });
+  }
+
+  #report(name: AnyVariable, text: string, allowed: string): void {
+    const isSecret = SECRETS.has(name) || isHostTokenVariable(name);
+    const subject = isSecret ? name : `${name} is ${quoted(text)}: it`;
     const rule = `must be ${allowed}`;
-    this.problems.push({ variable, rule, message: `${subject} ${rule}` });
+    this.problems.push({ variable: name, rule, message: `${subject} ${rule}` });
   }
 }
 

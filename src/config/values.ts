@@ -93,6 +93,11 @@ export function oneOf<const T extends string>(...words: readonly T[]): ValueKind
   return { rule: words.join(' or '), parse: (text) => words.find((word) => word === text) };
 }
 
+export const flag: ValueKind<boolean> = {
+  rule: 'true or false',
+  parse: (text) => ({ true: true, false: false })[text],
+};
+
 /** Text that matches a pattern. */
 export function matching(rule: string, pattern: RegExp): ValueKind<string> {
   return { rule, parse: (text) => (pattern.test(text) ? text : undefined) };

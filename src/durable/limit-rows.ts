@@ -9,15 +9,8 @@
  * Memory and disk are bounded: of very many clients, those that tried something longest ago are forgotten. A crowd can
  * only make a limit milder.
  */
-import {
-  EMPTY_WINDOW,
-  type Hit,
-  hit,
-  isQuiet,
-  type Limit,
-  longestOf,
-  type SlidingWindow,
-} from '../limits/sliding-window.ts';
+import { isWithin } from '../isolate/clock.ts';
+import { hit, type Limit, longestOf, type Wait } from '../limits/sliding-window.ts';
 
 /** How much of a limit may be lost in a restart. */
 const UNWRITTEN_PART = 0.1;
@@ -29,7 +22,9 @@ const PAGE_ROWS = 1_000;
 /** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * 60 * 60 * 1000;
 
-interface StoredWindow extends SlidingWindow {
+interface StoredWindow {
+  /** When an attempt was accepted, oldest first; milliseconds since 1970. */
+  readonly hits: readonly number[];
   /** How long its hits count. */
   readonly withinMs: number;
 }
@@ -75,14 +70,13 @@ export class LimitRows {
    * Answers whether an attempt is within the limits. @param now milliseconds since 1970, as everywhere. @param isAttempt
    * false: it is not counted.
    */
-  hit(key: string, limits: readonly Limit[], now: number, isAttempt = true): Hit {
-    const { row, unwritten } = this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
-    const after = hit(row, limits, now);
-    if (!isAttempt) return after.hit;
-    const more = unwritten + (after.hit.allowed ? 1 : 0);
-    const withinMs = longestOf(limits);
-    this.#remember(key, { ...after.window, withinMs }, more, more >= mostUnwritten(limits));
-    return after.hit;
+  hit(key: string, limits: readonly Limit[], now: number, isAttempt = true): Wait {
+    const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });
+    const { hits, wait } = hit(row.hits, limits, now);
+    if (!isAttempt) return wait;
+    const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
+    this.#remember(key, { hits, withinMs: longestOf(limits) }, more, more >= mostUnwritten(limits));
+    return wait;
   }
 
   /** The random name that `key` has for a day. */
@@ -144,7 +138,7 @@ function lastUse(row: Row): number {
 }
 
 function isOver(row: Row, now: number): boolean {
-  return 'tag' in row ? row.until <= now : isQuiet(row, row.withinMs, now);
+  return 'tag' in row ? row.until <= now : !row.hits.some((at) => isWithin(at, row.withinMs, now));
 }
 
 function mostUnwritten(limits: readonly Limit[]): number {

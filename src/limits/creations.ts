@@ -10,7 +10,6 @@ import { type Asker, fairWait, type Use } from './fairness.ts';
 import { longestOf, longestWait, type Wait, waitOf } from './sliding-window.ts';
 import {
   type AccountWait,
-  isOfOneNetwork,
   type Reserved,
   type WantedWindow,
   type Wants,
@@ -31,23 +30,15 @@ export interface Creation extends Use {
 
 export class Creations {
   /** By id, oldest first. */
-  readonly #rows: Map<string, Creation>;
-  readonly #byWindow = new Map<string, Set<Creation>>();
-  readonly #byPush = new Map<string | null, Set<Creation>>();
+  readonly rows: Map<string, Creation>;
+  /** The rows of each window, and of each push. */
+  readonly #named = new Map<string, Set<Creation>>();
   /** How many pull requests of a network were refused since it last opened one. */
   readonly #refused = new Map<string, number>();
 
   constructor(rows: Iterable<readonly [string, Creation]> = []) {
-    this.#rows = new Map([...rows].toSorted(([, a], [, b]) => a.at - b.at));
-    for (const row of this.#rows.values()) this.#index(row);
-  }
-
-  get size(): number {
-    return this.#rows.size;
-  }
-
-  [Symbol.iterator](): Iterator<readonly [string, Creation]> {
-    return this.#rows.entries();
+    this.rows = new Map([...rows].toSorted(([, a], [, b]) => a.at - b.at));
+    for (const row of this.rows.values()) this.#index(row);
   }
 
   /** Null: `reserve` has room. Counts nothing. */
@@ -55,9 +46,8 @@ export class Creations {
     for (const window of this.#needed(wants, now)) {
       const wait = this.#wait(window, wants, now);
       if (wait.waitMs === 0) continue;
-      const name = windowName(window);
-      const known = { name, holders: this.#holders(name, now), attempts: 0, isAlertDue: false };
-      return { for: window.kind, full: isOfOneNetwork(window) ? known : null, ...wait };
+      const full = { ...this.#holders(window, now), attempts: 0, isAlertDue: false };
+      return { for: window.kind, full: isOfOneNetwork(window) ? full : null, ...wait };
     }
     return null;
   }
@@ -66,37 +56,29 @@ export class Creations {
   reserve(id: string, wants: Wants, now: number): Reserved {
     const needed = this.#needed(wants, now);
     if (needed.length === 0) return { id: null, windows: [], full: [] };
-    const windows = needed.map(windowName);
+    const lives = needed.map((window) => [windowName(window), longestOf(window.limits)] as const);
     const { by, repository, push } = wants;
-    const row = {
-      at: now,
-      by,
-      repository,
-      windows: Object.fromEntries(needed.map((window) => [windowName(window), longestOf(window.limits)])),
-      push: push?.key ?? null,
-    };
-    this.#rows.set(id, row);
+    const row = { at: now, by, repository, windows: Object.fromEntries(lives), push: push?.key ?? null };
+    this.rows.set(id, row);
     this.#index(row);
-    for (const name of windows) this.#refused.delete(name);
+    for (const [name] of lives) this.#refused.delete(name);
     const full = needed.filter(isOfOneNetwork).flatMap((window) => {
       const wait = this.#wait(window, wants, now);
-      const name = windowName(window);
-      return wait.waitMs === 0 ? [] : [{ name, holders: this.#holders(name, now), ...wait }];
+      return wait.waitMs === 0 ? [] : [{ ...this.#holders(window, now), ...wait }];
     });
-    return { id, windows, full };
-  }
-
-  get(id: string): Creation | undefined {
-    return this.#rows.get(id);
+    return { id, windows: lives.map(([name]) => name), full };
   }
 
   /** Nothing was created. The second time, nothing happens. */
   release(id: string): boolean {
-    const row = this.#rows.get(id);
+    const row = this.rows.get(id);
     if (row === undefined) return false;
-    for (const name of Object.keys(row.windows)) drop(this.#byWindow, name, row);
-    drop(this.#byPush, row.push, row);
-    return this.#rows.delete(id);
+    for (const name of namesOf(row)) {
+      const rows = this.#named.get(name);
+      rows?.delete(row);
+      if (rows?.size === 0) this.#named.delete(name);
+    }
+    return this.rows.delete(id);
   }
 
   /** Counts a pull request that the window of its network refuses. Answers how many there were with it, for an alert. */
@@ -108,21 +90,20 @@ export class Creations {
 
   /** What counts in a window, oldest first. */
   uses(name: string, now: number): readonly Creation[] {
-    return [...(this.#byWindow.get(name) ?? [])].filter(({ at, windows }) =>
-      isWithin(at, windows[name] ?? 0, now),
-    );
+    const rows = [...(this.#named.get(name) ?? [])];
+    return rows.filter(({ at, windows }) => isWithin(at, windows[name] ?? 0, now));
   }
 
   /** Forgets what does not count any more. Cost: linear in the rows, so the object does it once an hour. */
   forgetOld(now: number): void {
-    for (const [id, { at, windows }] of this.#rows)
+    for (const [id, { at, windows }] of this.rows)
       if (!isWithin(at, Math.max(...Object.values(windows)), now)) this.release(id);
-    for (const name of this.#refused.keys()) if (!this.#byWindow.has(name)) this.#refused.delete(name);
+    for (const name of this.#refused.keys()) if (!this.#named.has(name)) this.#refused.delete(name);
   }
 
   /** Forgets the oldest one if there are too many. Answers its id; null: there are not. */
   forgetSurplus(): string | null {
-    const [oldest = null] = this.#rows.size > MOST_ROWS ? this.#rows.keys() : [];
+    const [oldest = null] = this.rows.size > MOST_ROWS ? this.rows.keys() : [];
     if (oldest !== null) this.release(oldest);
     return oldest;
   }
@@ -130,14 +111,15 @@ export class Creations {
   /** The windows in which an earlier attempt at the same push does not count. */
   #needed({ windows, push }: Wants, now: number): readonly WantedWindow[] {
     if (push === null || push.isAnother) return windows;
-    const earlier = [...(this.#byPush.get(push.key) ?? [])];
+    const earlier = [...(this.#named.get(pushName(push.key)) ?? [])];
     const counts = (name: string): boolean =>
       earlier.some((row) => isWithin(row.at, row.windows[name] ?? 0, now));
     return windows.filter((window) => !counts(windowName(window)));
   }
 
-  #holders(name: string, now: number): readonly string[] {
-    return this.uses(name, now).flatMap(({ push }) => push ?? []);
+  #holders(window: WantedWindow, now: number) {
+    const name = windowName(window);
+    return { name, holders: this.uses(name, now).flatMap(({ push }) => push ?? []) };
   }
 
   #wait(window: WantedWindow, asker: Asker, now: number): Wait {
@@ -150,23 +132,21 @@ export class Creations {
   }
 
   #index(row: Creation): void {
-    for (const name of Object.keys(row.windows)) add(this.#byWindow, name, row);
-    if (row.push !== null) add(this.#byPush, row.push, row);
+    for (const name of namesOf(row)) this.#named.set(name, (this.#named.get(name) ?? new Set()).add(row));
   }
 }
 
-function add<K>(index: Map<K, Set<Creation>>, key: K, row: Creation): void {
-  index.set(key, (index.get(key) ?? new Set()).add(row));
+/** It counts the pull requests of one network; what is refused there may be an attack. */
+const isOfOneNetwork = ({ kind }: WantedWindow): boolean => kind === 'address' || kind === 'prefix';
+
+function namesOf({ windows, push }: Creation): readonly string[] {
+  return [...Object.keys(windows), ...(push === null ? [] : [pushName(push)])];
 }
 
-function drop<K>(index: Map<K, Set<Creation>>, key: K, row: Creation): void {
-  const rows = index.get(key);
-  rows?.delete(row);
-  if (rows?.size === 0) index.delete(key);
-}
+/** No window begins so. */
+const pushName = (key: string): string => `push ${key}`;
 
 /** The operator hears of a network that has no room once an hour. @param name of its window. */
 export function alertWants(name: string): Wants {
-  const limits = [{ most: 1, withinMs: ALERT_PAUSE_MS }];
-  return { ...writeWants(''), windows: [{ kind: 'alert', key: name, limits }] };
+  return writeWants('', [{ kind: 'alert', key: name, limits: [{ most: 1, withinMs: ALERT_PAUSE_MS }] }]);
 }

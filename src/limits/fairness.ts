@@ -6,9 +6,9 @@
  * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to the
  * others.
  *
- * The last tenth is kept, also from a network that is alone: of what may be opened in a repository for networks that
- * have opened nothing there; of the others, a third for networks that have had nothing, and all for people who have
- * taken part in the thread before, as long as they have had less than that tenth.
+ * The last tenth is kept, also from a network that is alone: in a repository, for networks that have opened nothing
+ * there; elsewhere a third of it for networks that have had nothing, and all of it for people who have taken part in the
+ * thread before, until they have had as much.
  *
  * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
  * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).
@@ -31,9 +31,7 @@ export interface Use {
   readonly repository: string | null;
 }
 
-export interface Asker {
-  readonly by: string;
-  readonly repository: string | null;
+export interface Asker extends Omit<Use, 'at'> {
   /** They have commented on the thread before. */
   readonly takesPart: boolean;
 }
@@ -46,49 +44,39 @@ export function fairWait(
   window: SharedWindow,
   uses: readonly Use[],
   limits: readonly Limit[],
-  asker: Asker,
-  now: number,
-): Wait {
-  return longestWait(limits.map((limit) => waitUnder(limit, window, uses, asker, now)));
-}
-
-function waitUnder(
-  { most, withinMs }: Limit,
-  window: SharedWindow,
-  uses: readonly Use[],
   { by, repository, takesPart }: Asker,
   now: number,
 ): Wait {
-  const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
-  const wait = (of: readonly Use[], part: number): Wait =>
-    waitOf(
-      of.map(({ at }) => at),
-      { most: part, withinMs },
-      now,
-    );
-  const own = used.filter((use) => use.by === by);
-  const kept = Math.floor(most * KEPT_PART);
-  const isNew = own.length === 0;
-  const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
-  const open = most - kept + (takesPart && own.length < kept ? kept : isNew ? forNew : 0);
-  const free = wait(used, Math.ceil(most * FREE_PART));
-  /** Whoever has had more than a part waits until that is over, or the last third is. */
-  const partly = (of: readonly Use[], part: number): Wait => {
-    const its = wait(of, Math.max(1, Math.floor(part)));
-    return its.waitMs < free.waitMs ? its : free;
-  };
-  const fifth = most * REPOSITORY_PART;
-  /** By repository, in the account's window. */
-  const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
-  const hasFifth = (of: string | null): boolean =>
-    of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
-  // Whoever floods a repository that waits does not make the part of the others smaller.
-  const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
-  const networks = new Set(claims.map((use) => use.by));
-  const isAlone = claims.length === own.length;
-  return longestWait([
-    wait(used, open),
-    isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
-    takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
-  ]);
+  const waits = limits.map(({ most, withinMs }) => {
+    const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
+    const own = used.filter((use) => use.by === by);
+    const wait = (of: readonly Use[], part: number): Wait => {
+      const hits = of.map(({ at }) => at);
+      return waitOf(hits, { most: part, withinMs }, now);
+    };
+    const kept = Math.floor(most * KEPT_PART);
+    const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
+    const open = most - kept + (takesPart && own.length < kept ? kept : own.length === 0 ? forNew : 0);
+    const free = wait(used, Math.ceil(most * FREE_PART));
+    /** Whoever has had more than a part waits until that is over, or the last third is. */
+    const partly = (of: readonly Use[], part: number): Wait => {
+      const its = wait(of, Math.max(1, Math.floor(part)));
+      return its.waitMs < free.waitMs ? its : free;
+    };
+    const fifth = most * REPOSITORY_PART;
+    /** By repository, in the account's window. */
+    const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
+    const hasFifth = (of: string | null): boolean =>
+      of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
+    // Whoever floods a repository that waits does not make the part of the others smaller.
+    const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
+    const networks = new Set(claims.map((use) => use.by));
+    const isAlone = claims.length === own.length;
+    return longestWait([
+      wait(used, open),
+      isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
+      takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
+    ]);
+  });
+  return longestWait(waits);
 }

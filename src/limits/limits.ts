@@ -10,10 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Fixed by the contract, section 8. Each opens work for somebody else's maintainers. Updates do not count. */
 export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies Limit;
 
-/**
- * For all networks of one IPv6 /48 together, which a free tunnel gives to anybody: each of its 65,536 networks is a
- * client. Enough for four clients that share an office or a campus.
- */
+/** Of an IPv6 /48, which a free tunnel gives to anybody. Enough for four clients that share an office or a campus. */
 export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
 
 /**
@@ -22,118 +19,73 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
+const SITE = 'an IPv4 address or an IPv6 /48';
+const ALL = 'all clients together';
+
 /** What is tried, also if it fails. */
 export const FIXED_TRIES = {
   /** Of the contract, as is that of rollbacks. Guessing the password takes many attempts. */
-  admin: { most: 10, withinMs: MINUTE_MS },
+  admin: [{ most: 10, withinMs: MINUTE_MS }],
   /** Wrong passwords, and tokens, of an IPv6 /48: its 65,536 networks have ten a minute each. */
-  siteAdmin: { most: 40, withinMs: MINUTE_MS },
+  siteAdmin: [{ most: 40, withinMs: MINUTE_MS }],
   /** Each costs the code host many requests. */
-  rollback: { most: 5, withinMs: MINUTE_MS },
-} as const satisfies Record<string, Limit>;
+  rollback: [{ most: 5, withinMs: MINUTE_MS }],
+} as const satisfies Record<string, readonly Limit[]>;
 
-export interface OpenLimit {
-  readonly variable: `LIMIT_${string}`;
-  /** In the form of the variable. */
-  readonly usual: string;
-  /** The longest window that can be set; without it, a day. */
-  readonly longestHours?: number;
-  /** What is counted, for /docs and for the answer that refuses it. */
-  readonly what: string;
-  readonly countedFor:
-    'client' | 'an IPv4 address or an IPv6 /48' | 'all clients together' | 'the bot account';
+/**
+ * @param usual in the form of the variable. @param what is counted, for /docs and for the answer that refuses it.
+ * @param countedFor who has it together; null: each client has its own. @param longestHours of a window that can be set.
+ */
+function open<const V extends `LIMIT_${string}`>(
+  variable: V,
+  usual: string,
+  what: string,
+  countedFor: typeof SITE | typeof ALL | 'the bot account' | null = null,
+  longestHours = 24,
+) {
+  return { variable, usual, what, countedFor, longestHours };
 }
 
 /** Left open by the contract. */
 export const OPEN_LIMITS = {
-  /**
-   * Nobody types one comment a second for a minute, nor 240 in an hour; a script does. The bot account may create some
-   * 500 an hour for everybody (docs of GitHub, "Rate limits for the REST API").
-   */
-  comments: {
-    variable: 'LIMIT_COMMENTS',
-    usual: '60/1m,240/1h',
-    what: 'comments and issues',
-    countedFor: 'client',
-  },
+  /** Nobody types one comment a second for a minute, nor 240 in an hour; a script does. */
+  comments: open('LIMIT_COMMENTS', '60/1m,240/1h', 'comments and issues'),
   /** A busy day of a large project has fewer. A repository may lower this and the next one in its `.gitveil.yml`. */
-  target: {
-    variable: 'LIMIT_TARGET',
-    usual: '100/1h',
-    what: 'pull requests and issues opened in one repository',
-    countedFor: 'all clients together',
-  },
+  target: open('LIMIT_TARGET', '100/1h', 'pull requests and issues opened in one repository', ALL),
   /** A heated discussion has four comments a minute. */
-  thread: {
-    variable: 'LIMIT_THREAD',
-    usual: '240/1h',
-    what: 'comments on one thread',
-    countedFor: 'all clients together',
-  },
+  thread: open('LIMIT_THREAD', '240/1h', 'comments on one thread', ALL),
   /** Updates are not limited otherwise, and each costs the service and the code host work. */
-  pushes: {
-    variable: 'LIMIT_PUSHES',
-    usual: '60/1m',
-    what: 'pushes',
-    countedFor: 'client',
-  },
+  pushes: open('LIMIT_PUSHES', '60/1m', 'pushes'),
   /** Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. */
-  discoveries: {
-    variable: 'LIMIT_DISCOVERIES',
-    usual: '1200/1m',
-    what: 'clones, fetches, pushes and files opened in a browser',
-    countedFor: 'client',
-  },
+  discoveries: open('LIMIT_DISCOVERIES', '1200/1m', 'clones, fetches, pushes and files opened in a browser'),
   /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */
-  lookUps: {
-    variable: 'LIMIT_LOOKUPS',
-    usual: '60/1m',
-    what: 'look-ups of unknown hashes',
-    countedFor: 'client',
-  },
+  lookUps: open('LIMIT_LOOKUPS', '60/1m', 'look-ups of unknown hashes'),
+  /** Over all pseudonyms: six reports delete all comments of a pseudonym. */
+  reports: open('LIMIT_REPORTS', '30/1h', 'reports and appeals', SITE),
+  /** Whatever asks the host in the bot's name: a tenth of what GitHub allows an account. A push causes some five. */
+  calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', SITE, 1),
   /**
-   * Over all pseudonyms. Six reports delete all comments of a pseudonym, so the 65,536 networks of a /48, which anybody
-   * can get, count as one.
+   * GitHub's for an account (docs of GitHub, "Rate limits for the REST API", "About secondary rate limits"). Going beyond
+   * them can cost the account. Who waits first when little is left: fairness.ts.
    */
-  reports: {
-    variable: 'LIMIT_REPORTS',
-    usual: '30/1h',
-    what: 'reports and appeals',
-    countedFor: 'an IPv4 address or an IPv6 /48',
-  },
-  /**
-   * Whatever asks the host in the bot's name: a tenth of what GitHub allows an account in an hour. A push causes some
-   * five.
-   */
-  calls: {
-    variable: 'LIMIT_CALLS',
-    usual: '500/1h',
-    longestHours: 1,
-    what: 'requests to the code host',
-    countedFor: 'an IPv4 address or an IPv6 /48',
-  },
-  /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */
-  badges: {
-    variable: 'LIMIT_BADGES',
-    usual: '20/1m',
-    what: 'badges of repositories not seen lately',
-    countedFor: 'all clients together',
-  },
-  /**
-   * GitHub's for an account: about 80 a minute and 500 an hour (docs of GitHub, "Rate limits for the REST API", "About
-   * secondary rate limits"). Going beyond them can cost the account. Who waits first when little is left: fairness.ts.
-   */
-  creations: {
-    variable: 'LIMIT_CREATIONS',
-    usual: '80/1m,500/1h',
-    longestHours: 1,
-    what: 'new comments, issues and pull requests',
-    countedFor: 'the bot account',
-  },
-} as const satisfies Record<string, OpenLimit>;
+  creations: open(
+    'LIMIT_CREATIONS',
+    '80/1m,500/1h',
+    'new comments, issues and pull requests',
+    'the bot account',
+    1,
+  ),
+};
 
 export type OpenLimitName = keyof typeof OPEN_LIMITS;
+export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
 export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
 
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
+
+/** Whether all networks of an IPv6 /48 are counted together. */
+export function isOfSite(name: TriedName): boolean {
+  const limits: Partial<Record<TriedName, { readonly countedFor: string | null }>> = OPEN_LIMITS;
+  return name === 'siteAdmin' || limits[name]?.countedFor === SITE;
+}

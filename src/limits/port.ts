@@ -7,22 +7,13 @@
  * remembers until when, so that further requests reach no object.
  */
 import { isAhead } from '../isolate/clock.ts';
-import { onForget, Recent } from '../isolate/recent.ts';
+import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
-import { ClientAttempts } from './client-attempts.ts';
+import { type Client, windowKey } from './client.ts';
+import { FIXED_TRIES, isOfSite, type OpenLimits, type TriedName } from './limits.ts';
 import {
-  isNobodyFull,
-  type KnownFull,
-  knownFull,
-  noteFull,
-  noteRefused,
-  noteReleased,
-} from './full-networks.ts';
-import { ALL_CLIENTS, type Client, siteWindowKey, windowKey } from './client.ts';
-import { type AccountWait, type ReserveAnswer, type WantedWindow, type Wants, windowName } from './wants.ts';
-import { FIXED_TRIES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits.ts';
-import {
-  type Hit,
+  type ClientHits,
+  hitBy,
   type Limit,
   longestOf,
   longestWait,
@@ -30,35 +21,41 @@ import {
   type Wait,
   waitOf,
 } from './sliding-window.ts';
+import {
+  type AccountWait,
+  type FullWindow,
+  type Reserved,
+  type ReserveAnswer,
+  type WantedWindow,
+  type Wants,
+  windowName,
+} from './wants.ts';
 
-export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
-
-/** An object of clients' windows. Calls of objects reject if they cannot be reached. */
-export interface WindowsObject {
-  hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt?: boolean): Promise<Hit>;
-}
-
-/** The object of the bot account. */
-export interface AccountObject {
+/** The object of the bot account. Calls of objects reject if they cannot be reached. */
+interface AccountPort {
   reserve(wants: Wants): Promise<ReserveAnswer>;
   refusal(wants: Wants, isAttempt: boolean): Promise<AccountWait | null>;
   release(id: string): Promise<void>;
 }
 
-export interface LimitsSetup {
+interface LimitsSetup {
   readonly client: () => Promise<Client>;
   readonly open: OpenLimits;
-  readonly windows: (key: string) => WindowsObject;
-  readonly account: () => AccountObject;
-  /** How long the calls that the host still allows are for whoever has caused few; 0: they are not. */
+  /** The object of a client's windows. */
+  readonly windows: (key: string) => {
+    hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt?: boolean): Promise<Wait>;
+  };
+  readonly account: () => AccountPort;
+  /** How long the host's calls are for those who have caused few; 0: for all. */
   readonly scarceMs: () => number;
   readonly logger: Logger;
 }
 
 /** Why something is not reserved. `unknown`: the account's object cannot be asked. */
-export type Refused =
-  | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait)
-  | ({ readonly kind: 'wait'; readonly for: 'unknown'; readonly full: null; readonly error: string } & Wait);
+export type Refused = { readonly kind: 'wait' } & (
+  | (AccountWait & { readonly pauseMs: number })
+  | (Wait & { readonly for: 'unknown'; readonly full: null; readonly error: string })
+);
 
 /** Something may be created, and counts from now on. */
 export interface Grant {
@@ -73,28 +70,35 @@ export interface Grant {
 
 /** The host is told of so many calls at a time. */
 const CALLS_BATCH = 20;
-/** Of its calls, what a client may have caused while few are left: ten networks must not spend all of them. */
+/** Of its calls, while few are left: ten networks must not spend all of them. */
 const SCARCE_PART = 1 / 5;
-const UNKNOWN: Wait = { waitMs: 60_000, withinMs: 60_000 };
 
-/** By client and limit. `until` in milliseconds since 1970. */
-const refusedUntil = new Recent<Wait & { readonly until: number }>({ most: 10_000 });
-const misses = new ClientAttempts();
-const calls = new ClientAttempts();
-/** By client: calls that its window was not told of. Of a crowd, those who caused some last are kept. */
+/** `until` when, in milliseconds since 1970, by client and limit. */
+const refused = new Recent<Ending>({ most: 10_000 });
+const calls: ClientHits = new Recent({ most: 10_000, lifeMs: 60 * 60_000 });
+const misses: ClientHits = new Recent({ most: 10_000, lifeMs: 24 * 60 * 60_000 });
+/** By client: how many calls its window was not told of. */
 const untold = new Recent<number>({ most: 10_000 });
-onForget(() => [misses, calls].forEach((attempts) => attempts.clear()));
+
+/**
+ * The windows of networks that have no room for another pull request: their pushes reach neither the host, nor the
+ * account, and few of them the guard. Room may be released in another isolate, so this is believed for a minute.
+ */
+const full = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
+interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
+  /** The account has refused a push for it. */
+  readonly isTold: boolean;
+}
+
+const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
+type Ending = Readonly<ReturnType<typeof ending>>;
 
 /** As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. */
-export async function reserve(
-  account: AccountObject,
-  wants: Wants,
-  logger: Logger,
-): Promise<Grant | Refused> {
+export async function reserve(account: AccountPort, wants: Wants, logger: Logger): Promise<Grant | Refused> {
   try {
     const answer = await account.reserve(wants);
     if (answer.kind === 'granted') return granted(account, answer, logger);
-    noteRefused(answer, wants);
+    if (answer.full !== null) noteFull(answer.full, answer, wants.push);
     return answer;
   } catch (error) {
     if (wants.windows.length > 0) return unknown(error);
@@ -112,7 +116,7 @@ export class Limits {
 
   /** The limits by a name. */
   of(name: TriedName): readonly Limit[] {
-    return isFixed(name) ? [FIXED_TRIES[name]] : this.#setup.open[name];
+    return { ...this.#setup.open, ...FIXED_TRIES }[name];
   }
 
   /** Answers how long the client must wait. @param isAttempt false: counts none. Rejects if nobody can tell. */
@@ -120,45 +124,38 @@ export class Limits {
     const known = await this.known(name);
     if (known.waitMs > 0) return known;
     const key = await this.#key(name);
-    const wait = await this.#setup.windows(key).hit(key, name, this.of(name), isAttempt);
-    await this.remember(name, wait);
-    return wait;
+    return this.remember(name, await this.#setup.windows(key).hit(key, name, this.of(name), isAttempt));
   }
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
   async known(name: TriedName): Promise<Wait> {
-    const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
-    if (scarce.waitMs > 0 || refusedUntil.size === 0) return scarce;
-    const key = `${name} ${await this.#key(name)}`;
-    const found = refusedUntil.get(key);
+    const scarce = name === 'calls' ? await this.#scarceWait(this.#setup.scarceMs()) : NO_WAIT;
+    if (scarce.waitMs > 0 || refused.size === 0) return scarce;
+    const found = refused.get(`${name} ${await this.#key(name)}`);
     const now = Date.now();
-    if (found !== null && isAhead(found.until, longestOf(this.of(name)), now))
-      return { waitMs: found.until - now, withinMs: found.withinMs };
-    refusedUntil.delete(key);
-    return NO_WAIT;
+    if (found === null || !isAhead(found.until, longestOf(this.of(name)), now)) return NO_WAIT;
+    return { waitMs: found.until - now, withinMs: found.withinMs };
   }
 
-  async #scarceWait(): Promise<Wait> {
-    const scarceMs = this.#setup.scarceMs();
+  async #scarceWait(scarceMs: number): Promise<Wait> {
     if (scarceMs === 0) return NO_WAIT;
-    const { hits } = calls.of(await this.#key('calls'));
+    const hits = calls.get(await this.#key('calls')) ?? [];
     const waits = partOf(this.of('calls'), SCARCE_PART).map((limit) => waitOf(hits, limit, Date.now()));
     const { waitMs, withinMs } = longestWait(waits);
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
-  /** A client over a limit need not ask again before its time is over. */
-  async remember(name: TriedName, { waitMs, withinMs }: Wait): Promise<void> {
-    if (waitMs === 0) return;
-    refusedUntil.set(`${name} ${await this.#key(name)}`, { waitMs, withinMs, until: Date.now() + waitMs });
+  /** A client over a limit need not ask again before its time is over. Answers the wait. */
+  async remember(name: TriedName, wait: Wait): Promise<Wait> {
+    if (wait.waitMs > 0) refused.set(`${name} ${await this.#key(name)}`, ending(wait));
+    return wait;
   }
 
-  /** Counts a look-up that found nothing, in memory: it must leave nothing behind. Never rejects. */
-  async countMiss(): Promise<Wait> {
+  /** Counts a look-up that found nothing, in memory: it must leave no row. Never rejects. */
+  countMiss(): Promise<Wait> {
     return this.#orPass(async () => {
-      const wait = misses.hit(await this.#key('lookUps'), this.of('lookUps'), Date.now());
-      await this.remember('lookUps', wait);
-      return wait;
+      const wait = hitBy(await this.#key('lookUps'), misses, this.of('lookUps'), Date.now());
+      return this.remember('lookUps', wait);
     });
   }
 
@@ -167,13 +164,12 @@ export class Limits {
     await this.#orPass(async () => {
       const key = await this.#key('calls');
       const limits = this.of('calls');
-      await this.remember('calls', calls.hit(key, limits, Date.now()));
+      await this.remember('calls', hitBy(key, calls, limits, Date.now()));
       const more = 1 + (untold.get(key) ?? 0);
       untold.set(key, more % CALLS_BATCH);
       if (more < CALLS_BATCH) return NO_WAIT;
-      const told = await this.#setup.windows(key).hit(key, 'calls', partOf(limits, 1 / CALLS_BATCH));
-      await this.remember('calls', told);
-      return told;
+      const batches = partOf(limits, 1 / CALLS_BATCH);
+      return this.remember('calls', await this.#setup.windows(key).hit(key, 'calls', batches));
     });
   }
 
@@ -182,34 +178,37 @@ export class Limits {
     return reserve(this.#setup.account(), wants, this.#setup.logger);
   }
 
-  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. */
-  async knownFull(wants: () => Promise<Wants>): Promise<KnownFull | null> {
-    return isNobodyFull() ? null : knownFull(await wants());
+  /**
+   * Why a pull request would be refused, as far as this isolate knows; null: nothing is known. Counts nothing. A push that
+   * counts already, and is repeated, goes on.
+   */
+  knownFull({ windows, push }: Wants) {
+    const now = Date.now();
+    for (const window of windows) {
+      const known = full.get(windowName(window), now);
+      if (known === null || known.until <= now || known.holders.includes(push?.key ?? '')) continue;
+      const { isTold, until, withinMs } = known;
+      return { for: window.kind, isTold, waitMs: until - now, withinMs };
+    }
+    return null;
   }
 
   /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. Never rejects. */
   async refusal(wants: Wants, isAttempt: boolean): Promise<Refused | null> {
-    const known = isAttempt ? knownFull(wants) : null;
+    const known = isAttempt ? this.knownFull(wants) : null;
     if (known?.isTold) return { kind: 'wait', pauseMs: 0, full: null, ...known };
     try {
       const refusal = await this.#setup.account().refusal(wants, isAttempt);
-      if (refusal !== null && isAttempt) noteRefused(refusal, wants);
+      if (refusal?.full && isAttempt) noteFull(refusal.full, refusal, wants.push);
       return refusal && { kind: 'wait', pauseMs: 0, ...refusal };
     } catch (error) {
       return unknown(error);
     }
   }
 
-  /** Names the client, or those who are counted with it. */
+  /** Names the client, or all that are counted with it. */
   async #key(name: TriedName): Promise<string> {
-    const countedFor = isFixed(name)
-      ? name === 'siteAdmin'
-        ? 'site'
-        : 'client'
-      : OPEN_LIMITS[name].countedFor;
-    if (countedFor === 'all clients together') return ALL_CLIENTS;
-    const client = await this.#setup.client();
-    return countedFor === 'client' ? windowKey(client) : siteWindowKey(client);
+    return windowKey(await this.#setup.client(), isOfSite(name));
   }
 
   /** For what only reads: if a limit cannot be checked, the request passes. */
@@ -224,34 +223,39 @@ export class Limits {
 }
 
 function granted(
-  account: AccountObject,
-  { id, windows, full, pauseMs }: Extract<ReserveAnswer, { kind: 'granted' }>,
+  account: AccountPort,
+  { id, windows, full: filled, pauseMs }: Reserved & { readonly pauseMs: number },
   logger: Logger,
 ): Grant {
-  let left = id;
-  for (const window of full) noteFull(window);
+  const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
+  // Whoever has been given the last room needs no call to be refused.
+  for (const window of filled) noteFull(window, window);
   return {
     kind: 'grant',
     pauseMs,
     covers: (window) => windows.includes(windowName(window)),
     async release() {
-      const back = left;
-      left = null;
-      if (back === null) return;
-      await account
-        .release(back)
-        .catch((error: unknown) => logger.warn('a grant could not be released', { error }));
-      noteReleased(windows);
+      if (id === null) return;
+      await account.release(id).catch(failed);
+      // Until the account has heard of it, it may have said that there is no room.
+      for (const name of windows) full.delete(name);
     },
   };
 }
 
+/** @param push the account has refused it for this; none: it was given the last room. */
+function noteFull(window: FullWindow, wait: Wait, push?: Wants['push']): void {
+  const isTold = push !== undefined;
+  const known = (isTold ? full.get(window.name) : null) ?? window;
+  // Whoever was answered before opens another one, which does not count there.
+  const holders = push?.isAnother ? known.holders.filter((key) => key !== push.key) : known.holders;
+  full.set(window.name, { ...ending(wait), holders, isTold });
+}
+
 function unknown(error: unknown): Refused {
-  return { kind: 'wait', for: 'unknown', full: null, error: String(error), ...UNKNOWN };
+  return { kind: 'wait', for: 'unknown', full: null, error: String(error), waitMs: 60_000, withinMs: 60_000 };
 }
 
 function partOf(limits: readonly Limit[], part: number): readonly Limit[] {
   return limits.map(({ most, withinMs }) => ({ most: Math.ceil(most * part), withinMs }));
 }
-
-const isFixed = (name: TriedName): name is keyof typeof FIXED_TRIES => name in FIXED_TRIES;

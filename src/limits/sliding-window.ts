@@ -1,13 +1,11 @@
 /**
- * Limits over the last minutes, exact to the millisecond: all of them must allow an attempt. It keeps the time of each
- * accepted attempt, so never more times than the limits allow.
- *
- * Pure. A refused attempt does not lengthen the wait; it is only counted.
+ * Limits over the last minutes, exact to the millisecond: all of them must allow an attempt. Only the times of accepted
+ * attempts are kept, so never more than the limits allow, and a refused one does not lengthen the wait.
  */
 import { isWithin } from '../isolate/clock.ts';
+import type { Recent } from '../isolate/recent.ts';
 
 const MINUTE_MS = 60_000;
-const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 
 export interface Limit {
   readonly most: number;
@@ -29,42 +27,23 @@ export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
  * The exact one says when somebody who shares the address did something.
  */
 export function toldMs({ waitMs, withinMs }: Wait): number {
-  const unitMs = withinMs >= 4 * QUARTER_HOUR_MS ? QUARTER_HOUR_MS : MINUTE_MS;
+  const unitMs = withinMs >= 60 * MINUTE_MS ? 15 * MINUTE_MS : MINUTE_MS;
   return Math.ceil(waitMs / unitMs) * unitMs;
 }
 
-export interface SlidingWindow {
-  /** When an attempt was accepted, oldest first; milliseconds since 1970. */
-  readonly hits: readonly number[];
-  /** How many attempts were refused since then. */
-  readonly refused: number;
-}
-
-export const EMPTY_WINDOW: SlidingWindow = { hits: [], refused: 0 };
-
-export interface Hit extends Wait {
-  readonly allowed: boolean;
-  /** This attempt, those within the window, and those refused since the last accepted one. */
-  readonly attempts: number;
-}
-
-/** An attempt at `now`: whether it is accepted, and the window after it. */
+/**
+ * An attempt at `now`, which counts if nothing refuses it.
+ * @param before when attempts were accepted, oldest first; milliseconds since 1970. @returns the same after it, too.
+ */
 export function hit(
-  before: SlidingWindow,
+  before: readonly number[],
   limits: readonly Limit[],
   now: number,
-): { readonly window: SlidingWindow; readonly hit: Hit } {
+): { readonly hits: readonly number[]; readonly wait: Wait } {
   const longestMs = longestOf(limits);
-  const hits = before.hits.filter((at) => isWithin(at, longestMs, now));
+  const hits = before.filter((at) => isWithin(at, longestMs, now));
   const wait = longestWait(limits.map((limit) => waitOf(hits, limit, now)));
-  if (wait.waitMs > 0) {
-    const refused = before.refused + 1;
-    return { window: { hits, refused }, hit: { allowed: false, attempts: hits.length + refused, ...wait } };
-  }
-  return {
-    window: { hits: [...hits, now], refused: 0 },
-    hit: { allowed: true, attempts: hits.length + 1, ...NO_WAIT },
-  };
+  return { hits: wait.waitMs > 0 ? hits : [...hits, now], wait };
 }
 
 /** The longest time for which a hit counts. */
@@ -76,14 +55,19 @@ export function longestWait(waits: readonly Wait[]): Wait {
   return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest), NO_WAIT);
 }
 
-/** Whether nothing in it counts any more. */
-export function isQuiet({ hits }: SlidingWindow, withinMs: number, now: number): boolean {
-  return !hits.some((at) => isWithin(at, withinMs, now));
-}
-
 /** Until enough hits have left the window. After a clock was set back, at most the whole window. @param hits oldest first. */
 export function waitOf(hits: readonly number[], { most, withinMs }: Limit, now: number): Wait {
   const counted = hits.filter((at) => isWithin(at, withinMs, now));
   const last = counted.at(-most);
   return last === undefined ? NO_WAIT : { waitMs: Math.min(withinMs, last + withinMs - now), withinMs };
+}
+
+/** The hits of each client, by keyed hash, in memory only. Of a crowd, those that tried last are kept: it can only make a limit milder. */
+export type ClientHits = Recent<readonly number[]>;
+
+/** As `hit`, of one client. */
+export function hitBy(client: string, hits: ClientHits, limits: readonly Limit[], now: number): Wait {
+  const after = hit(hits.get(client, now) ?? [], limits, now);
+  hits.set(client, after.hits, now);
+  return after.wait;
 }

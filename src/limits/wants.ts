@@ -8,15 +8,19 @@ import type { Asker } from './fairness.ts';
 import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
-/** `address` and `prefix`: pull requests of one network; `prefix` is an IPv6 /48. `forks`: of one network, too; `alert`: to the operator, of one. */
+/** `address` and `prefix` (an IPv6 /48): pull requests of one network, whose are also `forks`, and `alert` to the operator. */
 export type WindowKind =
   'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
 
-export interface WantedWindow {
-  readonly kind: WindowKind;
+/** A repository or a thread, and what all clients together may create there. */
+export interface Target {
   /** A keyed hash; empty for the account. */
   readonly key: string;
   readonly limits: readonly Limit[];
+}
+
+export interface WantedWindow extends Target {
+  readonly kind: WindowKind;
 }
 
 /** What something that is to be created counts in. */
@@ -32,9 +36,10 @@ export interface Wants extends Asker {
   } | null;
 }
 
-/** A window of one network that has no room left now. */
-export interface FullWindow extends Wait {
+/** A window of one network that has no room for another pull request. */
+export interface FullWindow {
   readonly name: string;
+  /** The keys of the pushes that count there. */
   readonly holders: readonly string[];
 }
 
@@ -43,50 +48,36 @@ export interface Reserved {
   readonly id: string | null;
   /** The names of those that it counts in by itself. */
   readonly windows: readonly string[];
-  readonly full: readonly FullWindow[];
+  /** Those of them that are full now. */
+  readonly full: readonly (FullWindow & Wait)[];
 }
 
 /** Why a write has to wait. `calls`: the host allows few requests more. */
 export interface AccountWait extends Wait {
   readonly for: WindowKind | 'calls';
-  /** Where one network has no room for another pull request. */
-  readonly full: FullNetwork | null;
-}
-
-export interface FullNetwork {
-  /** The name of its window. */
-  readonly name: string;
-  /** The keys of the pushes that count there. */
-  readonly holders: readonly string[];
-  /** Those, and the pushes that were refused since; 0: this one was not counted. */
-  readonly attempts: number;
-  /** True: alert the operator now, and not again for an hour. */
-  readonly isAlertDue: boolean;
+  /** Where the window is one of pull requests of one network. */
+  readonly full:
+    | null
+    | (FullWindow & {
+        /** Those that count, and the pushes that were refused since; 0: this one was not counted. */
+        readonly attempts: number;
+        /** True: alert the operator now, and not again for an hour. */
+        readonly isAlertDue: boolean;
+      });
 }
 
 /** `pauseMs`: how long the host is to be left alone; 0: it is not. */
-export type ReserveAnswer =
-  | ({ readonly kind: 'granted'; readonly pauseMs: number } & Reserved)
-  | ({ readonly kind: 'wait'; readonly pauseMs: number } & AccountWait);
+export type ReserveAnswer = { readonly pauseMs: number } & (
+  ({ readonly kind: 'granted' } & Reserved) | ({ readonly kind: 'wait' } & AccountWait)
+);
 
-/** It is about to ask the host for something; else it only keeps room for later. */
+/** It is about to ask the host for something, and does not only keep room for later. */
 export function writesNow({ windows }: Wants): boolean {
   return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
 }
 
 export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): string {
   return `${kind} ${key}`;
-}
-
-/** It counts the pull requests of one network; what is refused there may be an attack. */
-export function isOfOneNetwork({ kind }: Pick<WantedWindow, 'kind'>): boolean {
-  return kind === 'address' || kind === 'prefix';
-}
-
-/** A repository or a thread, and what all clients together may create there. */
-export interface Target {
-  readonly key: string;
-  readonly limits: readonly Limit[];
 }
 
 /** @param place `owner/repo`, or `owner/repo#number`, in upper or lower case. */
@@ -100,22 +91,21 @@ export function shareOf(client: Client): string {
 }
 
 /** @param by from `shareOf`, or the name of a delayed push's client. */
-export function writeWants(by: string): Wants {
-  return { by, repository: null, takesPart: false, windows: [], push: null };
+export function writeWants(by: string, windows: Wants['windows'] = []): Wants {
+  return { by, repository: null, takesPart: false, windows, push: null };
 }
 
 /** The contract's five an hour, and those of the IPv6 /48 around the network, if there is one. @param push a keyed hash. */
 export function pullRequestWants(client: Client, push: string): Wants {
   const own = window('address', client.hash('share'), [PULL_REQUESTS]);
   const site = window('prefix', client.siteHash('share'), [SITE_PULL_REQUESTS]);
-  const windows = client.site === client.network ? [own] : [own, site];
-  return { ...writeWants(shareOf(client)), windows, push: { key: push, isAnother: false } };
+  const wants = writeWants(shareOf(client), client.site === client.network ? [own] : [own, site]);
+  return { ...wants, push: { key: push, isAnother: false } };
 }
 
 /** A pull request or an issue is opened in a repository, too. @param creations what the account may create. */
-export function openingIn(repository: Target, creations: readonly Limit[], wants: Wants): Wants {
-  const { key, limits } = repository;
-  const windows = [...wants.windows, window('repository', key, limits), account(creations)];
+export function openingIn({ key, limits }: Target, creations: readonly Limit[], wants: Wants): Wants {
+  const windows = [...wants.windows, window('repository', key, limits), window('account', '', creations)];
   return { ...wants, repository: key, windows };
 }
 
@@ -129,9 +119,9 @@ export function commentWants(
   const windows = [
     window('thread', thread.key, thread.limits),
     window('comments', repository, [commentsIn(creations)]),
-    account(creations),
+    window('account', '', creations),
   ];
-  return { ...writeWants(by), repository, windows };
+  return { ...writeWants(by, windows), repository };
 }
 
 /** All threads of one repository get half of what the account may create in its longest window. */
@@ -143,13 +133,7 @@ export function commentsIn(creations: readonly Limit[]): Limit {
 /** @param client null: nobody's, as the push was delayed. */
 export function forkWants(by: string, client: Client | null, creations: readonly Limit[]): Wants {
   const own = client === null ? [] : [window('forks', client.siteHash('share'), [FORKS])];
-  return { ...writeWants(by), windows: [...own, account(creations)] };
+  return writeWants(by, [...own, window('account', '', creations)]);
 }
 
-function account(limits: readonly Limit[]): WantedWindow {
-  return window('account', '', limits);
-}
-
-function window(kind: WantedWindow['kind'], key: string, limits: readonly Limit[]): WantedWindow {
-  return { kind, key, limits };
-}
+const window = (kind: WindowKind, key: string, limits: readonly Limit[]) => ({ kind, key, limits });

@@ -51,7 +51,7 @@ describe('a pull request', () => {
     const last = clientIn('2001:db8:1:5::/64', SECRET);
     expect(open(pull('21st', last)).kind).toBe('prefix');
     expect(created()).toBe(20);
-    expect(creations.size).toBe(20);
+    expect(creations.rows.size).toBe(20);
   });
 
   it('never gets through as the sixth of an hour, and is never refused without need', () => {
@@ -77,7 +77,7 @@ describe('a pull request', () => {
     const full = { key: 'full', limits: [{ most: 1, withinMs: HOUR_MS }] };
     open(pull('first', clientIn('192.0.2.1', SECRET), full));
     for (let time = 0; time < 9; time++) expect(open(pull(`${time}`, client, full)).kind).toBe('repository');
-    expect([created(), creations.size]).toEqual([1, 1]);
+    expect([created(), creations.rows.size]).toEqual([1, 1]);
   });
 
   it('of a push that is repeated counts once; of one that opens another, twice', () => {
@@ -103,7 +103,7 @@ describe('a pull request', () => {
     for (let push = 0; push < 5; push++) open(pull(`${push}`));
     creations.release(`${ids}`);
     creations.release(`${ids}`);
-    expect([created(), creations.size]).toEqual([4, 4]);
+    expect([created(), creations.rows.size]).toEqual([4, 4]);
     expect(open(pull('sixth')).kind).toBe('reserved');
   });
 
@@ -129,7 +129,7 @@ it('what nobody releases counts until its windows are over, also if a clock was 
   expect(open(pull('sixth')).kind).toBe('reserved');
   now += 48 * HOUR_MS + 1;
   creations.forgetOld(now);
-  expect([creations.size, created()]).toEqual([0, 0]);
+  expect([creations.rows.size, created()]).toEqual([0, 0]);
 });
 
 it('the attempts of an address are those of its hour, however long the repository counts', () => {
@@ -151,7 +151,7 @@ it('a fork counts for its network and the account, and for no five an hour', () 
 
 it('what creates nothing leaves no row', () => {
   expect(open(writeWants('by'))).toMatchObject({ kind: 'reserved', id: null });
-  expect(creations.size).toBe(0);
+  expect(creations.rows.size).toBe(0);
 });
 
 it('is bounded: of very many, the oldest are forgotten', () => {
@@ -162,5 +162,5 @@ it('is bounded: of very many, the oldest are forgotten', () => {
   expect(creations.forgetSurplus()).toBe('0');
   expect(creations.forgetSurplus()).toBe('1');
   for (let left = 48; left > 0; left--) creations.forgetSurplus();
-  expect([creations.size, creations.forgetSurplus()]).toEqual([20_000, null]);
+  expect([creations.rows.size, creations.forgetSurplus()]).toEqual([20_000, null]);
 });

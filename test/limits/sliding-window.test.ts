@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_WINDOW, hit, isQuiet, type SlidingWindow } from '../../src/limits/sliding-window.ts';
+import { Recent } from '../../src/isolate/recent.ts';
+import { hit, hitBy } from '../../src/limits/sliding-window.ts';
 import { runs } from '../support/runs.ts';
 
 const LIMIT = { most: 3, withinMs: 1000 };
@@ -14,10 +15,8 @@ class Model {
     const counted = this.#attempts.filter(({ at, allowed }) => allowed && now - at < LIMIT.withinMs);
     const allowed = counted.length < LIMIT.most;
     this.#attempts.push({ at: now, allowed });
-    const refused = this.#attempts.length - 1 - this.#attempts.findLastIndex((attempt) => attempt.allowed);
     const waitMs = allowed ? 0 : (counted.at(-LIMIT.most)?.at ?? 0) + LIMIT.withinMs - now;
-    const withinMs = allowed ? 0 : LIMIT.withinMs;
-    return { allowed, attempts: counted.length + (allowed ? 1 : refused), waitMs, withinMs };
+    return { waitMs, withinMs: allowed ? 0 : LIMIT.withinMs };
   }
 }
 
@@ -27,30 +26,24 @@ describe('a sliding window', () => {
     fc.assert(
       fc.property(pauses, (gaps) => {
         const model = new Model();
-        let window: SlidingWindow = EMPTY_WINDOW;
+        let hits: readonly number[] = [];
         let now = START;
         for (const gap of gaps) {
           now += gap;
-          const after = hit(window, [LIMIT], now);
-          expect(after.hit).toEqual(model.hit(now));
-          expect(after.window.hits.length).toBeLessThanOrEqual(LIMIT.most);
-          window = after.window;
+          const after = hit(hits, [LIMIT], now);
+          expect(after.wait).toEqual(model.hit(now));
+          expect(after.hits.length).toBeLessThanOrEqual(LIMIT.most);
+          ({ hits } = after);
         }
       }),
       runs(300),
     );
   });
 
-  it('is quiet when the last hit has left it', () => {
-    const { window } = hit(EMPTY_WINDOW, [LIMIT], START);
-    expect(isQuiet(window, LIMIT.withinMs, START + 999)).toBe(false);
-    expect(isQuiet(window, LIMIT.withinMs, START + 1000)).toBe(true);
-  });
-
   it('does not close for good when the clock is set back', () => {
-    let window: SlidingWindow = EMPTY_WINDOW;
-    for (let count = 0; count < 3; count++) ({ window } = hit(window, [LIMIT], START));
-    expect(hit(window, [LIMIT], START - 5000).hit.allowed).toBe(true);
+    let hits: readonly number[] = [];
+    for (let count = 0; count < 3; count++) ({ hits } = hit(hits, [LIMIT], START));
+    expect(hit(hits, [LIMIT], START - 5000).wait.waitMs).toBe(0);
   });
 
   it('holds every attempt against all of several limits, and says how long to wait', () => {
@@ -58,19 +51,42 @@ describe('a sliding window', () => {
       { most: 2, withinMs: 1000 },
       { most: 3, withinMs: 10_000 },
     ];
-    let window: SlidingWindow = EMPTY_WINDOW;
+    let hits: readonly number[] = [];
     const waits = [0, 10, 20, 1000, 1010, 2000, 10_000].map((after) => {
-      const { window: next, hit: outcome } = hit(window, limits, START + after);
-      window = next;
-      return outcome.waitMs;
+      const { hits: next, wait } = hit(hits, limits, START + after);
+      hits = next;
+      return wait.waitMs;
     });
     expect(waits).toEqual([0, 0, 980, 0, 8990, 8000, 0]);
   });
 
   it('never asks to wait longer than the window, whatever the clock does', () => {
-    let window: SlidingWindow = EMPTY_WINDOW;
-    for (let count = 0; count < 3; count++) ({ window } = hit(window, [LIMIT], START));
-    expect(hit(window, [LIMIT], START - 900).hit.waitMs).toBe(LIMIT.withinMs);
-    expect(hit(window, [LIMIT], START + 5000).hit.allowed).toBe(true);
+    let hits: readonly number[] = [];
+    for (let count = 0; count < 3; count++) ({ hits } = hit(hits, [LIMIT], START));
+    expect(hit(hits, [LIMIT], START - 900).wait.waitMs).toBe(LIMIT.withinMs);
+    expect(hit(hits, [LIMIT], START + 5000).wait.waitMs).toBe(0);
   });
+});
+
+const MINUTELY = [{ most: 60, withinMs: 60_000 }];
+
+it('serves ten thousand clients at once, counts each attempt once, and holds up only the one that floods', () => {
+  const attempts = new Recent<readonly number[]>({ most: 20_000, lifeMs: 60_000 });
+  const allowed = new Map<string, number>();
+  let total = 0;
+  const tryOnce = (client: string, at: number) => {
+    const { waitMs } = hitBy(client, attempts, MINUTELY, at);
+    total += 1;
+    if (waitMs === 0) allowed.set(client, (allowed.get(client) ?? 0) + 1);
+    return waitMs;
+  };
+  for (let second = 0; second < 5; second++) {
+    for (let client = 0; client < 10_000; client++) tryOnce(`${client}`, START + second * 1000);
+    for (let time = 0; time < 200; time++) tryOnce('flood', START + second * 1000 + time);
+  }
+  expect(total).toBe(51_000);
+  expect([...allowed.values()].reduce((sum, count) => sum + count)).toBe(50_060);
+  expect(allowed.get('flood')).toBe(60);
+  expect(tryOnce('flood', START + 59_999)).toBe(1);
+  expect(tryOnce('flood', START + 60_000)).toBe(0);
 });

@@ -54,7 +54,7 @@ const MOST_LINES = 45_300;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 100,
-  config: 530,
+  config: 600,
   durable: 5_740,
   edit: 380,
   events: 340,
@@ -63,7 +63,7 @@ const MOST_LINES_OF_ROOMS = {
   git: 8_000,
   host: 3_540,
   isolate: 720,
-  limits: 1_160,
+  limits: 900,
   metrics: 500,
   middleware: 180,
   notify: 480,

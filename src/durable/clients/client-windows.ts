@@ -7,8 +7,8 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { TriedName } from '../../limits/port.ts';
-import type { Hit, Limit } from '../../limits/sliding-window.ts';
+import type { TriedName } from '../../limits/limits.ts';
+import type { Limit, Wait } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 import { LimitRows } from '../limit-rows.ts';
 
@@ -22,7 +22,7 @@ export class ClientWindows extends DurableObject<Env> {
    * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
    * it is not counted.
    */
-  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Hit> {
+  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
     const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now(), isAttempt);
     await this.#forgetLater();
     return answer;

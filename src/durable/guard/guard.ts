@@ -9,8 +9,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
-import { ClientAttempts } from '../../limits/client-attempts.ts';
-import type { Limit, Wait } from '../../limits/sliding-window.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
 import { earliest } from '../due-rows.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
@@ -36,6 +36,9 @@ export interface GuardStatus {
   readonly accountProblems: AccountProblems;
 }
 
+/** Pushes, for the longest time in which a limit may count them. */
+const attempts: ClientHits = new Recent({ most: 50_000, lifeMs: 24 * 60 * 60_000 });
+
 /** How long this client must wait, and whether everybody must. */
 export interface Admittance extends Wait {
   readonly panicMode: boolean;
@@ -43,7 +46,6 @@ export interface Admittance extends Wait {
 
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { push: new BurstDetector(PUSH_BURST), post: new BurstDetector(POST_BURST) };
-  readonly #attempts = new ClientAttempts();
   readonly #tokens: ActionTokens;
   readonly #operator: Operator;
   readonly #rollbacks: Rollbacks;
@@ -72,7 +74,7 @@ export class Guard extends DurableObject<Env> {
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     await this.#count('push', address, site, at);
-    const { waitMs, withinMs } = this.#attempts.hit(address, limits, at);
+    const { waitMs, withinMs } = hitBy(address, attempts, limits, at);
     return { panicMode: this.#isOn('pushes'), waitMs, withinMs };
   }
 

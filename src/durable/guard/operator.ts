@@ -9,7 +9,7 @@ import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
-import { EMPTY_WINDOW, hit, type SlidingWindow } from '../../limits/sliding-window.ts';
+import { hit } from '../../limits/sliding-window.ts';
 import { operatorService, publish } from '../../notify/ntfy.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
@@ -84,7 +84,7 @@ export class Operator {
   readonly #outbox: Outbox<WaitingAlert>;
   readonly #addresses = new WeakMap<WaitingAlert, string>();
   /** How often each kind was told, in this life of the object. */
-  readonly #windows = new Map<string, SlidingWindow>();
+  readonly #windows = new Map<string, readonly number[]>();
   #http: HttpClient | null = null;
 
   constructor(kv: SyncKvStorage, tokens: ActionTokens) {
@@ -259,9 +259,9 @@ export class Operator {
 
   /** How many of the kind have been told within the hour, this one included; null: enough of them. */
   #count({ name, most }: Quota, now: number): number | null {
-    const after = hit(this.#windows.get(name) ?? EMPTY_WINDOW, [{ most, withinMs: HOUR_MS }], now);
-    this.#windows.set(name, after.window);
-    return after.hit.allowed ? after.hit.attempts : null;
+    const { hits, wait } = hit(this.#windows.get(name) ?? [], [{ most, withinMs: HOUR_MS }], now);
+    this.#windows.set(name, hits);
+    return wait.waitMs === 0 ? hits.length : null;
   }
 
   #save(): void {

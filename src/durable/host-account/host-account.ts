@@ -66,7 +66,7 @@ export class HostAccount extends DurableObject<Env> {
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
     this.#sentPosts = new SentPosts(ctx.storage.kv);
-    for (const [id, row] of this.#creations) if (ACCOUNT in row.windows) this.#writes.set(id, row);
+    for (const [id, row] of this.#creations.rows) if (ACCOUNT in row.windows) this.#writes.set(id, row);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
       this.#hasAlarm = (await ctx.storage.getAlarm()) !== null;
@@ -151,7 +151,7 @@ export class HostAccount extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     this.#creations.forgetOld(now);
-    const creations = [...this.#creations].map(([id, row]) => [CREATION + id, row] as const);
+    const creations = [...this.#creations.rows].map(([id, row]) => [CREATION + id, row] as const);
     const counted = [...creations, ...this.#sentPosts.forgetOld(now)];
     // No client's, so it stays.
     const pause = this.ctx.storage.kv.get(PAUSE);
@@ -169,7 +169,7 @@ export class HostAccount extends DurableObject<Env> {
     const surplus = this.#creations.forgetSurplus();
     if (surplus !== null) void this.ctx.storage.delete(CREATION + surplus, { allowUnconfirmed: true });
     // The five an hour of a network hold across a crash. Of everything else, the last moment may be forgotten.
-    void this.ctx.storage.put(CREATION + id, this.#creations.get(id), {
+    void this.ctx.storage.put(CREATION + id, this.#creations.rows.get(id), {
       allowUnconfirmed: wants.push === null,
     });
     return reserved;

@@ -21,7 +21,7 @@ import { openLedger } from '../../stats/opened.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import type { Wants } from '../../limits/wants.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
-import { EMPTY_WINDOW, hit } from '../../limits/sliding-window.ts';
+import { hit } from '../../limits/sliding-window.ts';
 import { loggerOf } from '../../log.ts';
 import { hostAccountOf, openHostAccess } from '../host-access.ts';
 import { doChores } from './chores.ts';
@@ -81,7 +81,7 @@ export class Identity extends DurableObject<Env> {
   /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
   #host: ThreadHost | null = null;
-  #asPart = EMPTY_WINDOW;
+  #asPart: readonly number[] = [];
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
@@ -168,9 +168,9 @@ export class Identity extends DurableObject<Env> {
     if (host === undefined) throw new Error('the code host of a comment is not configured');
     const now = systemClock.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
-    const { window, hit: part } = hit(this.#asPart, PART_LIMITS, now);
-    const takesPart = wants.takesPart && now - since >= PART_AGE_MS && part.allowed;
-    if (takesPart) this.#asPart = window;
+    const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
+    const takesPart = wants.takesPart && now - since >= PART_AGE_MS && wait.waitMs === 0;
+    if (takesPart) this.#asPart = hits;
     return reserve(hostAccountOf(this.env, host), { ...wants, takesPart }, loggerOf(config));
   }
 

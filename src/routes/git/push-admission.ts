@@ -7,13 +7,12 @@ import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
-import { onForget } from '../../isolate/recent.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
-import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { type Client, siteWindowKey } from '../../limits/client.ts';
+import { type Client, windowKey } from '../../limits/client.ts';
 import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
-import { type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { type ClientHits, hitBy, type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import {
   forkWants,
   openingIn,
@@ -41,8 +40,7 @@ const TOO_MANY = { pushes: 'too many pushes', calls: 'too many requests' };
 const TELLING_MS = 3_000;
 
 /** Pushes of clients that have no room for another pull request. */
-const told = new ClientAttempts();
-onForget(() => told.clear());
+const told: ClientHits = new Recent({ most: 10_000, lifeMs: BURST_WINDOW_MS });
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -54,17 +52,17 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       try {
         const pusher = await client();
         const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
-        const opening = pushHash && (async () => wantsOf(await pushHash()));
-        const full = opening && patience !== 'wait' ? await limits.knownFull(opening) : null;
+        const opening = pushHash && patience !== 'wait' ? await wantsOf(await pushHash()) : null;
+        const full = opening && limits.knownFull(opening);
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
-        if (known !== null || (refusal !== null && !mustBeTold(siteWindowKey(pusher))))
+        if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
           return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
         const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), site);
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
-        const counted = opening && full ? await refuse(await opening()) : null;
+        const counted = opening && full ? await refuse(opening) : null;
         if (counted !== null) return counted;
         if (wait.waitMs > 0) return overLimit('pushes', wait);
         return patience === 'none' ? refusedByPause(c) : null;
@@ -277,7 +275,8 @@ async function alertOperator(
  * burst also if it is refused, so the guard gets as many pushes of a client in a minute as make one.
  */
 function mustBeTold(client: string): boolean {
-  return told.hit(client, [{ most: BURST_PUSHES, withinMs: BURST_WINDOW_MS }], Date.now()).allowed;
+  const limit = { most: BURST_PUSHES, withinMs: BURST_WINDOW_MS };
+  return hitBy(client, told, [limit], Date.now()).waitMs === 0;
 }
 
 /**

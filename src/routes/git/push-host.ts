@@ -31,7 +31,7 @@ import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts'
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/opened.ts';
-import { siteWindowKey } from '../../limits/client.ts';
+import { windowKey } from '../../limits/client.ts';
 import { clientOf, memoryFor } from '../request/client.ts';
 import { pushAdmission } from './push-admission.ts';
 
@@ -164,7 +164,7 @@ function delayedStore(c: Context<AppEnv>): DelayedStore {
 
     async keep(delayed, { key, ...spool }, keptUntil) {
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
-      const client = siteWindowKey(await clientOf(c));
+      const client = windowKey(await clientOf(c), true);
       const tag = await clientWindowsOf(c.env, client).tag(client);
       let isKept = false;
       try {

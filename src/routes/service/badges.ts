@@ -2,10 +2,8 @@
  * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key.
  *
  * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
- * ledger, or up to four requests to the host for a repository's policy. The host is asked at most twenty times a minute
- * (LIMIT_BADGES) for all badges together, half of that for one client in an isolate, so that badges of made-up
- * repositories leave enough of what the host allows to pushes and comments. Of the panic switch, a badge shows a copy
- * that is at most two seconds old.
+ * ledger, or up to four requests to the host for a repository's policy. Those count for the client (LIMIT_CALLS), and
+ * stop before pushes and comments do. Of the panic switch, a badge shows a copy that is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -21,10 +19,6 @@ import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { onForget } from '../../isolate/recent.ts';
-import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { siteWindowKey } from '../../limits/client.ts';
-import { clientOf } from '../request/client.ts';
 import { limitsOf } from '../request/limits.ts';
 import {
   answer,
@@ -99,28 +93,13 @@ badges.get(
   }),
 );
 
-/** Policies of repositories not seen lately: half of what all clients together have by default. */
-const CLIENT_BADGES = { most: 10, withinMs: 60_000 };
-/** Of each client, an IPv6 /48 as a whole, so that one does not use up what all have. */
-const shares = new ClientAttempts();
-onForget(() => shares.clear());
-
-async function isWithinShare(c: Context<AppEnv>): Promise<boolean> {
-  const client = siteWindowKey(await clientOf(c));
-  return shares.hit(client, [CLIENT_BADGES], Date.now()).allowed;
-}
-
 async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const { host: key, repo = '' } = anonymousFriendlyQuery.parse(c.req.query());
   const host = hostWithKey(c.var.config, key);
   const [owner = '', name = '', ...more] = repo.split('/');
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
   if (host === undefined || repository === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const limits = limitsOf(c);
-  const mayAsk = async () =>
-    (await limits.known('calls')).waitMs === 0 &&
-    (await isWithinShare(c)) &&
-    (await limits.count('badges')).waitMs === 0;
+  const mayAsk = async () => (await limitsOf(c).known('calls')).waitMs === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(repository, {
     mayAsk,
     isPolled: true,

@@ -48,7 +48,7 @@ describe('the page', () => {
   });
 
   it('shows the limits of this service', async () => {
-    const own = await ask('/docs', { LIMIT_BADGES: '7/1m' });
+    const own = await ask('/docs', { LIMIT_LOOKUPS: '7/1m' });
     expect(await own.text()).toContain('<td>7 in 1m</td>');
     expect(text).toContain('new pull requests 5 in 1h fixed');
     expect(text).toContain('comments and issues 60 in 1m and 240 in 1h LIMIT_COMMENTS');

@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { parseConfig } from '../../../src/config.ts';
 import type { AppEnv } from '../../../src/env.ts';
 import { createLogger } from '../../../src/log.ts';
-import { type Client, siteWindowKey, windowKey } from '../../../src/limits/client.ts';
+import { type Client, windowKey } from '../../../src/limits/client.ts';
 import { clientOf } from '../../../src/routes/request/client.ts';
 
 const USES = ['window', 'burst', 'alert', 'reporter'] as const;
@@ -50,11 +50,11 @@ it('a client is known again by each of them, and is no other', async () => {
 it('a client’s windows have another name every day', async () => {
   const client = await clientAt('2001:db8::1');
   vi.setSystemTime(Date.UTC(2026, 0, 1, 0, 0));
-  const morning = [windowKey(client), siteWindowKey(client)];
+  const morning = [windowKey(client, false), windowKey(client, true)];
   vi.setSystemTime(Date.UTC(2026, 0, 1, 23, 59));
-  expect([windowKey(client), siteWindowKey(client)]).toEqual(morning);
+  expect([windowKey(client, false), windowKey(client, true)]).toEqual(morning);
   vi.setSystemTime(Date.UTC(2026, 0, 2));
-  expect(new Set([windowKey(client), siteWindowKey(client), ...morning]).size).toBe(4);
+  expect(new Set([windowKey(client, false), windowKey(client, true), ...morning]).size).toBe(4);
   vi.useRealTimers();
 });
 

@@ -153,11 +153,6 @@ function postFrom(network: number, path: string, payload: object, variables: Par
   return ask(path, { method: 'POST', headers, body: JSON.stringify(payload) }, limits);
 }
 
-async function showBadge(name: string, variables: Partial<Env> = {}): Promise<void> {
-  const path = `/badges/anonymous-friendly.svg?repo=octo/${name}`;
-  expect((await ask(path, {}, { LIMIT_BADGES: '1/1m', ...variables })).status).toBe(200);
-}
-
 describe('limits of more than one client', () => {
   it('are remembered for all networks of a /48: their reports and appeals reach no window any more', async () => {
     const REPORT = '/v1/moderation/report';
@@ -169,20 +164,6 @@ describe('limits of more than one client', () => {
     const appeal = { thread: 'octo/hello#7', user_token: 'TOKEN', text: 'It was not so.' };
     expect((await postFrom(4, '/v1/moderation/appeal', appeal, variables)).status).toBe(429);
     expect(get).not.toHaveBeenCalled();
-  });
-
-  it('are remembered for everybody: more badges of unknown repositories reach neither window nor host', async () => {
-    const host = vi
-      .spyOn(HttpClient.prototype, 'fetch')
-      .mockImplementation(async () => new Response(null, { status: 404 }));
-    await showBadge('one');
-    address += 1;
-    await showBadge('two');
-    const before = host.mock.calls.length;
-    const { get, variables } = neverAsked();
-    await showBadge('three', variables);
-    expect(get).not.toHaveBeenCalled();
-    expect(host.mock.calls).toHaveLength(before);
   });
 });
 

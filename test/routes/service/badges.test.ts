@@ -198,11 +198,12 @@ describe('GET /badges/anonymous-friendly.svg', () => {
   });
 });
 
-const badge = (repo: string) => get(`/badges/anonymous-friendly.svg?repo=octo/${repo}`);
+const badge = (repo: string) =>
+  get(`/badges/anonymous-friendly.svg?repo=octo/${repo}`, { LIMIT_CALLS: '20/1h' });
 
 /** How often the host may be asked is limited, and comments and pushes need that, too. */
 describe('badges of more and more repositories', () => {
-  it('have the host asked for twenty within a minute, and show what is known of the others', async () => {
+  it('ask the host as often as their client may, and show what is known of the others', async () => {
     const requests = host('welcoming', 'anonymous_friendly: true\n');
     await badge('welcoming');
     vi.setSystemTime((now += 10 * 60_000));
@@ -215,7 +216,7 @@ describe('badges of more and more repositories', () => {
     expect((await read(await badge('welcoming')))[0]).toBe('anonymous-friendly: verified');
     expect(requests).toHaveBeenCalledTimes(asked);
 
-    vi.setSystemTime((now += 60_000));
+    vi.setSystemTime((now += 60 * 60_000));
     await badge('made-up-20');
     expect(requests.mock.calls.length).toBeGreaterThan(asked);
   });
