@@ -100,11 +100,7 @@ export function hostNameOf({ url }: Pick<HostConfig, 'url'>): string {
 }
 
 /** The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path that begins with no branch for that. */
-export function fileUrl(
-  { url, kind }: Pick<HostConfig, 'url' | 'kind'>,
-  repository: RepositoryName,
-  path: string,
-): string {
+export function fileUrl({ url, kind }: HostConfig, repository: RepositoryName, path: string): string {
   return `${url}/${fullName(repository)}/${kind === 'github' ? 'blob/HEAD' : 'src'}/${encodeURI(path)}`;
 }
 

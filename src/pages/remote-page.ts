@@ -138,17 +138,15 @@ function acceptanceInWords(
 function rules(page: RemotePage): Html | '' {
   const { policy, repository, fileUrl } = page;
   if (policy === undefined) return '';
-  const { requiresAi, requiresIssue, refusesWorkflows, limits, community } = policy;
+  const { limits, community } = policy;
   const { template, contributing, security } = community;
   const link = (path: string) => html`<a href="${safeUrl(fileUrl(path))}">${visibleText(path)}</a>`;
   const gate = gateSentence(repository, policy);
   const ofPulls = [
     gate !== null && html`${visibleText(gate)}`,
-    requiresAi &&
-      html`Say whether AI was used: <code>-o ai=none</code>, <code>-o ai=assisted</code> or
-        <code>-o ai=generated</code>.`,
-    requiresIssue && html`Name the open issue that it is about: <code>-o issue=12</code>.`,
-    refusesWorkflows && 'Changes of workflows are refused.',
+    policy.requiresAi && html`Say whether AI was used: <code>-o ai=none|assisted|generated</code>.`,
+    policy.requiresIssue && html`Name the open issue that it is about: <code>-o issue=12</code>.`,
+    policy.refusesWorkflows && 'Changes of workflows are refused.',
     template !== null && html`Use the template for pull requests: ${link(template)}.`,
   ];
   const items = [

@@ -188,11 +188,6 @@ export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'co
   return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close this pull request. A maintainer vouches with a line "${bot}" in that file.`;
 }
 
-/** What a pull request to it should know of the repository: why it is refused, or what a gate may do. */
-export function warningOfPolicy(to: RepositoryName, policy: Policy): string | null {
-  return policyRefusal(policy, to, 'pull_requests') ?? gateSentence(to, policy);
-}
-
 /** @param paths of workflows that are changed, at least one. */
 export function workflowSentence(paths: readonly string[]): string {
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { delayedAs, pageOf, press } from './support/delayed.ts';
+import { delayedAs, pageOf, pass, press } from './support/delayed.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
@@ -38,6 +38,12 @@ const open = ({ owner, name: repo }: Upstream) =>
 
 const CI = '.github/workflows/ci.yml';
 const told = (path: string) => `This changes workflows (${path})`;
+
+/** Publishes a delayed push now; fails unless its page then says how that ended. */
+async function expectEnd(name: string, words: string): Promise<void> {
+  await press(bed, name, 'publish');
+  await expect.poll(async () => (await pass(bed), pageOf(bed, name)), { timeout: 20_000 }).toContain(words);
+}
 
 async function bodyOf({ fullName }: Upstream): Promise<string | null> {
   const { number } = await bed.host.onlyPull({ fullName });
@@ -77,7 +83,7 @@ describe('a repository whose list of vouched accounts denounces the bot', () => 
     await clone.commit();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
     expect(bed.host.requestsFor(upstream, 'GET', /contents/)).toEqual([]);
-    expect(await press(bed, name, 'publish')).toContain('its VOUCHED.td denounces it.');
+    await expectEnd(name, 'its VOUCHED.td denounces it.');
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });
@@ -132,7 +138,7 @@ describe('a template for pull requests', () => {
     const preview = async (...options: string[]) =>
       remoteLines(await clone.push(...options, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
     await clone.commit({ message: 'One line\n' });
-    expect(await preview()).toContain(`has a template: ${url}. Give one: -o description=<line>`);
+    expect(await preview()).toContain(`there is a template: ${url}. Give one: -o description=<line>`);
     expect(await preview('-o', 'sign-off')).toContain(url);
     expect(await preview('-o', 'description=Because.')).not.toContain(url);
     await clone.commit({ message: 'A title\n\nA reason.\n' });
@@ -169,7 +175,7 @@ describe('a template for pull requests', () => {
     await upstream.grow({ files: { 'a.txt': 'one\n', 'pull_request_template.md': content } });
     const { form } = await formOf(upstream, person);
     expect(typedIn(form.html, 'description')).toBe('');
-    expect(form.html).toMatch(/This project has a <a href="[^"]*pull_request_template\.md">template/);
+    expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
   });
 });
 
@@ -269,12 +275,11 @@ describe('a repository that asks what a pull request has to say', () => {
     const { upstream, clone } = await withFiles(RULES);
     await clone.commit();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    expect(await press(bed, name, 'publish')).toContain('requires it. Push again with: -o ai=none');
+    await expectEnd(name, 'requires it. Push again with: -o ai=none');
     const said = ['-o', 'ai=none', '-o', `issue=${open(upstream)}`];
     await clone.commit({ message: 'Again\n' });
     const other = delayedAs(await clone.push(...said, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    await press(bed, other, 'publish');
-    expect(await pageOf(bed, other)).toContain('PR hash');
+    await expectEnd(other, 'PR hash');
     expect(await bodyOf(upstream)).toBe('AI disclosure: none\nRefs #1');
   });
 });
@@ -319,7 +324,7 @@ describe('a push that changes workflows', () => {
     expect(lines).toContain(`Leave out ${CI}, in every commit, then push again.`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    expect(await press(bed, name, 'publish')).toContain('takes no changes of workflows');
+    await expectEnd(name, 'takes no changes of workflows');
     await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
@@ -356,7 +361,7 @@ it('what a person has to know comes first, in one order, and in at most 14 lines
     'a gate may close',
     'This changes workflows',
     'Your work is based on "release-1.x"',
-    'has a template',
+    'there is a template',
   ].map(at);
   expect(order).not.toContain(-1);
   expect(order).toEqual(order.toSorted((a, b) => a - b));

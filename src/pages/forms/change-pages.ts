@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/hunks.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { DCO_URL, type Html, type Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { differenceTable } from './difference.ts';
@@ -43,18 +44,13 @@ export interface ChangeFields extends PullRequestKey {
   readonly issue: string;
 }
 
-/** What the repository requires, as it was read last; the push is judged by the policy itself. */
-export interface ChangeRules {
-  readonly needsSignOff: boolean;
-  readonly needsAi: boolean;
-  readonly needsIssue: boolean;
+export interface ChangeForm extends FormFrame, ChangeFields {
+  /** What the repository requires, as it was read last; the push itself is judged anew. */
+  readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
   /** What to know before writing anything. */
   readonly warnings: readonly string[];
-  /** The page of a template that did not fit into the form; null: there is none. */
+  /** The page of a template that does not fit into the form; null: there is none. */
   readonly templateUrl: string | null;
-}
-
-export interface ChangeForm extends FormFrame, ChangeFields, ChangeRules {
   /** Whether an update takes the key of the pull request. */
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
@@ -102,14 +98,12 @@ function hiddenFields({ path, blob, seen }: ChangeForm): Readonly<Record<string,
 }
 
 function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
-  if (warnings.length === 0 && templateUrl === null) return '';
-  const template = html`<p>
-    This project has a <a href="${safeUrl(templateUrl ?? '')}">template for pull requests</a>. Follow it in
-    the description.
-  </p>`;
-  return html`<div class="notice">
-    ${warnings.map((warning) => html`<p>${visibleText(warning)}</p>`)} ${templateUrl === null ? '' : template}
-  </div>`;
+  const lines = warnings.map((warning) => html`${visibleText(warning)}`);
+  if (templateUrl !== null)
+    lines.push(html`Follow the <a href="${safeUrl(templateUrl)}">template for pull requests</a>.`);
+  return lines.length === 0
+    ? ''
+    : html`<div class="notice">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
 }
 
 const AI_USES = [
@@ -120,19 +114,19 @@ const AI_USES = [
 ] as const;
 
 /** What the project wants to be told. An update needs it only for another description. */
-function statedFields({ ai, issue, needsAi, needsIssue, prHash }: ChangeForm): Html {
+function statedFields({ ai, issue, policy, prHash }: ChangeForm): Html {
   const [isOptional, maybe] = prHash === '' ? [false, ''] : [true, ' (optional)'];
   const aiField = { name: 'ai', label: `Was AI used?${maybe}`, value: ai, isOptional };
   const issueField = { name: 'issue', label: `Number of the open issue${maybe}`, value: issue, isOptional };
-  return html`${needsAi ? choiceField({ ...aiField, hint: 'This project asks. The description then says it.' }, AI_USES) : ''}
-  ${needsIssue ? textField({ ...issueField, hint: 'This project takes only changes for an open issue.' }) : ''}`;
+  return html`${policy.requiresAi ? choiceField({ ...aiField, hint: 'The description then says it.' }, AI_USES) : ''}
+  ${policy.requiresIssue ? textField({ ...issueField, hint: 'The description then names it.' }) : ''}`;
 }
 
-function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
-  const label = `I affirm the Developer Certificate of Origin 1.1${needsSignOff ? '' : ' (optional)'}`;
-  const whose = needsSignOff ? 'This project requires it.' : 'Some projects require it.';
+function signOffBox({ signOff, policy: { requiresSignOff } }: ChangeForm): Html {
+  const label = `I affirm the Developer Certificate of Origin 1.1${requiresSignOff ? '' : ' (optional)'}`;
+  const whose = requiresSignOff ? 'This project requires it.' : 'Some projects require it.';
   return checkBox(
-    { name: 'sign_off', label, isOptional: !needsSignOff },
+    { name: 'sign_off', label, isOptional: !requiresSignOff },
     signOff,
     html`<a href="${DCO_URL}">Read it</a>: it says that you may contribute this. ${whose} The commit then ends
       with a sign-off under the name of the bot.`,

@@ -13,7 +13,7 @@ import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
 import { gateSentence } from '../../policy/policy.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
@@ -170,7 +170,7 @@ export async function judge(
   questions.noteRules(...rules);
   const template = updates ? null : (community?.template ?? null);
   const warnings = [
-    ...(template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template), repository)),
+    ...(template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template))),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),
@@ -246,14 +246,12 @@ function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commi
 function adviceOfTemplate(
   { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
   url: string,
-  repository: RepositoryName,
 ): string[] {
   const { encoding, message } = newestOf(commits);
   const { body } = pullRequestText({ encoding, message: message.bytes });
-  const isThere = description !== null || body.replaceAll(/^Signed-off-by:.*$/gim, '').trim() !== '';
-  if (isThere) return [];
+  if (description !== null || /^(?!Signed-off-by:).*\S/im.test(body)) return [];
   return [
-    `Your pull request has no description, and ${fullName(repository)} has a template: ${url}. Give one: -o description=<line>, once for each line.`,
+    `Your pull request has no description, and there is a template: ${url}. Give one: -o description=<line>, once for each line.`,
   ];
 }
 

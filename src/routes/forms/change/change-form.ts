@@ -9,20 +9,15 @@ import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
-import {
-  type ChangeFields,
-  type ChangeForm,
-  changeFormPage,
-  type ChangeRules,
-} from '../../../pages/forms/change-pages.ts';
+import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
 import { openPolicies } from '../../../policy/policies.ts';
 import {
+  gateSentence,
   OPEN_POLICY,
   type Policy,
   policyRefusal,
-  warningOfPolicy,
   workflowSentence,
 } from '../../../policy/policy.ts';
 import type { PushHost } from '../../../push/push-host.ts';
@@ -74,7 +69,7 @@ const invalid = (explanation: string): Refused => problem(400, explanation);
 
 /** What can be said without asking anyone. */
 export function checkFields(
-  fields: ChangeFields & ChangeRules,
+  fields: Pick<ChangeForm, keyof ChangeFields | 'policy'>,
 ): { readonly kind: 'valid'; readonly parts: readonly string[] } | Refused {
   const path = parsePath(fields.path);
   if (path.kind === 'invalid') return invalid(path.problem);
@@ -88,9 +83,10 @@ export function checkFields(
   if (fields.ownName.length > MAX_OWN_NAME) {
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   }
-  if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
-  if (fields.prHash === '' && fields.needsAi && fields.ai === '') return UNSAID;
-  if (fields.prHash === '' && fields.needsIssue && fields.issue === '') return NO_ISSUE;
+  const { policy, prHash } = fields;
+  if (policy.requiresSignOff && !fields.signOff) return UNSIGNED;
+  if (prHash === '' && policy.requiresAi && fields.ai === '') return UNSAID;
+  if (prHash === '' && policy.requiresIssue && fields.issue === '') return NO_ISSUE;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
   // Its rule is for a push, which sends one line.
   if (parsed.kind === 'invalid' && parsed.option === 'description') {
@@ -131,22 +127,18 @@ export async function changeForm(
   token: string | null = null,
 ): Promise<ChangeForm> {
   const [frame, policy] = await Promise.all([frameOf(c, target, CHANGE_FORM, token), readPolicy(c, target)]);
-  const { path, prHash } = fields;
-  const { template } = policy.community;
+  const { path, prHash, description } = fields;
+  const isNew = prHash === '';
   const gate =
-    prHash === '' ? warningOfPolicy(target, policy) : policyRefusal(policy, target, 'pull_requests');
+    policyRefusal(policy, target, 'pull_requests') ?? (isNew ? gateSentence(target, policy) : null);
+  const template = isNew && description === '' ? policy.community.template : null;
   return {
     ...fields,
     ...frame,
     needsKey: c.var.config.prUpdatePolicy === 'key',
-    needsSignOff: policy.requiresSignOff,
-    needsAi: policy.requiresAi,
-    needsIssue: policy.requiresIssue,
-    warnings: [...(gate === null ? [] : [gate]), ...(WORKFLOWS.test(path) ? [workflowSentence([path])] : [])],
-    templateUrl:
-      template !== null && prHash === '' && fields.description === ''
-        ? fileUrl(c.var.host, target, template)
-        : null,
+    policy,
+    warnings: [gate ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
+    templateUrl: template && fileUrl(c.var.host, target, template),
   };
 }
 
