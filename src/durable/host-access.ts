@@ -2,18 +2,18 @@
 import { hash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';
-import { type HostConfig, hostNameOf, tokenVariable } from '../config/hosts.ts';
+import { type HostConfig, hostNameOf, hostWithKey, tokenVariable } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
+import { configOf, openHttp } from '../configured.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { CallMeter } from '../host/account/call-meter.ts';
-import type { AccountNews } from './notification-feed/account-look.ts';
 import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
 import type { RestAccess } from '../host/rest/rest.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { loggerOf } from '../log.ts';
 import { guardOf, hostAccountNamed } from '../objects.ts';
-import type { Http } from '../outgoing/http-client.ts';
+import type { Http, HttpClient } from '../outgoing/http-client.ts';
 
 type LogConfig = Pick<Config, 'logFormat'>;
 type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
@@ -32,6 +32,27 @@ export function accountOf(host: HostConfig): string {
 
 export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env['HOST_ACCOUNTS']['get']> {
   return hostAccountNamed(env, accountOf(host));
+}
+
+/** A code host, and what asks it. */
+export interface Reached {
+  readonly config: Config;
+  readonly host: HostConfig;
+  readonly http: HttpClient;
+  readonly access: RestAccess;
+}
+
+/**
+ * For an object. Null: the configuration is invalid, or has no code host of this key (any more).
+ * @param http the object's own, from an earlier answer.
+ */
+export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
+  const result = configOf(env);
+  const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
+  if (result.kind === 'invalid' || host === undefined) return null;
+  const client = http ?? openHttp(result.config);
+  const access = openHostAccess(env, result.config, host, client);
+  return { config: result.config, host, http: client, access };
 }
 
 export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
@@ -84,7 +105,13 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
   });
 }
 
-/** For the operator. */
+/** What the operator is told of the account. */
+export interface AccountNews {
+  /** Told with every look. */
+  hidden(isHidden: boolean): Promise<void>;
+  renamed(before: string, login: string): Promise<void>;
+}
+
 export function accountNews(env: AccountEnv, host: HostConfig): AccountNews {
   const hostName = hostNameOf(host);
   const place = { hostName, variable: tokenVariable(host.key) };

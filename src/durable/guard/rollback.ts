@@ -6,8 +6,6 @@
  * A rollback runs in the guard's alarm. A caller that disconnects stops nothing, and after a restart the alarm continues
  * where it ended; only the caller's answer is lost. What fails stays tracked, for the next attempt.
  */
-import { hostWithKey } from '../../config/hosts.ts';
-import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import { HostError } from '../../host-error.ts';
@@ -15,7 +13,8 @@ import { openRepositories, openThreads } from '../../host/open.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
-import { openHostAccess } from '../host-access.ts';
+import type { HttpClient } from '../../outgoing/http-client.ts';
+import { reachHost } from '../host-access.ts';
 
 export const TRACKED_MS = 2 * 60 * 60 * 1000;
 /** A request to a Worker may have six connections open. */
@@ -229,13 +228,12 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
  * fails.
  */
 function undoAtHost(env: Env): (one: Tracked) => Promise<() => Promise<void>> {
-  const result = configOf(env);
-  const http = result.kind === 'invalid' ? null : openHttp(result.config);
+  let http: HttpClient | null = null;
   return async (one) => {
-    const host = result.kind === 'invalid' ? undefined : hostWithKey(result.config, one.host);
-    if (result.kind === 'invalid' || http === null || host === undefined)
-      throw new Error('the configuration does not name this host');
-    const access = openHostAccess(env, result.config, host, http);
+    const reached = reachHost(env, one.host, http);
+    if (reached === null) throw new Error('the configuration does not name this host');
+    const { access } = reached;
+    ({ http } = reached);
     const [repository, { number, url }] = [{ owner: one.owner, name: one.repo }, one];
     if (one.kind === 'pull-request') {
       const closed = await openRepositories(access).closePullRequest(repository, number);

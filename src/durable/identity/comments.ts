@@ -5,10 +5,6 @@
  * An attempt is recorded before the host is asked. If the record is still there later, the attempt ended without an
  * answer, by a crash or a lost connection. Its comment may exist, so the thread is searched for it. Decisions of
  * moderation in between are recorded with the attempt, and so apply to its comment, too.
- *
- * Each write waits for the disk. So the record of a successful attempt is kept for some seconds and serves the next
- * comments, which then need no record of their own. After a crash, the thread is searched for it, too, and nothing is
- * found.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -48,8 +44,6 @@ export interface Chore {
 
 /** A comment that may exist is searched for after this time, when the host and the attempt have surely finished. */
 const SETTLING_MS = 5 * 60 * 1000;
-/** How long an attempt serves further comments. The object's alarm deletes it earlier. */
-const KEPT_MS = 30_000;
 /** Enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
 
@@ -64,8 +58,6 @@ export class Comments {
   readonly #sql: SqlStorage;
   readonly #chores: DueRows<Row<Chore>>;
   readonly #attempts: DueRows<Row<Attempt>>;
-  /** An attempt that has ended, but whose record is kept. */
-  #kept: Attempt | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -93,13 +85,7 @@ export class Comments {
 
   /** Only when the one before it has ended. */
   begin({ repository, number }: Thread, now: number): Attempt {
-    const kept = this.#kept;
-    if (kept !== null && now - kept.startedAt <= KEPT_MS) {
-      this.#kept = null;
-      return kept;
-    }
-    this.forgetKept();
-    const dueAt = now + KEPT_MS + SETTLING_MS;
+    const dueAt = now + SETTLING_MS;
     const { id } = this.#sql
       .exec<{ id: number }>(
         'INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
@@ -118,17 +104,10 @@ export class Comments {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
-  /** Ends an attempt whose record serves the next comment, because moderation decided nothing about its own comment. */
-  keep(attempt: Attempt): void {
-    this.#kept = attempt;
-  }
-
-  forgetKept(): void {
-    if (this.#kept !== null) this.forget(this.#kept);
-    this.#kept = null;
-  }
-
-  /** Records the comment that an attempt has posted. Null: not yet. Answers what moderation has decided meanwhile. */
+  /**
+   * Ends an attempt with the comment that it has posted. Answers what moderation has decided meanwhile.
+   * @param commentId null: the attempt goes on.
+   */
   settle({ id, repository, number }: Attempt, commentId: number | null, now: number): ChoreKind | null {
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
@@ -143,6 +122,7 @@ export class Comments {
       now,
       now,
     );
+    this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
     return chore;
   }
 
@@ -163,8 +143,6 @@ export class Comments {
 
   /** Marks all comments for an action, including those that are being posted. */
   order(kind: ChoreKind, now: number): void {
-    // Later comments are not affected.
-    this.forgetKept();
     this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }

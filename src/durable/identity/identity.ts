@@ -9,11 +9,9 @@
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
-import type { Config } from '../../config.ts';
-import { configOf, openHttp } from '../../configured.ts';
+import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
-import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
+import type { PostedComment } from '../../host/code-host.ts';
 import { openThreads } from '../../host/open.ts';
 import { shownKarma } from '../../text/footer.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
@@ -23,7 +21,7 @@ import type { Wants } from '../../limits/wants.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import { loggerOf } from '../../log.ts';
-import { hostAccountOf, openHostAccess } from '../host-access.ts';
+import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
 import { doChores } from './chores.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
 import { feedNamed, guardOf } from '../../objects.ts';
@@ -80,7 +78,6 @@ export class Identity extends DurableObject<Env> {
   #opened: Pseudonym | null = null;
   /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
-  #host: ThreadHost | null = null;
   #asPart: readonly number[] = [];
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
@@ -136,7 +133,7 @@ export class Identity extends DurableObject<Env> {
     // Recorded before the operator is told. Otherwise many appeals at once would all get through.
     history.add('appealed', now);
     await this.#wakeBy(pseudonym.nextDueAt());
-    const isTaken = await this.#guard()
+    const isTaken = await guardOf(this.env)
       .tell({ kind: 'appeal', hash, state, reports, text })
       .catch(() => false);
     if (isTaken) return { kind: 'taken', standing };
@@ -163,9 +160,7 @@ export class Identity extends DurableObject<Env> {
 
   /** With a share of what is kept for people who take part in the thread. */
   #reserve(wants: Wants): Promise<Grant | Refused> {
-    const config = this.#config();
-    const host = hostWithKey(config, this.#hostKey);
-    if (host === undefined) throw new Error('the code host of a comment is not configured');
+    const { config, host } = this.#reached();
     const now = systemClock.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
@@ -177,8 +172,7 @@ export class Identity extends DurableObject<Env> {
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
     if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
     if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
-    const host = this.#openHost();
-    if (host === null) throw new Error('the code host of a comment is not configured');
+    const host = openThreads(this.#reached().access);
     const pseudonym = this.#pseudonym();
     // While the comment is being posted, so that a report of it counts from the first moment on.
     const listing = this.#list(pseudonym.hash);
@@ -203,11 +197,10 @@ export class Identity extends DurableObject<Env> {
     this.#alarmAt = null;
     const pseudonym = this.#known;
     if (pseudonym === null) return;
-    const isConfigured = configOf(this.env).kind === 'valid';
-    const host = isConfigured ? this.#openHost() : null;
-    if (host === null) {
-      return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
-    }
+    const reached = reachHost(this.env, this.#hostKey, this.#http);
+    if (reached === null) return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
+    this.#http = reached.http;
+    const host = openThreads(reached.access);
     const { hash, moderation, comments, karma, history } = pseudonym;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { pseudonym, host, clock: systemClock };
@@ -215,7 +208,6 @@ export class Identity extends DurableObject<Env> {
     await doChores(supplies, lost, async (attempt, { id, text, url }) => {
       await this.#track(attempt, { id, url });
       const chore = comments.settle(attempt, id, now);
-      comments.forget(attempt);
       // The next comment's karma must be higher than any that is shown.
       if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
       if (chore !== 'delete') found.push({ thread: attempt, url });
@@ -225,9 +217,7 @@ export class Identity extends DurableObject<Env> {
     const isListed = pseudonym.isNobody || (await this.#list(hash));
     moderation.prune(now);
     history.prune(now);
-    await pseudonym.tellNews(this.#guard(), this.#hostKey, now);
-    // In one write with the statements before and after.
-    comments.forgetKept();
+    await pseudonym.tellNews(guardOf(this.env), this.#hostKey, now);
     const dueAt = pseudonym.nextDueAt();
     this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
     if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
@@ -256,7 +246,7 @@ export class Identity extends DurableObject<Env> {
   async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
     const { owner, name: repo } = repository;
     const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url } as const;
-    await this.#guard().track(comment, null, startedAt);
+    await guardOf(this.env).track(comment, null, startedAt);
   }
 
   /**
@@ -283,7 +273,10 @@ export class Identity extends DurableObject<Env> {
 
   #pseudonym(): Pseudonym {
     const { ctx, env } = this;
-    const ledger = () => openLedger(env, this.#config(), this.#client());
+    const ledger = () => {
+      const { config, http } = this.#reached();
+      return openLedger(env, config, http);
+    };
     return (this.#opened ??= new Pseudonym(ctx.storage, ctx.id.name, ledger));
   }
 
@@ -292,31 +285,15 @@ export class Identity extends DurableObject<Env> {
     return hasRecords(this.ctx.storage.kv) ? this.#pseudonym() : null;
   }
 
-  /** Neither a request nor an alarm gets here with an invalid configuration. */
-  #config(): Config {
-    const result = configOf(this.env);
-    if (result.kind === 'invalid') throw new Error('the configuration is invalid');
-    return result.config;
-  }
-
-  /** Null: the code host is not configured any more. */
-  #openHost(): ThreadHost | null {
-    const config = this.#config();
-    const host = hostWithKey(config, this.#hostKey);
-    if (host === undefined) return null;
-    return (this.#host ??= openThreads(openHostAccess(this.env, config, host, this.#client())));
+  #reached(): Reached {
+    const reached = reachHost(this.env, this.#hostKey, this.#http);
+    if (reached === null) throw new Error('the code host of a comment is not configured');
+    this.#http = reached.http;
+    return reached;
   }
 
   /** Stored only for further hosts. Without it, the host is the first one. */
   get #hostKey(): string {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
-  }
-
-  #guard() {
-    return guardOf(this.env);
-  }
-
-  #client(): HttpClient {
-    return (this.#http ??= openHttp(this.#config()));
   }
 }

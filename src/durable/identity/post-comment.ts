@@ -89,14 +89,10 @@ export async function postComment(
       if (posted.effect === 'none') await grant.release();
       return { kind: 'failed', failure: posted };
     }
-    // Before the comment is recorded, which ends the attempt. If the guard cannot be told, the attempt stays open: the
-    // alarm finds its comment, and tells the guard then.
+    // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells the guard then.
     const isTracked = await succeeds(surroundings.track(attempt, posted));
     const ordered = comments.settle(attempt, isTracked ? posted.id : null, clock.now());
-    if (isTracked && ordered !== null) {
-      comments.forget(attempt);
-      await surroundings.wakeBy(clock.now());
-    } else if (isTracked) comments.keep(attempt);
+    if (isTracked && ordered !== null) await surroundings.wakeBy(clock.now());
     // Blocked while it was being posted: it is deleted like the others.
     if (ordered === 'delete') return { kind: 'blocked' };
     // Flagged while it was being posted: its footer is edited like the others'.

@@ -3,12 +3,10 @@
  * memory and two never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { systemClock } from '../../isolate/clock.ts';
-import { hostWithKey } from '../../config/hosts.ts';
-import { configOf, openHttp } from '../../configured.ts';
+import { isWithin, systemClock } from '../../isolate/clock.ts';
 import type { Env } from '../../env.ts';
 import { CallsUsedUp, followPullRequests } from '../../events/follow.ts';
-import type { ActivityCall } from '../../host/code-host.ts';
+import type { ActivityCall, ActivityHost } from '../../host/code-host.ts';
 import { openActivity } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { hostFailureOf } from '../../host-error.ts';
@@ -16,9 +14,12 @@ import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
-import { accountNews, openHostAccess } from '../host-access.ts';
-import { AccountLook } from './account-look.ts';
+import { type AccountNews, accountNews, reachHost } from '../host-access.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
+
+/** Between two looks at the account. */
+const PAUSE_MS = 60 * 60 * 1000;
+const LOGIN_KEY = 'login';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
@@ -38,14 +39,10 @@ export class NotificationFeed extends DurableObject<Env> {
    * @param hostKey the code host's. @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
    */
   async run(hostKey: string, cronTime: number): Promise<void> {
-    const result = configOf(this.env);
-    if (result.kind === 'invalid' || this.#isRunning) return;
-    const host = hostWithKey(result.config, hostKey);
-    if (host === undefined || host.token === null) return;
-    const { config } = result;
-    const access = openHostAccess(this.env, config, host, openHttp(config));
-    const activity = openActivity(access, (call) => this.#takeCall(call));
-    const logger = loggerOf(config);
+    const reached = reachHost(this.env, hostKey);
+    if (reached === null || reached.host.token === null || this.#isRunning) return;
+    const activity = openActivity(reached.access, (call) => this.#takeCall(call));
+    const logger = loggerOf(reached.config);
     this.#isRunning = true;
     try {
       await followPullRequests(
@@ -75,10 +72,12 @@ export class NotificationFeed extends DurableObject<Env> {
         });
       }
     }
-    await this.#account.look(activity, accountNews(this.env, host), cronTime).catch((error: unknown) => {
-      if (error instanceof CallsUsedUp) return;
-      logger.warn('the bot account could not be looked at', { host: hostKey, error });
-    });
+    await this.#account
+      .look(activity, accountNews(this.env, reached.host), cronTime)
+      .catch((error: unknown) => {
+        if (error instanceof CallsUsedUp) return;
+        logger.warn('the bot account could not be looked at', { host: hostKey, error });
+      });
     this.#isRunning = false;
   }
 
@@ -101,4 +100,38 @@ export class NotificationFeed extends DurableObject<Env> {
 /** The name of the object of a host's feed. */
 export function feedName(hostKey: string): string {
   return `feed ${hostKey}`;
+}
+
+/**
+ * What no answer to another call shows of the bot's account: that GitHub has flagged it, so that nobody else sees its pull
+ * requests, and that its login has changed. Looked for once an hour.
+ */
+export class AccountLook {
+  readonly #kv: SyncKvStorage;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #isMissed = false;
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+  }
+
+  /** Rejects if the host does not answer; then it is looked again an hour later. */
+  async look(
+    host: Pick<ActivityHost, 'account' | 'isHidden'>,
+    news: AccountNews,
+    now: number,
+  ): Promise<void> {
+    if (isWithin(this.#lookedAt, PAUSE_MS, now)) return;
+    this.#lookedAt = now;
+    const { login } = await host.account();
+    const before = this.#kv.get<string>(LOGIN_KEY) ?? login;
+    if (before !== login) await news.renamed(before, login);
+    this.#kv.put(LOGIN_KEY, login);
+    const isHidden = await host.isHidden(login);
+    if (isHidden === null) return;
+    // The host may have been wrong once: the next run asks again.
+    if (isHidden && !this.#isMissed) this.#lookedAt = Number.NEGATIVE_INFINITY;
+    else await news.hidden(isHidden);
+    this.#isMissed = isHidden;
+  }
 }

@@ -7,8 +7,6 @@
  * cleaned up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { hostWithKey } from '../../config/hosts.ts';
-import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { CodeHost, PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
@@ -16,7 +14,7 @@ import { openRepositories } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { workBranch } from '../../pr-hash.ts';
-import { openHostAccess } from '../host-access.ts';
+import { reachHost } from '../host-access.ts';
 import { earliest } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import { Lease } from '../lease.ts';
@@ -131,29 +129,16 @@ export class PendingPush extends DurableObject<Env> {
 
   /** False if it has to be tried again. */
   async #isClearedUp({ host: hostKey, target, prHash, committedAt }: Stored): Promise<boolean> {
-    const result = configOf(this.env);
-    if (result.kind === 'invalid') return false;
-    const host = hostWithKey(result.config, hostKey);
-    if (host === undefined || host.token === null) return false;
-    const http = openHttp(result.config);
-    const repositories = openRepositories(openHostAccess(this.env, result.config, host, http));
+    const reached = reachHost(this.env, hostKey);
+    if (reached === null || reached.host.token === null) return false;
     try {
-      const orphan = await findOrphan(repositories, target, prHash);
+      const orphan = await findOrphan(openRepositories(reached.access), target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
       const { number, url, fork, id } = orphan.pullRequest;
-      const object = pullRequestOf(this.env, prHash);
-      const record = {
-        prHash,
-        host: hostKey,
-        owner,
-        repo,
-        number,
-        url,
-        fork,
-        ...(id !== undefined && { id }),
-      };
-      await object.adopt(record, committedAt * 1000);
+      const place = { prHash, host: hostKey, owner, repo, number, url, fork };
+      const record = { ...place, ...(id !== undefined && { id }) };
+      await pullRequestOf(this.env, prHash).adopt(record, committedAt * 1000);
       return true;
     } catch {
       // The host or the object cannot be reached.

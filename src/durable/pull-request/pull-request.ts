@@ -7,7 +7,6 @@
  * again. No notification is sent before the code host shows the pull request.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { hostWithKey } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
@@ -17,7 +16,7 @@ import { pullRequestPath, workBranch } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/opened.ts';
-import { openHostAccess } from '../host-access.ts';
+import { reachHost } from '../host-access.ts';
 import { Lease } from '../lease.ts';
 import { type Delivery, notTaken } from '../outbox.ts';
 import { History, type HistoryEvent, isEnd, type KeptHistory, type PullRequestState } from './history.ts';
@@ -112,7 +111,7 @@ export class PullRequest extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    const nothing = { record: null, tip: '', datesUntil: null, events: [], outbox: [] };
+    const nothing = { record: null, datesUntil: null, events: [], outbox: [] };
     this.#kept = ctx.storage.kv.get<Kept>(KEY) ?? { ...nothing, standing: { state: 'open', at: 0 } };
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
     this.#outbox = new PullRequestOutbox(this.#kept, () => this.#save());
@@ -148,7 +147,7 @@ export class PullRequest extends DurableObject<Env> {
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
-    this.#record.write(pullRequest, push.tip);
+    this.#record.write({ ...pullRequest, tip: push.tip });
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
@@ -251,13 +250,12 @@ export class PullRequest extends DurableObject<Env> {
   /** Whether the host shows the pull request. False if it does not answer. */
   async #isShown(number: number): Promise<boolean> {
     const record = this.#record.read();
-    const result = configOf(this.env);
-    if (record === null || result.kind === 'invalid') return false;
-    const host = hostWithKey(result.config, record.host);
+    if (record === null || configOf(this.env).kind === 'invalid') return false;
+    const reached = reachHost(this.env, record.host, this.#http);
     // Nobody can be asked.
-    if (host === undefined || host.token === null) return true;
-    const http = (this.#http ??= openHttp(result.config));
-    const access = openHostAccess(this.env, result.config, host, http);
+    if (reached === null || reached.host.token === null) return true;
+    this.#http = reached.http;
+    const { access } = reached;
     const name = { owner: record.owner, name: record.repo };
     try {
       if ((await openActivity(access, () => {}).pullRequest(name, number)) !== null) return true;

@@ -33,17 +33,15 @@ export interface PullRequestRecord {
   readonly title?: string;
 }
 
+/** With the commit that its branch was left at by the push that recorded it; empty: nobody knows. */
+export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
+
 export interface KeptRecord {
   /** Null: no push has recorded it. */
-  record: PullRequestRecord | null;
-  /** The rewritten tip. */
-  tip: string;
+  record: RecordedPullRequest | null;
   /** When the dates of its commits expire, in milliseconds since 1970; null if there are none. */
   datesUntil: number | null;
 }
-
-/** With the commit that its branch was left at by the push that recorded it; empty: nobody knows. */
-export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
 
 /** The commits that one push rewrote. */
 export interface DatedCommits {
@@ -67,27 +65,13 @@ export class RecordStore {
 
   /** Null if no push has recorded it. */
   read(): RecordedPullRequest | null {
-    const { record, tip } = this.#kept;
-    return record === null ? null : { ...record, tip };
+    return this.#kept.record;
   }
 
-  /** The caller saves it. */
-  write(
-    { prHash, host, owner, repo, number, url, id, fork, title = this.#kept.record?.title }: PullRequestRecord,
-    tip: string,
-  ): void {
-    this.#kept.record = {
-      prHash,
-      host,
-      owner,
-      repo,
-      number,
-      url,
-      ...(id !== undefined && { id }),
-      fork,
-      ...(title !== undefined && { title }),
-    };
-    this.#kept.tip = tip;
+  /** Without a title, it keeps its own. The caller saves it. */
+  write(record: RecordedPullRequest): void {
+    const title = this.#kept.record?.title;
+    this.#kept.record = { ...(title !== undefined && { title }), ...record };
   }
 
   /** Oldest first. */

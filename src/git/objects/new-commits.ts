@@ -8,8 +8,12 @@
  */
 import { type Commit, parseCommit } from './commit.ts';
 import { NumberList } from '../number-list.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
+
+/** Nobody merges so many branches at once, and each parent costs memory wherever a commit goes. */
+const TOO_MANY_PARENTS = 1_000;
 
 /** Upstream's history as far as it was listed: everything committed since a date. */
 export interface KnownHistory {
@@ -107,6 +111,7 @@ const LEFT_OLD = 3;
 /**
  * @param find the content of a commit of the pack, or undefined. The new commits use it later, too.
  * Cost: linear in the commits that the walk meets; each is parsed once.
+ * @throws ProtocolError `bad-pack` for a commit that is malformed or has too many parents.
  */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
   /** Commits that the walk has met, and what it knows of each. */
@@ -147,6 +152,11 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
       const content = find(oid);
       if (content === undefined) return { kind: 'unproven', missing: oid };
       const commit = parseCommit(content);
+      if (commit.parents.length >= TOO_MANY_PARENTS)
+        throw new ProtocolError(
+          'bad-pack',
+          'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
+        );
       states.set(number, ENTERED);
       dates.set(number, commit.committedAt);
       parentsStart.set(number, parents.length);

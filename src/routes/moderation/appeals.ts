@@ -1,7 +1,6 @@
 /**
- * POST /v1/moderation/appeal: the author of a flagged or blocked pseudonym tells the operator why that was wrong.
- *
- * Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym and the text, and nothing
+ * /v1/moderation/appeal: the author of a flagged or blocked pseudonym tells the operator why that was wrong, as JSON or
+ * with a form without script. Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym and the text, and nothing
  * of the request besides.
  */
 import { type Context, Hono } from 'hono';
@@ -9,6 +8,8 @@ import * as z from 'zod';
 import { hostWithKey, MAIN_HOST, recordName } from '../../config/hosts.ts';
 import type { Standing } from '../../durable/identity/moderation.ts';
 import type { AppEnv } from '../../env.ts';
+import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
+import { appealedPage, appealFormPage } from '../../pages/forms/appeal-pages.ts';
 import { APPEAL_PATH } from '../../pages/report-page.ts';
 import { parseName } from '../../host/kinds.ts';
 import { INVALID_NAME } from '../../repository-name.ts';
@@ -16,7 +17,16 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, invalidField, type Refused, refused, retryAfter } from '../request/refused.ts';
+import { answerForm, newToken, receiveForm, SEND_AGAIN, type SentForm } from '../forms/form.ts';
+import {
+  answerRefused,
+  explained,
+  invalidField,
+  type Refused,
+  refused,
+  retryAfter,
+  sentence,
+} from '../request/refused.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
@@ -35,8 +45,11 @@ const ERRORS = {
 };
 const HOUR_SECONDS = '3600';
 
+/** Of a form: three short fields, each character escaped. */
+const MAX_FORM_BYTES = 32 * 1024;
+
 /** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
-export const MAX_APPEAL_CHARACTERS = 700;
+const MAX_APPEAL_CHARACTERS = 700;
 /** With the key of the code host in front, unless it is on the first one. */
 const THREAD_PATTERN = /^(?:[^/#\s]+\/){1,2}[^/#\s]+#[1-9]\d{0,14}$/;
 
@@ -69,9 +82,14 @@ const appealRequest = z
 
 export const appealAnswer = standingAnswer.meta({ description: 'The operator is told of the appeal.' });
 
-type AppealAnswer = z.infer<typeof appealAnswer>;
-
 export const appeals = new Hono<AppEnv>();
+
+appeals.get(APPEAL_PATH, (c) => showAppealForm(c));
+appeals.post(APPEAL_PATH, (c, next) => {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
+  if (!isForm) return next();
+  return receiveForm(c, APPEAL_PATH, MAX_FORM_BYTES, (sent) => answerAppeal(c, sent));
+});
 
 appeals.post(
   APPEAL_PATH,
@@ -105,7 +123,7 @@ async function takeAppeal(c: Context<AppEnv>): Promise<Response> {
   const outcome = await decideAppeal(c, payload.fields);
   if (outcome.kind === 'refused') return answerRefused(c, outcome);
   const { hash, standing } = outcome;
-  return c.json<AppealAnswer>({ hash, ...standing }, 200, { 'Cache-Control': 'no-store' });
+  return c.json<z.infer<typeof appealAnswer>>({ hash, ...standing }, 200, { 'Cache-Control': 'no-store' });
 }
 
 interface Appealed {
@@ -116,7 +134,7 @@ interface Appealed {
 }
 
 /** @param fields of the JSON endpoint, also from the form. */
-export async function decideAppeal(
+async function decideAppeal(
   c: Context<AppEnv>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Appealed | Refused> {
@@ -151,4 +169,40 @@ async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<A
     case 'busy':
       return refused(503, ERRORS.busy, { 'Retry-After': HOUR_SECONDS });
   }
+}
+
+async function showAppealForm(c: Context<AppEnv>): Promise<Response> {
+  const fields = new Map([['thread', c.req.query('thread') ?? '']]);
+  return showForm(c, fields, await newToken(c, APPEAL_PATH), null);
+}
+
+async function answerAppeal(c: Context<AppEnv>, { fields, token, problem }: SentForm): Promise<Response> {
+  if (token === null) return showForm(c, fields, await newToken(c, APPEAL_PATH), problem, 403);
+  const { thread, userToken: user_token, text } = typed(fields);
+  const outcome = await decideAppeal(c, { thread, user_token, text }).catch((cause: unknown) => {
+    c.var.logger.error('an appeal failed', { error: cause });
+    return explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
+  });
+  if (outcome.kind === 'taken') return answerForm(c, appealedPage(outcome.hash, outcome.standing));
+  const words = outcome.explanation ?? sentence(outcome.error);
+  return showForm(c, fields, token.text, words, outcome.status, outcome.headers);
+}
+
+async function showForm(
+  c: Context<AppEnv>,
+  fields: FormFields,
+  token: string,
+  problem: string | null,
+  ...answered: [status?: Parameters<typeof answerForm>[2], headers?: Readonly<Record<string, string>>]
+): Promise<Response> {
+  const form = { ...typed(fields), token, problem };
+  return answerForm(c, appealFormPage(form, MAX_APPEAL_CHARACTERS), ...answered);
+}
+
+function typed(fields: FormFields) {
+  return {
+    thread: (fields.get('thread') ?? '').trim(),
+    userToken: (fields.get('user_token') ?? '').trim(),
+    text: withPlainLineEnds(fields.get('text') ?? ''),
+  };
 }

@@ -47,8 +47,6 @@ export const commentAnswer = z
   })
   .meta({ description: 'A comment was posted.' });
 
-export type CommentAnswer = z.infer<typeof commentAnswer>;
-
 /** An issue or a pull request. */
 export interface ThreadName {
   readonly repository: RepositoryName;

@@ -58,8 +58,6 @@ export const issueAnswer = z
   })
   .meta({ description: 'An issue was created.' });
 
-export type IssueAnswer = z.infer<typeof issueAnswer>;
-
 /**
  * Whether an issue may be created, as far as that depends on its text; `issue` has it as it will stand. Counts an
  * attempt of the client, before its Markdown is read.

@@ -11,34 +11,10 @@ import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { policyRefusal } from '../../policy/policy.ts';
 import { guardOf } from '../../objects.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import { error } from '../description.ts';
 import { clientOf } from '../request/client.ts';
 import { type NamedTarget, targetOf } from '../request/limits.ts';
 import { refused, type Refused, refuseWithoutBot } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
-
-/** Answers of the endpoints that create something at the host, if it fails there or may not begin. */
-export const HOST_FAULTS = {
-  502: error('The code host did not answer as expected. Look there before you try again.'),
-  503: error(
-    'The code host asks to slow down, the operator has suspended comments and issues, the policy of the repository or a limit cannot be checked, or the service has no bot account. Try again later.',
-  ),
-};
-
-/** Answers to a request with an Idempotency-Key that was sent before. */
-export const REPEATED = {
-  409: error(
-    'A request with this Idempotency-Key was sent, and its answer was lost. Look there before you try again.',
-    [
-      'this request was sent before, and its answer was lost: the comment may exist; look there before you send it with another key',
-      'may-exist',
-    ],
-  ),
-  422: error(
-    'This Idempotency-Key was sent with another body.',
-    'this Idempotency-Key was sent with another body; send a new key with each text',
-  ),
-};
 
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 

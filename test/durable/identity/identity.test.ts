@@ -179,24 +179,15 @@ describe('a comment whose answer is lost', () => {
     expect(host.textsOn(THREAD)).toEqual([`orphan${someone.footer(0)}`]);
   });
 
-  it('is found also when it came right after another one, which announces it', async () => {
+  it('is found also when it came right after another one', async () => {
     await someone.say('first');
-    pass(20_000);
     host.loseAnswer = () => new Promise(() => {});
     void someone.say('second').catch(() => {});
     await expect.poll(() => host.comments).toHaveLength(2);
-    const announced = await runInDurableObject(someone.stub, (_, { storage }) =>
-      storage.sql.exec('SELECT started_at FROM attempts').toArray(),
-    );
-    expect(announced).toEqual([{ started_at: Date.now() - 20_000 }]);
     await restartObjects();
     host.loseAnswer = () => undefined;
-    pass(5 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
     await someone.runDueAlarms();
-    const requests = host.asked.length;
-    pass(MINUTE_MS);
-    await someone.runDueAlarms();
-    expect(host.asked.length).toBeGreaterThan(requests);
     expect(await someone.say('third')).toMatchObject({ karma: 3 });
     await someone.reportedBy(6);
     await someone.runDueAlarms();

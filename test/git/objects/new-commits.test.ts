@@ -65,6 +65,13 @@ function history(
 }
 
 describe('traceNewCommits', () => {
+  it('takes a merge of 999 commits, and refuses one of 1,000 or more, also of one commit again and again', () => {
+    const merge = (parents: number) =>
+      new Pack().commit('merge', Array(parents).fill(UP)).trace('merge', history());
+    expect(merge(999)).toEqual({ commits: ['merge'], ground: [UP] });
+    for (const parents of [1_000, 200_000]) expect(() => merge(parents)).toThrow(/1,000 commits or more/);
+  });
+
   it('finds a chain on upstream, parents before children', () => {
     const pack = new Pack().commit('a', [UP]).commit('b', ['a']).commit('c', ['b']);
     expect(pack.trace('c', history())).toEqual({ commits: ['a', 'b', 'c'], ground: [UP] });
