@@ -53,7 +53,7 @@ export const NO_FILES: CommunityFiles = {
 export const WORKFLOW_HOME = /^\.(?:github|gitea|forgejo)\/$/;
 export const WORKFLOWS = /^\.(?:github|gitea|forgejo)\/workflows(?:\/|$)/;
 
-const VOUCHED = 'VOUCHED.td';
+const LISTS = ['VOUCHED.td', '.github/VOUCHED.td'];
 /** Some 10,000 accounts. */
 const MAX_LIST_BYTES = 256 * 1024;
 
@@ -71,8 +71,8 @@ export async function readCommunityFiles(
 ): Promise<CommunityFiles> {
   const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
   const names = [...github.map((name) => `.github/${name}`), ...root];
-  // The root's comes first, as vouch itself looks for it.
-  const list = [VOUCHED, `.github/${VOUCHED}`].find((path) => names.some((name) => isAt(name, path)));
+  // The root's comes first, as vouch itself looks for it. A folder in its place is told of.
+  const list = LISTS.find((path) => names.includes(path) || names.includes(`${path}/`));
   const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
   const isMissing = standing === null && (findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES)) === null;
   const docs = root.find((name) => /^docs\/$/i.test(name));
@@ -87,11 +87,6 @@ export async function readCommunityFiles(
     hasSubmodules: root.includes('.gitmodules'),
     hasWorkflows: names.some((name) => WORKFLOWS.test(name) || /^\.(?:gitea|forgejo)\/$/.test(name)),
   };
-}
-
-/** A folder in place of the file is told of. */
-function isAt(name: string, path: string): boolean {
-  return name === path || name === `${path}/`;
 }
 
 function findPath(paths: readonly string[], pattern: RegExp): string | null {

@@ -15,7 +15,7 @@ import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../host-text.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import { type CommunityFiles, NO_FILES, type Standing } from './community-files.ts';
+import { type CommunityFiles, NO_FILES } from './community-files.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
@@ -152,8 +152,11 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   if (problem !== null) {
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
   }
-  if (kind === 'pull_requests' && community.standing?.kind === 'denounced')
-    return denouncedSentence(to, community.standing);
+  if (kind === 'pull_requests' && community.standing?.kind === 'denounced') {
+    const { path, reason } = community.standing;
+    const why = reason === null ? '' : `, with these words: "${oneLine(reason)}"`;
+    return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it${why}.`;
+  }
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;
   return `${fullName(to)} does not accept anonymous ${IN_WORDS[kind]}${others}: its ${POLICY_PATH} says so.`;
@@ -172,11 +175,6 @@ export function withCommunity(policy: Policy, community: CommunityFiles): Policy
 
 function withoutPulls({ accepted }: Policy): Contribution[] {
   return accepted.filter((kind) => kind !== 'pull_requests');
-}
-
-function denouncedSentence(to: RepositoryName, { path, reason }: Standing): string {
-  const why = reason === null ? '' : `, with these words: "${oneLine(reason)}"`;
-  return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it${why}.`;
 }
 
 /** What a list of vouched accounts means for a pull request that is to be opened; null: nothing. */

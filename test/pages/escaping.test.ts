@@ -43,7 +43,7 @@ const change = (text: string) => ({
   prHash: `h${text}`,
   prKey: text,
   signOff: true,
-  ai: text,
+  ai: 'none',
   issue: text,
   policy: { requiresSignOff: true, requiresAi: true, requiresIssue: true },
   warnings: [text],

@@ -46,6 +46,15 @@ describe('a policy file', () => {
   });
 
   it.each([
+    ['ai_disclosure: required', { requiresAi: true }],
+    ['issue: required', { requiresIssue: true }],
+    ['workflows: false', { refusesWorkflows: true }],
+    ['workflows: true', {}],
+  ])('may ask for more: %s', (text, rule) => {
+    expect(parse(text)).toEqual({ ...OPEN_POLICY, ...rule });
+  });
+
+  it.each([
     ['5/1h', [{ most: 5, withinMs: 3_600_000 }]],
     [
       '2/1m, 5/24h',
@@ -76,6 +85,9 @@ describe('a policy file', () => {
     ['a truth value for a sign-off', 'sign_off: true', /sign_off to required, or leave it out/],
     ['another word for it', 'sign_off: optional', /sign_off to required, or leave it out/],
     ['no word for it', 'sign_off:', /sign_off to required, or leave it out/],
+    ['another word for the use of AI', 'ai_disclosure: yes', /ai_disclosure to required, or leave it out/],
+    ['a number for an issue', 'issue: 12', /issue to required, or leave it out/],
+    ['another word for workflows', 'workflows: none', /workflows to true or false/],
     ['broken YAML', 'accept: [issues', /valid YAML/],
     ['a key twice', 'accept: false\naccept: true', /valid YAML/],
     ['two documents', 'accept: true\n---\naccept: false', /valid YAML/],
@@ -160,7 +172,7 @@ describe('the sentence of a refusal', () => {
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
-        'anonymous_friendly, accept, pull_request_footer, sign_off and limit.',
+        'anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit.',
     );
   });
 });

@@ -163,11 +163,8 @@ export async function judge(
     mayHaveModules || mayHaveWorkflows
       ? await questions.entriesChanged(work, pack.spool, mayHaveModules)
       : [];
-  const rules = [
-    ...(gate === null ? [] : [gate]),
-    ...(asked !== null && mayHaveWorkflows ? workflowLines(changed, asked) : []),
-  ];
-  questions.noteRules(...rules);
+  const workflows = asked !== null && mayHaveWorkflows ? workflowLines(changed, asked) : [];
+  questions.noteRules(...(gate === null ? [] : [gate]), ...workflows);
   const template = updates ? null : (community?.template ?? null);
   const warnings = [
     ...(template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template))),
@@ -199,8 +196,7 @@ export async function judge(
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const { report: findings, refusal: refused } = names;
-  const preview = previewOf({ ...previewed, rules, findings, warnings, refusal: refused });
+  const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', preview }, claim };
 }
 

@@ -17,8 +17,6 @@ export interface Previewed {
   readonly dateOf: DateOf;
   /** Of the pack as it would be sent. */
   readonly bytes: number;
-  /** Told already, in a terminal. */
-  readonly rules: readonly string[];
   /** What the search for names has found, or that nobody searches. */
   readonly findings: readonly string[];
   readonly warnings: readonly string[];
@@ -27,7 +25,7 @@ export interface Previewed {
 }
 
 export function previewOf(previewed: Previewed): Preview {
-  const { push, botLogin, anonymous, bytes, rules, findings, warnings, refusal } = previewed;
+  const { push, botLogin, anonymous, bytes, findings, warnings, refusal } = previewed;
   const { title, body } = wholeText(push, anonymous);
   const objectCount = anonymous.size + push.entryCount;
   const count = push.commits.length;
@@ -54,7 +52,7 @@ export function previewOf(previewed: Previewed): Preview {
     `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
     ...remarks,
   ];
-  return { lines, author: botLogin, title, body, remarks: [...rules, ...remarks], refusal };
+  return { lines, author: botLogin, title, body, remarks, refusal };
 }
 
 function bodyLines(body: string): string[] {

@@ -196,7 +196,7 @@ async function previewChange(
   push: FormPush,
 ): Promise<Response> {
   const pushOptions = [...push.pushOptions, 'preview'];
-  const { outcome, same } = await pushChange(c, target, { ...push, pushOptions });
+  const { outcome, notes, same } = await pushChange(c, target, { ...push, pushOptions });
   const refusal = refusalOf(outcome);
   const { preview } = refusal;
   if (preview === null) return showAgain(c, form, refusedPush(refusal));
@@ -211,7 +211,7 @@ async function previewChange(
     base: push.base,
     title,
     body,
-    remarks: remarks.map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
+    remarks: [...notes, ...remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
     addresses: newAddresses(before, [after, form.title, form.description].join('\n')),
     difference: difference(before, after),
     isDelayed: c.var.config.publishDelayMs > 0,
