@@ -31,6 +31,7 @@ const GITHUB: Crowd = {
 };
 const LIVE_PAUSE_MS = 5_000;
 const PAUSE_MS = 500;
+const LONGEST_RUN_MS = 4_000;
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
@@ -75,9 +76,10 @@ describe.each([
       let lastLive = performance.now();
       let jumps = 0;
       const pass = () => bed.service.runScheduled(Date.now() + 2 * HOUR_MS + jumps * 3 * MINUTE_MS);
-      // Each look is after the pause of those for which there was no room.
+      // Each look is after the pause of those for which there was no room. A run that waits for what is due within its
+      // minute is left alone: the next one comes later than that.
       for (let left = pushes; left > 0; left = pushes - (await opened()), jumps++) {
-        await Promise.all([pass(), pass(), delay(PAUSE_MS)]);
+        await Promise.race([Promise.all([pass(), pass(), delay(PAUSE_MS)]), delay(LONGEST_RUN_MS)]);
         if (performance.now() - lastLive < LIVE_PAUSE_MS || meanwhile.length > most / 16) continue;
         lastLive = performance.now();
         meanwhile.push(await pushLive());
