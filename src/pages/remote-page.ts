@@ -138,8 +138,7 @@ function acceptanceInWords(
 function rules(page: RemotePage): Html | '' {
   const { policy, repository, fileUrl } = page;
   if (policy === undefined) return '';
-  const { limits, community } = policy;
-  const { template, contributing, security } = community;
+  const { template, contributing, security } = policy.community;
   const link = (path: string) => html`<a href="${safeUrl(fileUrl(path))}">${visibleText(path)}</a>`;
   const gate = gateSentence(repository, policy);
   const ofPulls = [
@@ -151,7 +150,7 @@ function rules(page: RemotePage): Html | '' {
   ];
   const items = [
     ...(isAccepted(page, 'pull_requests') ? ofPulls : []),
-    ...limits.map(
+    ...policy.limits.map(
       ({ most, withinMs }) => `At most ${most} pull requests and issues within ${withinMs / 60_000} min.`,
     ),
     contributing !== null && html`Read how to contribute: ${link(contributing)}.`,

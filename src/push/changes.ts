@@ -136,8 +136,7 @@ async function compare<T>(
       held.set(oid, { type, offset, size }),
     );
     await index.resolve();
-    const count = (bytes: number): Promise<void> => share.set(bytes);
-    const comparison = new Comparison({ objects, index, held }, read, count, isWanted);
+    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes), isWanted);
     let old: Oid | null = null;
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);

@@ -20,7 +20,7 @@ export class PushRun {
   readonly steps: HostSteps;
   readonly claims: Claims;
   readonly #beside: Promise<void>[] = [];
-  readonly #notes: string[] = [];
+  readonly notes: string[] = [];
 
   constructor(
     host: PushHost,
@@ -37,18 +37,13 @@ export class PushRun {
     this.claims = new Claims(host);
   }
 
-  /** Lines that the person should know, told by `tell`: first comes whether commits are open already. */
+  /** Lines that the person should know, told by `tell`: first comes whether commits are open already; rules stand in front. */
   note(...lines: readonly string[]): void {
-    this.#notes.push(...lines);
-  }
-
-  /** What a gate or a rule of the repository means for it comes before the other notes. */
-  noteRules(...lines: readonly string[]): void {
-    this.#notes.unshift(...lines);
+    this.notes.push(...lines);
   }
 
   async tell(): Promise<void> {
-    await this.reply.note(...this.#notes.splice(0));
+    await this.reply.note(...this.notes.splice(0));
   }
 
   /** Adds work that the answer does not wait for. It must not reject. */

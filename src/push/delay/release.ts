@@ -78,7 +78,8 @@ export async function release(
     throw missingKey('update');
   if (!isUpdate({ named: found }) || work.description !== null)
     await checkStated(questions, says, work.stated);
-  if (says.policy?.refusesWorkflows) workflowLines(await questions.entriesChanged(work, spool, false), says);
+  if (says.policy?.refusesWorkflows)
+    workflowLines(await questions.entriesChanged(work, spool, false), repository, says.policy);
   const named = found === null ? null : await replaceable(found, claimed);
   if (named === null && wasOpen)
     throw notOpen(new HostError('missing', 'The code host does not show it.', undefined, { status: 404 }));

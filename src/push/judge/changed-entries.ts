@@ -1,7 +1,6 @@
 /** What is told of entries that a push changes: submodules and workflows. */
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
-import type { KnownPolicy } from '../../policy/policies.ts';
-import { POLICY_PATH, workflowSentence } from '../../policy/policy.ts';
+import { type Policy, POLICY_PATH, workflowSentence } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { oneLine } from '../../host-text.ts';
 import type { ChangedEntry } from '../changes.ts';
@@ -30,13 +29,13 @@ export function submoduleLines(changed: readonly ChangedEntry[] | null): readonl
 /** @throws Refusal if the repository takes no changes of workflows. */
 export function workflowLines(
   changed: readonly ChangedEntry[] | null,
-  { repository, policy }: { readonly repository: RepositoryName; readonly policy: KnownPolicy },
+  repository: RepositoryName,
+  { refusesWorkflows, community: { hasWorkflows } }: Policy,
 ): readonly string[] {
-  const hasWorkflows = policy?.community.hasWorkflows === true;
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
     WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
   const paths = changed?.filter(isWorkflow).map(({ path }) => path);
-  if (policy?.refusesWorkflows && paths?.length !== 0) {
+  if (refusesWorkflows && paths?.length !== 0) {
     throw new Refusal('workflows', 'the repository takes no changes of workflows', [
       `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
       paths === undefined

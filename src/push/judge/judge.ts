@@ -12,7 +12,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
-import { gateSentence } from '../../policy/policy.ts';
+import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
@@ -154,20 +154,16 @@ export async function judge(
   const updates = open === null ? (claim?.recorded ?? null) !== null : isUpdate({ named });
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
-  const gate = updates || !asked?.policy ? null : gateSentence(repository, asked.policy);
-  const community = asked?.policy?.community;
-  const mayHaveModules = community?.hasSubmodules === true || names.hasGitlinks;
-  const mayHaveWorkflows =
-    community?.hasWorkflows === true || names.hasWorkflows || asked?.policy?.refusesWorkflows === true;
-  const changed =
-    mayHaveModules || mayHaveWorkflows
-      ? await questions.entriesChanged(work, pack.spool, mayHaveModules)
-      : [];
-  const workflows = asked !== null && mayHaveWorkflows ? workflowLines(changed, asked) : [];
-  questions.noteRules(...(gate === null ? [] : [gate]), ...workflows);
-  const template = updates ? null : (community?.template ?? null);
+  const policy = asked?.policy ?? OPEN_POLICY;
+  const { template, hasSubmodules, hasWorkflows } = policy.community;
+  const gate = updates ? null : gateSentence(repository, policy);
+  const mayHaveModules = hasSubmodules || names.hasGitlinks;
+  const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
+  const isCompared = mayHaveModules || mayHaveWorkflows;
+  const changed = isCompared ? await questions.entriesChanged(work, pack.spool, mayHaveModules) : [];
+  questions.noteRules(...(gate === null ? [] : [gate]), ...workflowLines(changed, repository, policy));
   const warnings = [
-    ...(template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template))),
+    ...(updates || template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template))),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(work, where),

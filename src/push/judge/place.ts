@@ -73,12 +73,10 @@ export async function checkStated(
     ...(policy?.requiresAi && ai === null ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
     ...(policy?.requiresIssue && issue === null ? ['-o issue=<number of an open issue>'] : []),
   ];
-  if (missing.length > 0) {
-    const name = fullName(repository);
+  if (missing.length > 0)
     throw new Refusal('stated', 'the repository asks for more', [
-      `The ${POLICY_PATH} of ${name} requires it. Push again with: ${missing.join(', and ')}`,
+      `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`,
     ]);
-  }
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
   throw new Refusal('stated', 'the issue is not open', [

@@ -113,7 +113,7 @@ export function questionsOf(
     /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
     noteFirst: (...lines: string[]) => reply.note(...lines),
     note: (...lines: string[]) => run.note(...lines),
-    noteRules: (...lines: string[]) => run.noteRules(...lines),
+    noteRules: (...lines: string[]) => run.notes.unshift(...lines),
     reply,
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>

@@ -36,11 +36,10 @@ it.each([true, false])(
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
-    const place = { repository: REPOSITORY, policy };
-    expect(workflowLines(changed, place)).toEqual([
+    expect(workflowLines(changed, REPOSITORY, policy)).toEqual([
       'The service could not check whether you change workflows.',
     ]);
-    const strict = { ...place, policy: { ...policy, refusesWorkflows: true } };
-    expect(() => workflowLines(changed, strict)).toThrow('takes no changes of workflows');
+    const strict = { ...policy, refusesWorkflows: true };
+    expect(() => workflowLines(changed, REPOSITORY, strict)).toThrow('takes no changes of workflows');
   },
 );
