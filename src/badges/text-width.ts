@@ -1,8 +1,6 @@
 /**
- * Widths of texts in 11px Verdana, in pixels: the measure that badge-maker lays its flat badges out by.
- *
- * wrangler.toml puts this file in the place of `anafanafo`, whose tables for four fonts and every script would be more
- * than half of the whole bundle. Badges of this service are ASCII; a test compares the two, character by character.
+ * Widths of texts in 11px Verdana, in pixels, as badge-maker lays badges out, in place of `anafanafo` (wrangler.toml),
+ * whose tables would be more than half of the bundle. A test compares the two, character by character.
  */
 
 const FIRST_CHARACTER = 0x20;

@@ -1,12 +1,11 @@
 /**
- * One commit that replaces or adds one file: a blob, the folders above it, the commit, and the pack that holds them.
- * All other entries of the folders stay byte for byte: isomorphic-git would rewrite old modes and names that are not
- * UTF-8. Pure; its cost is that of the folders on the way to the file.
+ * One commit that replaces or adds one file: blob, folders above it, commit, pack. Other entries of the folders stay
+ * byte for byte, where isomorphic-git would rewrite old modes and names that are not UTF-8. Pure.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from '../git/objects/commit.ts';
-import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
+import { hashObject, type Oid } from '../git/objects/oid.ts';
 import {
   encodeEntryHeader,
   encodePackHeader,
@@ -37,43 +36,28 @@ export interface FileChange {
   readonly identity: Identity;
 }
 
-export interface BuiltChange {
-  readonly tip: Oid;
-  readonly pack: Uint8Array;
-}
-
 const PACK_TYPES = { commit: OBJ_COMMIT, tree: OBJ_TREE, blob: OBJ_BLOB } as const;
 
-export function buildChange(change: FileChange): BuiltChange {
+export function buildChange(change: FileChange): { readonly tip: Oid; readonly pack: Uint8Array } {
   const { folders, path, content, parent, message, committedAt, identity } = change;
-  const pack = new PackBuilder();
+  /** Undeltified, the last one that was added first: a commit comes before its folders, as Git sends them. */
+  const entries: Uint8Array[] = [];
+  const add = (type: keyof typeof PACK_TYPES, object: Uint8Array): Oid => {
+    entries.unshift(concatBytes([encodeEntryHeader(PACK_TYPES[type], object.byteLength), zlibStore(object)]));
+    return hashObject(type, object);
+  };
   const fileName = utf8(path.at(-1) ?? '');
   const mode = entryNamed(folders[path.length - 1] ?? [], fileName)?.mode ?? FILE_MODE;
-  let entry: TreeEntry = { mode, name: fileName, oid: pack.add('blob', content) };
+  let entry: TreeEntry = { mode, name: fileName, oid: add('blob', content) };
   for (let depth = path.length - 1; depth > 0; depth--) {
-    const oid = pack.add('tree', encodeTree(withEntry(folders[depth] ?? [], entry)));
+    const oid = add('tree', encodeTree(withEntry(folders[depth] ?? [], entry)));
     const name = utf8(path[depth - 1] ?? '');
     const known = entryNamed(folders[depth - 1] ?? [], name);
     entry = { mode: known?.mode ?? FOLDER_MODE, name, oid };
   }
-  const tree = pack.add('tree', encodeTree(withEntry(folders[0] ?? [], entry)));
+  const tree = add('tree', encodeTree(withEntry(folders[0] ?? [], entry)));
   const commit: Commit = { tree, parents: [parent], committedAt, encoding: null, message: utf8(message) };
-  const tip = pack.add('commit', encodeAnonymousCommit(commit, [parent], identity, committedAt));
-  return { tip, pack: pack.finish() };
-}
-
-/** Undeltified entries, the last one that was added first: a commit comes before its folders, as Git sends them. */
-class PackBuilder {
-  readonly #entries: Uint8Array[] = [];
-
-  add(type: Exclude<ObjectType, 'tag'>, content: Uint8Array): Oid {
-    const header = encodeEntryHeader(PACK_TYPES[type], content.byteLength);
-    this.#entries.unshift(concatBytes([header, zlibStore(content)]));
-    return hashObject(type, content);
-  }
-
-  finish(): Uint8Array {
-    const pack = concatBytes([encodePackHeader(this.#entries.length), ...this.#entries]);
-    return concatBytes([pack, createHash('sha1').update(pack).digest()]);
-  }
+  const tip = add('commit', encodeAnonymousCommit(commit, [parent], identity, committedAt));
+  const pack = concatBytes([encodePackHeader(entries.length), ...entries]);
+  return { tip, pack: concatBytes([pack, createHash('sha1').update(pack).digest()]) };
 }

@@ -1,6 +1,5 @@
 /** The changed places of a text, with some lines around them, as a page shows them. Pure. */
-import { type Line, linesOf } from './lines.ts';
-import { diffLines, MAX_CHANGES } from './line-diff.ts';
+import { diffLines, type Line, linesOf, MAX_CHANGES } from './lines.ts';
 
 export interface ShownLine {
   readonly kind: 'same' | 'removed' | 'added';
@@ -27,10 +26,12 @@ const MAX_SHOWN_LINES = 2_000;
 const COARSE = `More than ${MAX_CHANGES.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
 const CUT = 'The difference is longer; this is its beginning.';
 
-/** @param before empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
-export function difference(before: string, after: string): Difference {
-  const [old, now] = [linesOf(before), linesOf(after)];
-  // With their ends: a line whose end has changed is another line.
+/** A line whose end has changed is another line. */
+const whole = ({ text, end }: Line): string => text + end;
+
+/** @param oldText empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
+export function difference(oldText: string, newText: string): Difference {
+  const [old, now] = [linesOf(oldText), linesOf(newText)];
   const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
   const hunks: ShownLine[][] = [];
   let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];
@@ -38,11 +39,9 @@ export function difference(before: string, after: string): Difference {
     if (++wanted > MAX_SHOWN_LINES) return;
     if (hasGap) hunks.push([]);
     hasGap = false;
-    const places = {
-      before: kind === 'added' ? null : oldAt + 1,
-      after: kind === 'removed' ? null : nowAt + 1,
-    };
-    hunks.at(-1)?.push({ kind, ...places, text, end });
+    const before = kind === 'added' ? null : oldAt + 1;
+    const after = kind === 'removed' ? null : nowAt + 1;
+    hunks.at(-1)?.push({ kind, before, after, text, end });
   };
   for (const [index, { same, removed, added }] of blocks.entries()) {
     for (let line = 0; line < same; line++, oldAt++, nowAt++) {
@@ -61,8 +60,4 @@ export function difference(before: string, after: string): Difference {
     removed: sum('removed'),
     remarks: [...(isBeyondLimit ? [COARSE] : []), ...(wanted > MAX_SHOWN_LINES ? [CUT] : [])],
   };
-}
-
-function whole({ text, end }: Line): string {
-  return text + end;
 }

@@ -1,12 +1,10 @@
 /**
- * The text of a file as a browser shows and sends it, and back without loss. Pure.
- *
- * A text field knows one line end, and sends CR LF for each. So a line that someone did not touch gets back the line
- * end that it had; a new line gets that of the line before it. A byte order mark, and whether the last line ends,
- * stay.
+ * The text of a file as a browser shows and sends it, and back without loss. Pure. A text field sends CR LF for each
+ * line end: so an untouched line gets back its own, and a new line that of the line before it. A byte order mark, and
+ * whether the last line ends, stay.
  */
+import { diffArrays } from 'diff';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
-import { diffLines } from './line-diff.ts';
 
 /** Of a file that can be changed in a browser. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -25,33 +23,19 @@ export type FileText =
   /** As a text field takes it: without a byte order mark, every line end a line feed. */
   { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfit'; readonly problem: string };
 
-export function fileText(content: Uint8Array): FileText {
-  if (content.byteLength > MAX_FILE_BYTES) return { kind: 'unfit', problem: TOO_LARGE };
-  if (content.includes(0)) {
-    return { kind: 'unfit', problem: 'This file is not text: it contains NUL bytes. Change it with Git.' };
-  }
+const unfit = (problem: string): FileText => ({ kind: 'unfit', problem: `${problem}. Change it with Git.` });
+
+/** @param content null: it is larger than MAX_FILE_BYTES. */
+export function fileText(content: Uint8Array | null): FileText {
+  if (content === null || content.byteLength > MAX_FILE_BYTES) return unfit('This file is larger than 1 MB');
+  if (content.includes(0)) return unfit('This file is not text: it contains NUL bytes');
   const text = decodeUtf8(content);
-  if (text === null) {
-    return { kind: 'unfit', problem: 'This file is not text in UTF-8. Change it with Git.' };
-  }
-  const shown = plain(withoutBom(text));
-  return hasTooManyLines(shown)
-    ? { kind: 'unfit', problem: `This file has more than ${LINE_LIMIT}. Change it with Git.` }
-    : { kind: 'text', text: shown };
+  if (text === null) return unfit('This file is not text in UTF-8');
+  const shown = withoutBom(text).replaceAll(/\r\n?/g, '\n');
+  const lineEnds = shown.split('\n', MAX_LINES + 2).length - 1;
+  if (lineEnds > MAX_LINES) return unfit(`This file has more than ${MAX_LINES.toLocaleString('en')} lines`);
+  return { kind: 'text', text: shown };
 }
-
-export const LINE_LIMIT = `${MAX_LINES.toLocaleString('en')} lines`;
-
-/** @param text with line feeds only. */
-export function hasTooManyLines(text: string): boolean {
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-    if (++lines > MAX_LINES) return true;
-  }
-  return false;
-}
-
-export const TOO_LARGE = 'This file is larger than 1 MB. Change it with Git.';
 
 /** The lines of a text, each with its end. A last line without an end is one; an empty one is none. */
 export function linesOf(text: string): Line[] {
@@ -60,11 +44,7 @@ export function linesOf(text: string): Line[] {
   );
 }
 
-/**
- * The new content of a file.
- * @param original its content until now, of which `fileText` made a text; null: a new file.
- * @param typed what the browser sent.
- */
+/** The new content of a file. @param original until now, of which `fileText` made a text; null: none. @param typed as sent. */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = linesOf(withoutBom(old));
@@ -80,11 +60,12 @@ export function newContent(original: Uint8Array | null, typed: string): Uint8Arr
 }
 
 function withLineEnds(old: readonly Line[], typed: readonly Line[]): Line[] {
+  const texts = (of: readonly Line[]): string[] => of.map(({ text }) => text);
   const lines: Line[] = [];
   let oldAt = 0;
   let end = old[0]?.end || '\n';
   const put = (): unknown => lines.push({ text: (typed[lines.length] as Line).text, end });
-  for (const { same, removed, added } of diffLines(textsOf(old), textsOf(typed)).blocks) {
+  for (const { same, removed, added } of diffLines(texts(old), texts(typed)).blocks) {
     for (let line = 0; line < same + removed; line++) {
       end = old[oldAt++]?.end || end;
       if (line < same) put();
@@ -94,14 +75,42 @@ function withLineEnds(old: readonly Line[], typed: readonly Line[]): Line[] {
   return lines;
 }
 
-function textsOf(lines: readonly Line[]): string[] {
-  return lines.map(({ text }) => text);
-}
-
 function withoutBom(text: string): string {
   return text.startsWith(BOM) ? text.slice(BOM.length) : text;
 }
 
-function plain(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n');
+/** How many lines stay, and how many then go and come. */
+interface DiffBlock {
+  readonly same: number;
+  readonly removed: number;
+  readonly added: number;
+}
+
+/** Lines that may be removed and added, together: jsdiff's time and memory grow with the square of it. */
+export const MAX_CHANGES = 1_000;
+
+/** The shortest difference of two texts; beyond the limit, all from the first to the last changed line is replaced. */
+export function diffLines(
+  before: readonly string[],
+  after: readonly string[],
+): { readonly blocks: readonly DiffBlock[]; readonly isBeyondLimit: boolean } {
+  const shortest = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shortest && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < shortest - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  const old = before.slice(head, before.length - tail);
+  const now = after.slice(head, after.length - tail);
+  const replaced = [{ same: head, removed: old.length, added: now.length }];
+  const isOneSided = old.length === 0 || now.length === 0;
+  const changes = isOneSided ? undefined : diffArrays(old, now, { maxEditLength: MAX_CHANGES });
+  const blocks = changes === undefined ? replaced : [{ same: head, removed: 0, added: 0 }];
+  for (const { added, removed, count } of changes ?? []) {
+    const last = blocks.at(-1)!;
+    if (removed) last.removed += count;
+    else if (added) last.added += count;
+    else blocks.push({ same: count, removed: 0, added: 0 });
+  }
+  if (tail > 0) blocks.push({ same: tail, removed: 0, added: 0 });
+  return { blocks, isBeyondLimit: !isOneSided && changes === undefined };
 }

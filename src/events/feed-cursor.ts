@@ -1,9 +1,8 @@
 /**
- * How far the notifications feed has been read, and what the next request asks for.
- *
- * Pure. Each request starts before the newest change that was seen, because a host's feed may list changes late. A
- * condition (`If-Modified-Since`) saves the host work, but its dates have whole seconds and are only as good as that
- * feed, so it is used only where it cannot hide a change, and not for long.
+ * How far the notifications feed has been read, what is asked next, and how many calls an hour it may make. Pure. A
+ * host's feed may list changes late, so each request starts before the newest one that was seen. A condition
+ * (`If-Modified-Since`) has whole seconds and is only as good as that feed: it is used where it cannot hide a change,
+ * and not for long.
  */
 import type { Feed } from '../host/code-host.ts';
 
@@ -24,17 +23,15 @@ export interface FeedRequest {
   readonly isWhole: boolean;
 }
 
+const HOUR_MS = 60 * 60 * 1000;
 /** Hosts fill in late, and their clocks differ. */
-export const OVERLAP_MS = 60 * 60 * 1000;
-/**
- * A change at least this old at the time of a read is in its answer, even if the host's clock has whole seconds and
- * differs a little.
- */
+export const OVERLAP_MS = HOUR_MS;
+/** A change of this age is in the answer, even if the host's clock has whole seconds and differs a little. */
 export const SETTLED_MS = 5_000;
 /** How often the feed is read without a condition, and to its last page. */
 const CONDITION_LIFE_MS = 10 * 60 * 1000;
 /** No host asks for more. A longer wait means that a clock was set back. */
-const LONGEST_PAUSE_MS = 60 * 60 * 1000;
+const LONGEST_PAUSE_MS = HOUR_MS;
 
 export function newCursor(now: number): FeedCursor {
   return { notBefore: 0, lastModified: null, listedAt: 0, newestAt: now };
@@ -42,9 +39,9 @@ export function newCursor(now: number): FeedCursor {
 
 /** Null while the host wants no requests. */
 export function nextRequest(cursor: FeedCursor, cronTime: number, now: number): FeedRequest | null {
-  const waitMs = cursor.notBefore - cronTime;
+  const { notBefore, lastModified, listedAt, newestAt } = cursor;
+  const waitMs = notBefore - cronTime;
   if (waitMs > 0 && waitMs <= LONGEST_PAUSE_MS) return null;
-  const { lastModified, listedAt, newestAt } = cursor;
   const isTrusted =
     lastModified !== null &&
     Date.parse(lastModified) + SETTLED_MS <= listedAt &&
@@ -59,17 +56,37 @@ export function nextRequest(cursor: FeedCursor, cronTime: number, now: number): 
 /** @param askedAt when the request was made. */
 export function afterAnswer(cursor: FeedCursor, feed: Feed, cronTime: number, askedAt: number): FeedCursor {
   const notBefore = cronTime + feed.pollIntervalMs;
-  if (feed.threads === null) return { ...cursor, notBefore };
-  const newestAt = Math.max(cursor.newestAt, ...feed.threads.map(({ updatedAt }) => updatedAt));
-  return {
-    notBefore,
-    lastModified: feed.lastModified,
-    listedAt: askedAt,
-    // A change from the future, of a host whose clock was wrong, would hide all others until then.
-    newestAt: Math.min(newestAt, askedAt),
-  };
+  const { threads, lastModified } = feed;
+  if (threads === null) return { ...cursor, notBefore };
+  const newestAt = Math.max(cursor.newestAt, ...threads.map(({ updatedAt }) => updatedAt));
+  // A change from the future, of a host whose clock was wrong, would hide all others until then.
+  return { notBefore, lastModified, listedAt: askedAt, newestAt: Math.min(newestAt, askedAt) };
 }
 
 export function afterRefusal(cursor: FeedCursor, pauseMs: number, cronTime: number): FeedCursor {
   return { ...cursor, notBefore: cronTime + Math.min(pauseMs, LONGEST_PAUSE_MS) };
+}
+
+/** Of all kinds: the account's calls (5,000 an hour on GitHub) are needed for pushes and comments. */
+export const CALLS_PER_HOUR = 2_000;
+/** Looks at pull requests that may not be the service's own: anybody can draw the bot's attention to any number. */
+export const LOOKS_PER_HOUR = 500;
+
+export interface SpentCalls {
+  /** Of the clock, since 1970: so a sum for each is enough. */
+  readonly hour: number;
+  readonly calls: number;
+  readonly looks: number;
+}
+
+/** The sums after one more call or look; null if the hour has no more of them to give. */
+export function afterOneMore(
+  spent: SpentCalls | null,
+  kind: 'calls' | 'looks',
+  now: number,
+): SpentCalls | null {
+  const hour = Math.floor(now / HOUR_MS);
+  const current = spent?.hour === hour ? spent : { hour, calls: 0, looks: 0 };
+  const most = kind === 'calls' ? CALLS_PER_HOUR : LOOKS_PER_HOUR;
+  return current[kind] >= most ? null : { ...current, [kind]: current[kind] + 1 };
 }

@@ -1,12 +1,8 @@
 /**
- * Checks the state of the pull requests once: reads the feed, notes which ones were touched, examines those, and passes
- * on their events.
- *
- * A note stays until its events are stored, so no failure loses an event: the next run continues. Events may be passed
- * on twice, for example after a crash. The receiver recognises them by their keys.
- *
- * Anyone can mention the bot anywhere. So a pull request that is not the service's is looked at only once, the
- * service's own come first, and no hour costs more requests than call-budget.ts allows.
+ * Checks the state of the pull requests once: reads the feed, notes which ones were touched, examines those, passes
+ * their events on. A note stays until its events are stored, so no failure loses one; it may be passed on twice, and the
+ * receiver recognises it by its key. Anyone can mention the bot: so a pull request that is not the service's is looked
+ * at only once, the service's own come first, and no hour costs more requests than feed-cursor.ts allows.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
@@ -72,8 +68,8 @@ export interface FollowSettings {
 }
 
 /**
- * One thread that fails does not keep the others waiting. Rejects with the first such failure in the end, and at once with
- * one that concerns all of them.
+ * One thread that fails keeps no other waiting. Rejects with the first such failure in the end, or at once if all are
+ * concerned.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {

@@ -1,8 +1,6 @@
 /**
- * What has happened to a pull request on the host, derived from its present state there.
- *
- * Pure. The same state always gives the same event keys, so a caller that remembers the keys can publish each event
- * once. A pull request that is reopened and closed again has been closed twice.
+ * What has happened to a pull request, by its present state at the host. Pure. The same state gives the same keys, so
+ * that each event is published once. One that is reopened and closed again has been closed twice.
  */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../text/footer.ts';
@@ -24,10 +22,7 @@ export interface PullRequestEvents {
   readonly events: readonly HostEvent[];
 }
 
-/**
- * The pr_hash of a pull request that the service opened; null for any other. Checks the author, because anyone can name
- * a branch after another's pr_hash and notify the bot of it.
- */
+/** The pr_hash of a pull request of the service, else null. Checks the author: anyone can name a branch after a pr_hash. */
 export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
   return authorId === botId && branch !== null ? prHashOf(branch) : null;
 }
@@ -41,21 +36,14 @@ export function eventsOf(
   const events: HostEvent[] = remarks
     .filter(({ authorId, text }) => authorId !== botId || hasFooter(text))
     .toSorted((a, b) => a.at.localeCompare(b.at))
-    .map((remark) => ({
-      key: remark.key,
-      kind: remark.kind,
-      number,
-      url: remark.url,
-    }));
+    .map((remark) => ({ key: remark.key, kind: remark.kind, number, url: remark.url }));
   // After a pull request was closed, a push may open another one from the same branch: hence the number.
   if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', number, url });
   else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));
   return events;
 }
 
-/**
- * @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here.
- */
+/** @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here. */
 export function closedEvent(
   number: number,
   closedAt: string,

@@ -1,7 +1,4 @@
-/**
- * Files in which a search of bytes finds no name, because they are compressed or pictures, known by their first bytes
- * (IANA's media types; file(1), magic). Their names may say anything.
- */
+/** Files in which a search of bytes finds no name, by their first bytes (IANA's media types; file(1), magic). */
 import type { FileKind } from '../git/search/pack-scan.ts';
 import { readJpeg, readPng, readTiff, readWebp } from './picture-metadata.ts';
 

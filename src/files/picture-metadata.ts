@@ -1,8 +1,7 @@
 /**
- * What a picture says besides what it shows: camera, place, author, program. It reads the beginning of a file that a
- * stranger has made: every offset is checked, nothing is followed twice, and whatever is broken ends the reading.
- *
- * Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO 16684-1); IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
+ * What a picture says besides what it shows. It reads the beginning of a stranger's file: every offset is checked,
+ * nothing is followed twice, and whatever is broken ends the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO
+ * 16684-1); IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
  */
 
 /** Labels of what a file says, with its words; '' where the place is all that is told. */

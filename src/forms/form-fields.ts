@@ -9,10 +9,7 @@ export type FormFields = ReadonlyMap<string, string>;
 /** More than any form has. Each field costs memory, and a body has room for millions of empty ones. */
 const MAX_FIELDS = 32;
 
-/**
- * The first value of each field; null if the text is no such form, has more fields than any, or is not UTF-8. Cost: the
- * text once more.
- */
+/** The first value of each field; null: no such form, too many fields, or not UTF-8. Cost: the text once more. */
 export function parseFormFields(text: string): FormFields | null {
   const fields = new Map<string, string>();
   const pairs = text.split('&', MAX_FIELDS + 1);
@@ -45,9 +42,8 @@ export function withPlainLineEnds(text: string): string {
 export type FormSecrets = (purpose: 'name' | 'hash' | 'user-token') => string;
 
 /**
- * Secrets that are derived from a form and not random. So a form that is sent twice, by a double click or from the
- * browser's history, is recognised and gets the same answer; and one that was corrected has others.
- * @param typed what the person has typed.
+ * Secrets that are derived from a form and not random: so one that is sent twice is recognised and gets the same answer,
+ * and one that was corrected has others. @param typed what the person has typed.
  */
 export function formSecrets(
   secret: string,

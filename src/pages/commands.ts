@@ -1,7 +1,6 @@
 /**
- * The commands for one repository, ready to copy, and the script that updates them while the name is typed.
- *
- * Without the script, the browser reloads the page for a new name, and people select the commands by hand.
+ * The commands for one repository, and the script that copies them, and updates them while the name is typed: without
+ * it, the browser reloads the page for a new name.
  */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
@@ -21,11 +20,7 @@ const PASTED = /^\s*(?:(?:https?|ssh|git):\/\/)?(?:git@)?([^/\s@]+)[/:]([\w.-]+)
 /** The address of a remote, or of a page below it, at this service. */
 const OWN = /^\s*(?:https?:\/\/)?([^/\s]+)\/v1\/([\w.-]+\/[\w.-]+\/[\w.-]+)(?:[/?#]\S*)?\s*$/;
 
-/**
- * The repository that someone has typed, as the service's paths name it: `gh/owner/repo`. Null if it is none, or on a
- * host that the service does not know.
- * @param ownHost where the service is found.
- */
+/** What someone has typed, as paths name it: `gh/owner/repo`; null: no known repository. @param ownHost the service's. */
 export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHost: string): string | null {
   const [, own = '', path = ''] = OWN.exec(text) ?? [];
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];

@@ -1,11 +1,7 @@
-/**
- * What people wrote on an issue or a pull request: plain text, whatever they typed. Nothing of it is a link or an
- * image, so that no reader's address reaches a server that a comment names.
- */
+/** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches a server that it names. */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
-import type { Html } from './layout.ts';
-import { isoTime } from './times.ts';
+import { card, type Html, isoTime, timeElement } from './layout.ts';
 import { visibleText } from './visible-text.ts';
 
 export type ShownConversation =
@@ -23,10 +19,7 @@ const LOCKED = 'It is locked: only the people of the repository may comment on i
 
 /** @param link to the reply form; empty where that is on the page. */
 export function conversationSection(shown: ShownConversation, link: Html | ''): Html {
-  return html`<section class="card" aria-labelledby="conversation">
-    <h2 id="conversation">What people wrote</h2>
-    ${content(shown)} ${link}
-  </section>`;
+  return card('conversation', 'What people wrote', html`${content(shown)} ${link}`);
 }
 
 function content(shown: ShownConversation): Html {
@@ -44,7 +37,7 @@ function comment(said: ThreadComment): Html {
   return html`<article>
     <p class="said-by">
       <strong>${authorOf(said)}</strong>
-      <time class="soft small" datetime="${timeOf(at)}">${timeOf(at).replace(/[TZ]/g, ' ')}UTC</time>
+      ${timeElement(timeOf(at), ' small')}
       ${path === null ? '' : html`<span class="soft small">on <span class="mono">${plainText(path)}</span></span>`}
     </p>
     <pre class="text said">${'\n'}${plainText(said.text)}</pre>

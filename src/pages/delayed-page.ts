@@ -4,7 +4,7 @@ import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pu
 import { pullRequestPath } from '../pr-hash.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import { problemNotice, safeUrl, shownValue } from './forms/parts.ts';
-import { dotted, type Html, type Page, unlistedPage } from './layout.ts';
+import { card, dotted, type Html, type Page, unlistedPage } from './layout.ts';
 
 /** What the buttons send as `action`. */
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
@@ -20,7 +20,7 @@ export interface ShownPush {
   readonly problem: string | null;
 }
 
-const STATES: Readonly<Record<DelayState | 'left', { readonly tone: string; readonly word: string }>> = {
+const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string }>> = {
   waiting: { tone: 'warn', word: 'Delayed' },
   published: { tone: 'good', word: 'Published' },
   failed: { tone: 'bad', word: 'Failed' },
@@ -39,12 +39,9 @@ export function delayedPath(name: string): string {
 export function delayedPage(shown: ShownPush): Page {
   const { view, problem } = shown;
   const { tone, word } = standingOf(view);
+  const paragraphs = sentences(view).map((sentence) => html`<p>${sentence}</p>`);
   const content = html`<h1>A delayed push</h1>
-    ${problemNotice(problem)}
-    <section class="card" aria-labelledby="standing">
-      <h2 id="standing">${dotted(tone, word)}</h2>
-      ${sentences(view).map((sentence) => html`<p>${sentence}</p>`)}
-    </section>
+    ${problemNotice(problem)} ${card('standing', dotted(tone, word), paragraphs)}
     ${view.published === null ? '' : pullRequestCard(view.published, shown)} ${buttons(view)}`;
   return unlistedPage(word, 'The state of a delayed push.', content);
 }
@@ -64,25 +61,17 @@ function sentences({ state, said, published, ...waiting }: DelayedView): string[
       'Part of it may be public already. Press “Give up” again to remove that.',
     ];
   }
-  const tried =
-    said.length === 0
-      ? []
-      : ['It could not be published yet. The service tries again by itself. The reason:'];
+  const tried = 'It could not be published yet. The service tries again by itself. The reason:';
   return [
     when(waiting),
     waiting.isBegun ? 'Part of it may be public already.' : 'Nothing of it is public yet.',
-    ...tried,
-    ...said,
+    ...(said.length === 0 ? [] : [tried, ...said]),
   ];
 }
 
-function when({
-  reason,
-  waitsForReview,
-  from,
-  to,
-  until,
-}: Omit<DelayedView, 'state' | 'said' | 'published'>): string {
+type Waiting = Pick<DelayedView, 'reason' | 'waitsForReview' | 'from' | 'to' | 'until'>;
+
+function when({ reason, waitsForReview, from, to, until }: Waiting): string {
   if (waitsForReview)
     return `The operator of this service looks at it before it is published, or discards it. It waits until ${minuteOf(until)}.`;
   return reason === 'busy'
@@ -91,18 +80,12 @@ function when({
 }
 
 function pullRequestCard({ prHash, url }: PublishedAs, { prKey }: ShownPush): Html {
-  return html`<section class="card" aria-labelledby="opened">
-    <h2 id="opened">Its pull request</h2>
-    <p><a href="${safeUrl(url)}" rel="noreferrer">${url}</a></p>
+  const secret = html`<p class="soft small">Keep the key secret: it can withdraw the pull request.</p>`;
+  const content = html`<p><a href="${safeUrl(url)}" rel="noreferrer">${url}</a></p>
     <p><a href="${pullRequestPath(prHash)}" rel="noreferrer">Its page on this service</a></p>
     ${shownValue('hash', 'Hash', prHash)}
-    ${
-      prKey === null
-        ? ''
-        : html`${shownValue('key', 'Key', prKey)}
-            <p class="soft small">Keep the key secret: it can withdraw the pull request.</p>`
-    }
-  </section>`;
+    ${prKey === null ? '' : html`${shownValue('key', 'Key', prKey)} ${secret}`}`;
+  return card('opened', 'Its pull request', content);
 }
 
 function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView): Html | '' {
@@ -122,25 +105,21 @@ function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView)
 /** For a terminal. */
 export function delayedText({ view, prKey, origin, problem }: ShownPush): string {
   const { name, state, waitsForReview, isBeingPublished, published } = view;
-  const command = (action: DelayedAction): string =>
-    `  curl -d action=${action} ${origin}${delayedPath(name)}`;
+  const command = (what: string, action: DelayedAction): string[] => [
+    '',
+    `${what}:`,
+    `  curl -d action=${action} ${origin}${delayedPath(name)}`,
+  ];
+  const canAct = state === 'waiting' && !isBeingPublished;
   const lines = [
     ...(problem === null ? [] : [problem, '']),
     standingOf(view).word,
     ...sentences(view),
-    ...(published === null
-      ? []
-      : [
-          '',
-          `PR URL:   ${published.url}`,
-          `PR hash:  ${published.prHash}`,
-          ...(prKey === null ? [] : [`PR key:   ${prKey}`]),
-          `Page:     ${origin}${pullRequestPath(published.prHash)}`,
-        ]),
-    ...(state !== 'waiting' || isBeingPublished || waitsForReview
-      ? []
-      : ['', 'Publish it now:', command('publish')]),
-    ...(state !== 'waiting' || isBeingPublished ? [] : ['', 'Give it up:', command('give-up')]),
+    ...(published === null ? [] : ['', `PR URL:   ${published.url}`, `PR hash:  ${published.prHash}`]),
+    ...(published === null || prKey === null ? [] : [`PR key:   ${prKey}`]),
+    ...(published === null ? [] : [`Page:     ${origin}${pullRequestPath(published.prHash)}`]),
+    ...(canAct && !waitsForReview ? command('Publish it now', 'publish') : []),
+    ...(canAct ? command('Give it up', 'give-up') : []),
   ];
   return `${lines.join('\n')}\n`;
 }

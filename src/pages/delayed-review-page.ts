@@ -13,7 +13,7 @@ import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/leaves
 import { pullRequestPath } from '../pr-hash.ts';
 import { differenceTable } from './forms/difference.ts';
 import { hidden, problemNotice, secretField } from './forms/parts.ts';
-import { type Html, type Page, unlistedPage } from './layout.ts';
+import { card, countOf, factList, type Html, type Page, unlistedPage } from './layout.ts';
 import { exactText } from './visible-text.ts';
 
 type ListedPush = Pick<
@@ -93,13 +93,10 @@ export interface ReviewList {
 }
 
 export function reviewListPage({ pushes, waiting, decided, problem, ...place }: ReviewList): Page {
-  const count = waiting === 1 ? '1 push waits' : `${waiting} pushes wait`;
+  const count = `${countOf(waiting, 'push')} ${waiting === 1 ? 'waits' : 'wait'}`;
+  const buttons = decisionButtons(pushes.some(({ listed: { dueAt } }) => dueAt === null));
   const list = html`<form method="post" action="${REVIEW_PATH}">
-    ${pushes.map((push, at) => listItem(push, at))}
-    <section class="card" aria-labelledby="decide">
-      <h2 id="decide">Those that you have chosen</h2>
-      ${decisionButtons(pushes.some(({ listed: { dueAt } }) => dueAt === null))}
-    </section>
+    ${pushes.map((push, at) => listItem(push, at))} ${card('decide', 'Those that you have chosen', buttons)}
   </form>`;
   return page(
     'Delayed pushes',
@@ -114,27 +111,17 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
 }
 
 export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Page {
-  const title = titleOf(push);
+  const list = typeof changes === 'string' ? html`<p>${changes}</p>` : changesList(changes);
+  const form = html`<form method="post" action="${REVIEW_PATH}">
+    ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })} ${decisionButtons(push.listed.dueAt === null)}
+  </form>`;
   return page(
     'A delayed push',
     'wide',
     html`<p class="crumbs"><a href="${REVIEW_PATH}">Delayed pushes</a></p>
-      <h1>${title}</h1>
-      <section class="card" aria-labelledby="what">
-        <h2 id="what">What it is</h2>
-        ${factsOf(push)} ${textsOf(push)}
-      </section>
-      <section class="card" aria-labelledby="changes">
-        <h2 id="changes">What it changes</h2>
-        ${typeof changes === 'string' ? html`<p>${changes}</p>` : changesList(changes)}
-      </section>
-      <section class="card" aria-labelledby="decide">
-        <h2 id="decide">Decide</h2>
-        <form method="post" action="${REVIEW_PATH}">
-          ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })}
-          ${decisionButtons(push.listed.dueAt === null)}
-        </form>
-      </section>`,
+      <h1>${titleOf(push)}</h1>
+      ${card('what', 'What it is', html`${factsOf(push)} ${textsOf(push)}`)}
+      ${card('changes', 'What it changes', list)} ${card('decide', 'Decide', form)}`,
   );
 }
 
@@ -162,52 +149,38 @@ function titleOf({ texts, listed }: ReviewedPush): string {
 
 function listItem(push: ReviewedPush, at: number): Html {
   const { listed } = push;
-  const id = `push-${at}`;
-  return html`<section class="card" aria-labelledby="${id}-title">
-    <h2 id="${id}-title">${titleOf(push)}</h2>
-    ${factsOf(push)} ${textsOf(push)}
-    <p>
-      <a href="${REVIEW_PATH}/${listed.name}" aria-describedby="${id}-title">See all that leaves with it</a>
-    </p>
-    <label class="choice">
-      <input
-        type="checkbox"
-        name="${id}"
-        value="${seenValue(seenOf(listed))}"
-        aria-describedby="${id}-title"
-      />
-      Choose it
-    </label>
-  </section>`;
+  const title = `push-${at}-title`;
+  const link = html`<a href="${REVIEW_PATH}/${listed.name}" aria-describedby="${title}"
+    >See all that leaves with it</a
+  >`;
+  const value = seenValue(seenOf(listed));
+  return card(
+    title,
+    titleOf(push),
+    html`${factsOf(push)} ${textsOf(push)}
+      <p>${link}</p>
+      <label class="choice">
+        <input type="checkbox" name="push-${at}" value="${value}" aria-describedby="${title}" /> Choose it
+      </label>`,
+  );
 }
 
 function factsOf({ listed, author, repository, texts }: ReviewedPush): Html {
-  const { keptAt, commits } = listed;
-  return html`<dl class="facts">
-    ${
-      texts === null || repository === null
-        ? ''
-        : html`${fact('Repository', repository)} ${fact('Base', exactText(texts.base))}
-          ${
-            texts.updates === null
-              ? ''
-              : fact('Updates', html`<a href="${pullRequestPath(texts.updates)}">${texts.updates}</a>`)
-          }
-          ${texts.isDraft ? fact('Opened as', 'a draft') : ''}`
-    }
-    ${fact('Author', author)} ${fact('Waits since', minuteOf(keptAt))} ${fact('Waits for', waitsFor(listed))}
-    ${fact('Size', `${commits === 1 ? '1 commit' : `${commits.toLocaleString('en')} commits`}, ${bytesOf(listed).toLocaleString('en')} bytes`)}
-  </dl>`;
+  const updates = texts?.updates ?? null;
+  return factList({
+    ...(texts !== null && repository !== null && { Repository: repository, Base: exactText(texts.base) }),
+    Updates: updates === null ? null : html`<a href="${pullRequestPath(updates)}">${updates}</a>`,
+    'Opened as': texts?.isDraft ? 'a draft' : null,
+    Author: author,
+    'Waits since': minuteOf(listed.keptAt),
+    'Waits for': waitsFor(listed),
+    Size: `${countOf(listed.commits, 'commit')}, ${countOf(bytesOf(listed), 'byte')}`,
+  });
 }
 
 function waitsFor({ dueAt, reason, from, to }: ListedPush): string {
   if (dueAt === null) return 'you';
   return reason === 'busy' ? 'room' : `its time, between ${minuteOf(from)} and ${minuteOf(to)}`;
-}
-
-function fact(name: string, value: Html | string): Html {
-  return html`<dt>${name}</dt>
-    <dd>${value}</dd>`;
 }
 
 function textsOf({ texts, problem }: ReviewedPush): Html {
@@ -245,10 +218,7 @@ function changesList({ files, gaps }: Changes): Html {
 
 function fileOf({ path, kind, mode, bytes, difference, remarks }: ChangedFile): Html {
   const name = exactText(path);
-  const facts = [
-    ...(mode === null ? [] : [`Mode ${mode}`]),
-    ...(bytes === null ? [] : [`${bytes.toLocaleString('en')} bytes`]),
-  ];
+  const facts = [mode && `Mode ${mode}`, bytes !== null && countOf(bytes, 'byte')].filter(Boolean);
   return html`<h3>${CHANGES[kind]}: <code>${name}</code></h3>
     ${facts.length === 0 ? '' : html`<p class="soft small">${facts.join(', ')}</p>`}
     ${remarks.map((remark) => html`<p class="soft">${exactText(remark)}</p>`)}
@@ -273,21 +243,12 @@ function decisionButtons(mayPublish: boolean): Html {
 
 function decidedNotice({ done, what, late }: Decided): Html {
   const verb = what === 'publish' ? 'published within minutes, or at the chosen time' : 'discarded';
+  const why =
+    'nothing was done. It does not wait for you, is being published, or somebody else has decided already. Look again in a minute.';
   return html`<div class="notice" role="status">
-    ${done === 0 ? '' : html`<p>${countOf(done)}: ${verb}.</p>`}
-    ${
-      late === 0
-        ? ''
-        : html`<p>
-            ${countOf(late)}: nothing was done. It does not wait for you, is being published, or somebody else
-            has decided already. Look again in a minute.
-          </p>`
-    }
+    ${done === 0 ? '' : html`<p>${countOf(done, 'push')}: ${verb}.</p>`}
+    ${late === 0 ? '' : html`<p>${countOf(late, 'push')}: ${why}</p>`}
   </div>`;
-}
-
-function countOf(pushes: number): string {
-  return pushes === 1 ? '1 push' : `${pushes} pushes`;
 }
 
 function pageLink(to: number, words: string): Html {

@@ -1,16 +1,17 @@
 /**
- * Pages whose text is made when the code is: `npm run documents` makes it of documents, and of the API's description. For a
- * terminal, the Markdown lies beside the page: 2 KB of the compressed bundle, less than what would make one of the other.
+ * Pages that `npm run documents` makes of documents and of the API's description, with the Markdown for terminals
+ * beside: 2 KB of the compressed bundle, less than what would make one of the other.
  */
 import { html } from 'hono/html';
+import type { Config } from '../config.ts';
 import { limitText } from '../config/values.ts';
-import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimits } from '../limits/limits.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../limits/limits.ts';
 import API_HTML from './documents/api.html';
 import MAINTAINERS_HTML from './documents/maintainers.html';
 import MAINTAINERS_TXT from './documents/maintainers.txt';
 import PRIVACY_HTML from './documents/privacy.html';
 import PRIVACY_TXT from './documents/privacy.txt';
-import { contactLink, filled, type Frame, type Html, type Page } from './layout.ts';
+import { contactLink, filled, type Html, type Page } from './layout.ts';
 
 export const DOCUMENTS = {
   privacy: {
@@ -34,9 +35,7 @@ export const DOCUMENTS = {
 } as const;
 
 /** What the texts say of the service. */
-interface Service extends Frame {
-  readonly limits: OpenLimits;
-}
+type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact'>;
 
 /** What `{{name}}` is in a text. @param origin of the service, which examples name. */
 function valuesOf({ limits, sourceRepo }: Service, origin: string): Readonly<Record<string, string>> {
@@ -53,20 +52,15 @@ export function documentText(name: 'privacy' | 'maintainers', service: Service, 
 export function documentPage(name: keyof typeof DOCUMENTS, service: Service, origin: string): Page {
   const { title, description, text } = DOCUMENTS[name];
   const content = filled(text, valuesOf(service, origin));
-  return {
-    title: `${title} · gitveil`,
-    description,
-    content:
-      name === 'api'
-        ? html`<main>${content}</main>`
-        : html`<main class="narrow">
-            <p class="soft">${operatorLine(service)}</p>
-            <article class="document">${content}</article>
-          </main>`,
-  };
+  const article = html`<main class="narrow">
+    <p class="soft">${operatorLine(service)}</p>
+    <article class="document">${content}</article>
+  </main>`;
+  const shown = name === 'api' ? html`<main>${content}</main>` : article;
+  return { title: `${title} · gitveil`, description, content: shown };
 }
 
-function operatorLine({ operatorContact }: Frame): Html {
+function operatorLine({ operatorContact }: Service): Html {
   return operatorContact === null
     ? html`The operator of this service names no address to write to.`
     : html`To reach the operator of this service: ${contactLink(operatorContact)}.`;

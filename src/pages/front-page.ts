@@ -7,17 +7,24 @@ import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
 import { queryField, safeUrl } from './forms/parts.ts';
 import IN_BROWSER_HTML from './fragments/browser.html';
-import { dotted, filled, type Html, type Page, PRIVACY_PATH, promises, statusLine } from './layout.ts';
+import {
+  card,
+  countOf,
+  dotted,
+  filled,
+  type Html,
+  listCard,
+  type Page,
+  PRIVACY_PATH,
+  promises,
+  statusLine,
+} from './layout.ts';
 
 const TITLE = 'Contribute without an account';
-const WHAT =
-  'Push a branch to this Git remote, and a bot opens the pull request for you. It does not show your name, your e-mail address or your dates.';
-
-/** Something is wrong with the bot's account. */
-export interface BotProblem {
-  readonly hostName: string;
-  readonly problem: TokenProblem;
-}
+const WHAT = [
+  'Push a branch to this Git remote, and a bot opens the pull request for you.',
+  'It does not show your name, your e-mail address or your dates.',
+];
 
 export interface FrontPage {
   /** What was typed. */
@@ -31,7 +38,8 @@ export interface FrontPage {
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
-  readonly botProblems: readonly BotProblem[];
+  /** What is wrong with the bot's accounts. */
+  readonly botProblems: readonly { readonly hostName: string; readonly problem: TokenProblem }[];
   /** Whether the code host is the embedded one: the service is only being tried. */
   readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
@@ -44,19 +52,19 @@ export interface FrontPage {
 export function frontPage(page: FrontPage): Page {
   return {
     title: `gitveil: ${TITLE.toLowerCase()}`,
-    description: WHAT,
+    description: WHAT.join(' '),
     script: commandScript(page.hosts),
     content: html`<main>
       <h1>${TITLE}</h1>
-      <p class="lead">${WHAT}</p>
-      ${status(page)} ${page.botProblems.map(botProblem)} ${page.isHostEmbedded ? TRIAL_NOTICE : ''}
+      <p class="lead">${WHAT.join(' ')}</p>
+      ${status(page)}
+      ${page.botProblems.map(({ hostName, problem }) =>
+        statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`),
+      )}
+      ${page.isHostEmbedded ? statusLine('warn', TRIAL) : ''}
       <section class="card" aria-label="Repository">${repositoryForm(page)}</section>
       <div class="columns">
-        <section class="card" aria-labelledby="git">
-          <h2 id="git">With Git</h2>
-          ${commandList(page.remoteBase, page.path)}
-        </section>
-        ${filled(IN_BROWSER_HTML)}
+        ${card('git', 'With Git', commandList(page.remoteBase, page.path))} ${filled(IN_BROWSER_HTML)}
       </div>
       ${promises(page.recent === null ? '' : recentPullRequests(page.recent, page.now))}
     </main>`,
@@ -65,8 +73,6 @@ export function frontPage(page: FrontPage): Page {
 
 const TRIAL =
   'This service is only being tried: its code host is embedded, and nothing reaches a real repository.';
-
-const TRIAL_NOTICE = statusLine('warn', TRIAL);
 
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
@@ -100,10 +106,6 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'public-only': 'has not allowed the bot’s token to read notifications of comments and merges',
 };
 
-function botProblem({ hostName, problem }: BotProblem): Html {
-  return statusLine('bad', html`${hostName} ${BOT_PROBLEMS[problem]}. The operator has been told.`);
-}
-
 /** `a, b or c` */
 function inWords(names: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction', style: 'long' })
@@ -120,36 +122,22 @@ function status({ isSuspended, total }: FrontPage): Html {
         : ['good', 'Pushes are accepted'];
   return html`<p class="status">
     ${dotted(tone, words)}
-    ${total === undefined ? '' : html`<span class="soft">${countInWords(total)} so far</span>`}
+    ${total === undefined ? '' : html`<span class="soft">${countOf(total, 'pull request')} so far</span>`}
   </p>`;
-}
-
-function countInWords(total: number): string {
-  return `${total.toLocaleString('en')} ${total === 1 ? 'pull request' : 'pull requests'}`;
 }
 
 const SHOWN = 5;
 
 function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  return html`<section class="card" aria-labelledby="recent">
-    <h2 id="recent">Recent pull requests</h2>
-    ${recentList(recent, now)}
-  </section>`;
-}
-
-function recentList(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  if (recent === undefined) return html`<p class="soft">The list cannot be read at the moment.</p>`;
-  if (recent.length === 0) return html`<p class="soft">None yet.</p>`;
-  const items = recent.slice(0, SHOWN).map(
+  const items = (recent ?? []).slice(0, SHOWN).map(
     ({ owner, repo, prUrl, createdAt }) =>
       html`<li>
         <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
         <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
       </li>`,
   );
-  return html`<ul class="list">
-    ${items}
-  </ul>`;
+  const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
+  return listCard('recent', 'Recent pull requests', items, nothing);
 }
 
 function pullRequestNumber(url: string): string {
@@ -166,8 +154,7 @@ const UNITS = [
 function timeAgo(ms: number): string {
   const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
   if (unit === undefined) return 'just now';
-  const count = Math.floor(ms / unit[1]);
-  return `${count} ${unit[0]}${count === 1 ? '' : 's'} ago`;
+  return `${countOf(Math.floor(ms / unit[1]), unit[0])} ago`;
 }
 
 /** For a terminal. @param origin of the service */
@@ -178,8 +165,7 @@ export function frontText(
   return [
     `gitveil: ${TITLE.toLowerCase()}`,
     '',
-    'Push a branch to this Git remote, and a bot opens the pull request for you.',
-    'It does not show your name, your e-mail address or your dates.',
+    ...WHAT,
     ...(isHostEmbedded ? [TRIAL] : []),
     '',
     ...commandText(remoteBase, path).map((line) => `  ${line}`),

@@ -1,11 +1,10 @@
 /**
- * The frame of every page, and its Content-Security-Policy.
- *
- * All pages are made with Hono's `html`, which escapes whatever is put into it. A page loads nothing: it contains its
- * style, script and icon, and the policy allows style and script by their hashes.
+ * The frame of every page, and its Content-Security-Policy. Hono's `html` escapes whatever is put into it. A page loads
+ * nothing: it contains its style, script and icon, and the policy allows style and script by their hashes.
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import type { Config } from '../config.ts';
 import type { Contact } from '../config/values.ts';
 import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
@@ -31,14 +30,7 @@ export interface Page {
 }
 
 /** What the frame of every page says of the service. */
-export interface Frame {
-  /** Where the code is published. */
-  readonly sourceRepo: string;
-  /** The running revision. */
-  readonly commitHash: string;
-  /** Null: the operator names none. */
-  readonly operatorContact: Contact | null;
-}
+export type Frame = Pick<Config, 'sourceRepo' | 'commitHash' | 'operatorContact'>;
 
 const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
 const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
@@ -64,11 +56,7 @@ export function renderPage(
         <meta property="og:title" content="${title}" />
         <meta property="og:description" content="${description}" />
         <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}" />
-        ${
-          feedPath === undefined
-            ? ''
-            : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`
-        }
+        ${feedPath === undefined ? '' : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`}
         ${raw(`<style>${STYLE_CSS}</style>`)}
       </head>
       <body>
@@ -104,6 +92,30 @@ export function filled(text: string, values: Readonly<Record<string, string>> = 
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
 }
 
+/** @param id of its heading. */
+export function card(id: string, heading: Html | string, content: Html | Html[]): Html {
+  return html`<section class="card" aria-labelledby="${id}">
+    <h2 id="${id}">${heading}</h2>
+    ${content}
+  </section>`;
+}
+
+/** @param nothing what it says if it is empty. */
+export function listCard(id: string, heading: string, items: Html[], nothing: string): Html {
+  const list = html`<ul class="list">
+    ${items}
+  </ul>`;
+  return card(id, heading, items.length === 0 ? html`<p class="soft">${nothing}</p>` : list);
+}
+
+/** @param facts by their names; those that are null are left out. */
+export function factList(facts: Readonly<Record<string, Html | string | null>>): Html {
+  const known = Object.entries(facts).filter(([, value]) => value !== null);
+  return html`<dl class="facts">
+    ${known.flatMap(([name, value]) => [html`<dt>${name}</dt>`, html`<dd>${value}</dd>`])}
+  </dl>`;
+}
+
 /** What the service removes, and what it cannot; and a card beside that. */
 export function promises(beside: Html | ''): Html {
   return html`<div class="columns">${filled(PROMISES_HTML)} ${beside}</div>`;
@@ -116,6 +128,21 @@ export function dotted(tone: string, words: Html | string): Html {
 
 export function statusLine(tone: string, words: Html | string): Html {
   return html`<p class="status">${dotted(tone, words)}</p>`;
+}
+
+/** `1 line`, `2,000 lines`, `2 pushes` */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : noun.endsWith('h') ? 'es' : 's'}`;
+}
+
+/** @param at seconds since 1970. ISO 8601, in UTC. */
+export function isoTime(at: number): string {
+  return `${new Date(at * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** @param time as `isoTime` has it. */
+export function timeElement(time: string, size: '' | ' small' = ''): Html {
+  return html`<time class="soft${size}" datetime="${time}">${time.replace(/[TZ]/g, ' ')}UTC</time>`;
 }
 
 /** Where people reach the operator. */

@@ -1,7 +1,5 @@
-/**
- * The page of a pull request, for its author, who has no account for notifications: its state, its events, and how to
- * update and withdraw it. It works without a script, and its links lead to the code host and to this service.
- */
+/** The page of a pull request, and its feed, for its author, who has no account for notifications. It works without script. */
+import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
@@ -13,8 +11,17 @@ import { conversationLines, conversationSection, plainText, type ShownConversati
 import FOLLOWING_HTML from './fragments/following.html';
 import OPEN_HTML from './fragments/open.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
-import { dotted, filled, type Html, type Page } from './layout.ts';
-import { isoTime } from './times.ts';
+import {
+  card,
+  dotted,
+  factList,
+  filled,
+  type Html,
+  isoTime,
+  listCard,
+  type Page,
+  timeElement,
+} from './layout.ts';
 
 export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
@@ -25,9 +32,8 @@ export interface PullRequestPage {
   readonly conversation: ShownConversation;
 }
 
-const STATES: Readonly<
-  Record<PullRequestState, { readonly tone: string; readonly word: string; readonly meaning: string }>
-> = {
+/** How a state is shown: one word, and its colour. */
+export const STATES: Readonly<Record<PullRequestState, { tone: string; word: string; meaning: string }>> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
   closed: {
@@ -56,11 +62,6 @@ function meaningOf({ state, events }: PullRequestView): string {
   return meaning ?? STATES[state].meaning;
 }
 
-/** How a state is shown: one word, and its colour. */
-export function stateWord(state: PullRequestState): { readonly tone: string; readonly word: string } {
-  return STATES[state];
-}
-
 const EVENTS: Readonly<Record<HistoryKind, string>> = {
   opened: 'Opened',
   updated: 'Updated with new commits',
@@ -75,20 +76,19 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
 };
 
 /** `octo/hello #7` */
-export function pullRequestName({ owner, repo, number }: PullRequestView): string {
+function pullRequestName({ owner, repo, number }: PullRequestView): string {
   return `${owner}/${repo} #${number}`;
 }
 
-export function eventTitle({ kind }: HistoryEvent): string {
+function eventTitle({ kind }: HistoryEvent): string {
   return EVENTS[kind];
 }
 
-/** Links of another kind could run in the page. */
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
 
-/** An address with everything else encoded. */
+/** An address with everything else encoded. Links of another kind could run in the page. */
 function webUrl(url: string): string | null {
   return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
 }
@@ -116,45 +116,21 @@ export function pullRequestPage(page: PullRequestPage): Page {
 function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const { tone, word } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
-  return html`<section class="card" aria-labelledby="standing">
-    <h2 id="standing">Status</h2>
-    <dl class="facts">
-      ${
-        conversation.kind === 'shown'
-          ? html`<dt>Title</dt>
-              <dd>${plainText(conversation.conversation.title)}</dd>`
-          : ''
-      }
-      <dt>State</dt>
-      <dd>
-        ${dotted(tone, word)}
-        <small>${meaningOf(pullRequest)}</small>
-      </dd>
-      <dt>Link</dt>
-      <dd>${url === null ? 'not known' : html`<a href="${url}">${url}</a>`}</dd>
-      <dt>Hash</dt>
-      <dd class="mono">${pullRequest.prHash}</dd>
-    </dl>
-  </section>`;
+  const list = factList({
+    Title: conversation.kind === 'shown' ? plainText(conversation.conversation.title) : null,
+    State: html`${dotted(tone, word)} <small>${meaningOf(pullRequest)}</small>`,
+    Link: url === null ? 'not known' : html`<a href="${url}">${url}</a>`,
+    Hash: html`<span class="mono">${pullRequest.prHash}</span>`,
+  });
+  return card('standing', 'Status', list);
 }
 
 function history(pullRequest: PullRequestView): Html {
-  const items = pullRequest.events.map(
-    (event) =>
-      html`<li>
-        <a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>
-        <time class="soft" datetime="${isoTime(event.at)}"
-          >${isoTime(event.at).replace(/[TZ]/g, ' ')}UTC</time
-        >
-      </li>`,
-  );
-  const list = html`<ul class="list">
-    ${items}
-  </ul>`;
-  return html`<section class="card" aria-labelledby="events">
-    <h2 id="events">What has happened</h2>
-    ${items.length === 0 ? html`<p class="soft">Nothing is known yet.</p>` : list}
-  </section>`;
+  const items = pullRequest.events.map((event) => {
+    const link = html`<a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>`;
+    return html`<li>${link} ${timeElement(isoTime(event.at))}</li>`;
+  });
+  return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
 /** What to type for an update and a withdrawal. */
@@ -185,30 +161,23 @@ function remoteOf({ host, owner, repo }: PullRequestView): string {
 }
 
 function commands(page: PullRequestPage): Html {
-  const { prHash, state } = page.pullRequest;
-  const isOpen = state === 'open';
+  const { prHash: hash, state } = page.pullRequest;
+  const remote = remoteOf(page.pullRequest);
   const items = commandLines(page).map(({ what, line }) => commandBlock(what, line));
-  return html`<section class="card" aria-labelledby="change">
-    <h2 id="change">Change it</h2>
-    ${isOpen ? filled(OPEN_HTML, { remote: remoteOf(page.pullRequest), hash: prHash }) : ''} ${items}
-    ${COPIED} ${isOpen ? filled(WITHDRAWAL_HTML) : ''}
-  </section>`;
+  const open = state === 'open' ? [filled(OPEN_HTML, { remote, hash }), filled(WITHDRAWAL_HTML)] : [];
+  return card('change', 'Change it', html`${open[0]} ${items} ${COPIED} ${open[1]}`);
 }
 
-/**
- * For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. GitHub, Gitea
- * and Forgejo all serve a pull request's commits as an mbox at its address with `.patch` behind it.
- */
+/** The author stays the bot, and the sign-off names who adopts it. All hosts serve an mbox of the commits at `<pr>.patch`. */
 function adoptionCommand({ pullRequest }: PullRequestPage): string {
   return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
 }
 
 function adoption(page: PullRequestPage): Html {
-  return html`<section class="card" aria-labelledby="adopt">
-    <h2 id="adopt">Adopt this contribution</h2>
-    <p>Maintainers can apply its commits with a sign-off of their own. The bot stays the author.</p>
-    ${commandBlock('In a clone', adoptionCommand(page))}
-  </section>`;
+  const words = 'Maintainers can apply its commits with a sign-off of their own. The bot stays the author.';
+  const content = html`<p>${words}</p>
+    ${commandBlock('In a clone', adoptionCommand(page))}`;
+  return card('adopt', 'Adopt this contribution', content);
 }
 
 /** For a terminal. */
@@ -240,4 +209,66 @@ export function pullRequestText(page: PullRequestPage): string {
 /** Removes control sequences of terminals, and characters that reverse the direction of the text. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+}
+
+export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
+
+/**
+ * Its events as an Atom feed (RFC 4287). Ids depend only on the hash, so that readers recognise an entry at another
+ * address of the service. All links lead to the page: feed readers fetch them, and would tell the code host who follows.
+ */
+export function atomFeed(pullRequest: PullRequestView, origin: string): string {
+  const { prHash, events } = pullRequest;
+  const page = `${origin}${pullRequestPath(prHash)}`;
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<feed xmlns="http://www.w3.org/2005/Atom">',
+    `  <id>${idOf(prHash)}</id>`,
+    `  <title>${xmlText(pullRequestName(pullRequest))}</title>`,
+    `  <updated>${isoTime(events[0]?.at ?? 0)}</updated>`,
+    '  <author><name>gitveil</name></author>',
+    `  <link rel="self" type="application/atom+xml" href="${xmlText(`${page}.atom`)}"/>`,
+    `  <link rel="alternate" type="text/html" href="${xmlText(page)}"/>`,
+    ...events.map((event) => entry(event, pullRequest, page)),
+    '</feed>',
+    '',
+  ].join('\n');
+}
+
+function entry(event: HistoryEvent, pullRequest: PullRequestView, page: string): string {
+  return [
+    '  <entry>',
+    `    <id>${idOf(`${pullRequest.prHash} ${event.id}`)}</id>`,
+    `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${eventTitle(event).toLowerCase()}`)}</title>`,
+    `    <updated>${isoTime(event.at)}</updated>`,
+    `    <link rel="alternate" href="${xmlText(page)}"/>`,
+    '  </entry>',
+  ].join('\n');
+}
+
+/** An UUID of version 8 (RFC 9562, section 5.8): a hash of `name`. */
+function idOf(name: string): string {
+  const bytes = createHash('sha256').update(`gitveil pull request ${name}`).digest().subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`;
+}
+
+/** Everything that is not a character in XML 1.0 (section 2.2), including lone surrogates. */
+// eslint-disable-next-line no-control-regex
+const NO_CHARACTER = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for an element or for quotes. */
+export function xmlText(text: string): string {
+  return text
+    .replaceAll(NO_CHARACTER, '\uFFFD')
+    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

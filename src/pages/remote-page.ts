@@ -1,7 +1,7 @@
 /** The address of a remote, opened in a browser: what the repository accepts, and every way to contribute to it. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
-import type { PullRequestState } from '../durable/pull-request/history.ts';
+import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
@@ -11,23 +11,22 @@ import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
 import REPLY_HTML from './fragments/reply.html';
 import {
+  card,
   DCO_URL,
   dotted,
   filled,
   type Html,
+  isoTime,
+  listCard,
   MAINTAINERS_PATH,
   type Page,
   promises,
   statusLine,
 } from './layout.ts';
-import { stateWord } from './pull-request-page.ts';
-import { isoTime } from './times.ts';
+import { STATES } from './pull-request-page.ts';
 import { visibleText } from './visible-text.ts';
 
-export interface ListedPullRequest {
-  readonly number: number;
-  readonly url: string;
-  readonly state: PullRequestState;
+export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
   /** Null: nobody knows. */
   readonly title: string | null;
   /** Seconds since 1970; null: it is not known. */
@@ -40,8 +39,6 @@ export interface RemotePage {
   readonly remoteBase: string;
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
-  /** Where the forms are. */
-  readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
   readonly policy: Policy | undefined;
   /** Its address at the code host, and that of a file there. */
   readonly hostUrl: string;
@@ -55,6 +52,7 @@ export interface RemotePage {
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
   const { repository, remoteBase, path } = page;
   const name = fullName(repository);
+  const commands = commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '');
   return {
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
@@ -67,12 +65,9 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
         your name, your e-mail address or your dates.
       </p>
-      ${suspension(page)} ${acceptance(page)} ${ways(page)} ${rules(page)}
-      <section class="card" aria-labelledby="git">
-        <h2 id="git">With Git</h2>
-        ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
-        ${filled(PUSH_HTML)}
-      </section>
+      ${page.isSuspended === true ? statusLine('bad', SUSPENDED) : ''} ${statusLine(...acceptance(page))}
+      ${ways(page)} ${rules(page)}
+      ${card('git', 'With Git', html`${commands} ${signOffNote(page)} ${filled(PUSH_HTML)}`)}
       ${promises(pullRequestList(page))}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
@@ -81,6 +76,8 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
     </main>`,
   };
 }
+
+const SUSPENDED = 'Pushes are suspended at the moment. Try again in 15 minutes.';
 
 function requiresSignOff(page: RemotePage): boolean {
   return page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
@@ -107,21 +104,8 @@ function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy.accepted.includes(kind);
 }
 
-function suspension({ isSuspended }: RemotePage): Html | '' {
-  if (isSuspended !== true) return '';
-  return statusLine('bad', 'Pushes are suspended at the moment. Try again in 15 minutes.');
-}
-
 /** What the repository accepts, as its policy says. */
-function acceptance({ policy, repository }: RemotePage): Html {
-  const [tone, words] = acceptanceInWords(policy, repository);
-  return statusLine(tone, words);
-}
-
-function acceptanceInWords(
-  policy: RemotePage['policy'],
-  repository: RepositoryName,
-): [tone: string, words: string] {
+function acceptance({ policy, repository }: RemotePage): [tone: string, words: string] {
   if (policy === undefined)
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
@@ -145,62 +129,41 @@ function rules(page: RemotePage): Html | '' {
     gate !== null && html`${visibleText(gate)}`,
     policy.requiresAi && html`Say whether AI was used: <code>-o ai=none|assisted|generated</code>.`,
     policy.requiresIssue && html`Name the open issue that it is about: <code>-o issue=12</code>.`,
-    policy.refusesWorkflows && 'Changes of workflows are refused.',
+    policy.refusesWorkflows && html`Changes of workflows are refused.`,
     template !== null && html`Use the template for pull requests: ${link(template)}.`,
   ];
   const items = [
     ...(isAccepted(page, 'pull_requests') ? ofPulls : []),
     ...policy.limits.map(
-      ({ most, withinMs }) => `At most ${most} pull requests and issues within ${withinMs / 60_000} min.`,
+      ({ most, withinMs }) => html`At most ${most} pull requests and issues within ${withinMs / 60_000} min.`,
     ),
     contributing !== null && html`Read how to contribute: ${link(contributing)}.`,
     security !== null && html`Report vulnerabilities as it says: ${link(security)}.`,
   ].filter((item) => item !== false);
-  if (items.length === 0) return '';
-  return html`<section class="card" aria-labelledby="rules">
-    <h2 id="rules">What its maintainers ask for</h2>
-    <ul>
-      ${items.map((item) => html`<li>${item}</li>`)}
-    </ul>
-  </section>`;
+  const list = items.map((item) => html`<li>${item}</li>`);
+  return list.length === 0 ? '' : listCard('rules', 'What its maintainers ask for', list, '');
 }
 
 /** By what the repository must accept for them. */
-const WAYS = [
-  ['pull_requests', 'change', CHANGE_HTML],
-  ['issues', 'issue', ISSUE_HTML],
-  ['comments', 'reply', REPLY_HTML],
-] as const;
+const WAYS = { pull_requests: CHANGE_HTML, issues: ISSUE_HTML, comments: REPLY_HTML } as const;
 
 function ways(page: RemotePage): Html {
-  const open = WAYS.filter(([kind]) => isAccepted(page, kind));
-  const cards = open.map(([, form, card]) => filled(card, { form: page.forms[form] }));
+  const open = KINDS.filter((kind) => isAccepted(page, kind));
+  const cards = open.map((kind) => filled(WAYS[kind], { remote: `/v1/${page.path}` }));
   return html`<div class="columns">${cards}</div>`;
 }
 
 function pullRequestList({ pullRequests }: RemotePage): Html {
   const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
-    const { tone, word } = stateWord(state);
+    const { tone, word } = STATES[state];
     const name = title === null ? `#${number}` : `#${number} ${visibleText(title)}`;
+    const time = openedAt === null ? '' : isoTime(openedAt);
     return html`<li>
       <a href="${safeUrl(url)}">${name}</a>
-      ${
-        openedAt === null
-          ? ''
-          : html`<time class="soft" datetime="${isoTime(openedAt)}">${isoTime(openedAt).slice(0, 10)}</time>`
-      }
+      ${time === '' ? '' : html`<time class="soft" datetime="${time}">${time.slice(0, 10)}</time>`}
       ${dotted(tone, word)}
     </li>`;
   });
   const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';
-  return html`<section class="card" aria-labelledby="listed">
-    <h2 id="listed">Its anonymous pull requests</h2>
-    ${
-      items.length === 0
-        ? html`<p class="soft">${nothing}</p>`
-        : html`<ul class="list">
-            ${items}
-          </ul>`
-    }
-  </section>`;
+  return listCard('listed', 'Its anonymous pull requests', items, nothing);
 }

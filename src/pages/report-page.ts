@@ -1,4 +1,4 @@
-/** The report page (contract, 4.4): a pseudonym's reports and state, what reports lead to, and the button. */
+/** The report page (contract, 4.4): a pseudonym's reports and state, what they lead to, and the button; and appeals. */
 import { html } from 'hono/html';
 import {
   BLOCK_THRESHOLD,
@@ -8,10 +8,10 @@ import {
   REPORT_LIFE_MS,
   type Standing,
 } from '../durable/identity/moderation.ts';
-import { safeUrl } from './forms/parts.ts';
+import { cardForm, problemNotice, safeUrl, secretField, textArea, textField } from './forms/parts.ts';
 import REPORT_HTML from './fragments/report.html';
 import REPORTS_HTML from './fragments/reports.html';
-import { dotted, filled, type Html, type Page, unlistedPage } from './layout.ts';
+import { card, dotted, factList, filled, type Html, listCard, type Page, unlistedPage } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
@@ -79,40 +79,22 @@ function facts(hash: string, { reports, state }: Standing): Html {
   const steps = Array.from({ length: BLOCK_THRESHOLD }, (_, step) =>
     step < reports ? html`<span class="on"></span>` : html`<span></span>`,
   );
-  return html`<section class="card" aria-labelledby="standing">
-    <h2 id="standing">Current state</h2>
-    <dl class="facts">
-      <dt>Pseudonym</dt>
-      <dd class="mono">anon-${hash}</dd>
-      <dt>Reports</dt>
-      <dd>
-        ${reports}
-        <small>in the last ${REPORT_LIFE_DAYS} days</small>
-        <div class="steps ${tone}" aria-hidden="true">${steps}</div>
-      </dd>
-      <dt>State</dt>
-      <dd>
-        ${dotted(tone, state)}
-        <small>${meaning}</small>
-      </dd>
-    </dl>
-  </section>`;
+  const list = factList({
+    Pseudonym: html`<span class="mono">anon-${hash}</span>`,
+    Reports: html`${reports} <small>in the last ${REPORT_LIFE_DAYS} days</small>
+      <div class="steps ${tone}" aria-hidden="true">${steps}</div>`,
+    State: html`${dotted(tone, state)} <small>${meaning}</small>`,
+  });
+  return card('standing', 'Current state', list);
 }
 
 function commentList(comments: readonly ReportedComment[]): Html | '' {
   if (comments.length === 0) return '';
-  const items = comments.map(
-    ({ url, thread }, index) =>
-      html`<li>
-        <a href="${safeUrl(url)}">${index === 0 ? 'The newest comment' : 'An earlier one'}</a> on ${thread}
-      </li>`,
-  );
-  return html`<section class="card" aria-labelledby="comments">
-    <h2 id="comments">What it wrote</h2>
-    <ul>
-      ${items}
-    </ul>
-  </section>`;
+  const items = comments.map(({ url, thread }, index) => {
+    const words = index === 0 ? 'The newest comment' : 'An earlier one';
+    return html`<li><a href="${safeUrl(url)}">${words}</a> <span>on ${thread}</span></li>`;
+  });
+  return listCard('comments', 'What it wrote', items, '');
 }
 
 /** Replaces a page that cannot be shown. @param onward where else to go; null: nobody knows. */
@@ -124,5 +106,54 @@ export function problemPage(title: string, explanation: string, onward: string |
       <div class="notice bad"><p>${explanation}</p></div>
       ${onward === null ? '' : html`<p>Did you mean <a href="${onward}">${onward}</a>?</p>`}
       <p><a href="/">Start from the front page</a></p>`,
+  );
+}
+
+export interface AppealForm {
+  readonly token: string;
+  readonly problem: string | null;
+  readonly thread: string;
+  readonly userToken: string;
+  readonly text: string;
+}
+
+/** @param maxLength of the text, in characters. */
+export function appealFormPage(form: AppealForm, maxLength: number): Page {
+  const { token, problem, thread, userToken, text } = form;
+  const threadHint = 'Such as octo/hello#7, or cb/octo/hello#7 on another code host of this service.';
+  const tokenHint =
+    'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
+  const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
+  const fields = html`${textField({ name: 'thread', label: 'Issue or pull request', value: thread, hint: threadHint, maxLength: 300 })}
+  ${secretField({ name: 'user_token', label: 'Your token', value: userToken, hint: tokenHint }, null)}
+  ${textArea({ name: 'text', label: 'Why the reports were wrong', value: text, hint: textHint }, 6)}`;
+  return appealPage(
+    'Appeal against reports',
+    html`If reports have silenced your pseudonym and were wrong, tell the operator of this service why: once a
+    day at most. They get the pseudonym and your words, and nothing else.`,
+    html`${problemNotice(problem)}
+    ${cardForm({ action: APPEAL_PATH, token }, {}, fields, { send: 'Send the appeal' })}`,
+  );
+}
+
+/** @param hash the pseudonym. */
+export function appealedPage(hash: string, { reports, state }: Standing): Page {
+  return appealPage(
+    'Your appeal is sent',
+    html`The operator has your words about <span class="mono">anon-${hash}</span>.`,
+    html`<p>
+      It is ${state} now, with ${reports} ${reports === 1 ? 'report' : 'reports'}. The operator may pardon it,
+      or not. <a href="${REPORT_PATH}?hash=${hash}">Its page</a> shows its state.
+    </p>`,
+  );
+}
+
+function appealPage(title: string, lead: Html, content: Html): Page {
+  return unlistedPage(
+    title,
+    'Appeal to the operator against reports.',
+    html`<h1>${title}</h1>
+      <p class="lead">${lead}</p>
+      ${content}`,
   );
 }

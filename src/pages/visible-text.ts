@@ -1,21 +1,13 @@
-/**
- * Characters that change the direction of what follows (Unicode Standard Annex 9, "Explicit directional formatting").
- */
+/** Characters that change the direction of what follows (Unicode Standard Annex 9). */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/**
- * All that cannot be seen, or looks like something else: controls, marks, fillers, spaces of other kinds, halves of
- * characters, and characters without a meaning of their own.
- */
+/** Controls, marks, fillers, other spaces, halves of characters: what cannot be seen, or looks like something else. */
 const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 /** A byte that is not UTF-8: see `decodeEscaped`. */
 const ESCAPED_BYTE = /[\udc80-\udcff]/u;
 const BYTE_OFFSET = 0xdc00;
 
-/**
- * A repository's text with direction marks written out: with them, a file's name or a line of code may look like
- * another one ("Trojan source", CVE-2021-42574).
- */
+/** A repository's text with direction marks written out: they let a name or a line look like another (CVE-2021-42574). */
 export function visibleText(text: string): string {
   return text.replaceAll(DIRECTION_MARKS, codeOf);
 }

@@ -1,9 +1,7 @@
 /**
  * Whether the service's footer stays visible below an author's words, and is the only one (contract, 2.5 and 2.6).
- *
- * The words are published as they are, so what would swallow the footer, or pass for one, is refused with the reason:
- * code fences, HTML comments and HTML elements that are left open, and lines in the form of a footer outside of quotes
- * and code fences. Where programs read Markdown differently and the footer may depend on it, the text is refused, too.
+ * Refused with the reason: code fences, HTML comments and elements that are left open, lines in the form of a footer
+ * outside of quotes and code fences, and what programs read differently, if the footer may depend on it.
  */
 import type { Token } from 'markdown-it';
 import { isElement, OpenElements, partsOf } from './html.ts';

@@ -1,8 +1,6 @@
 /**
- * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6) and, where a repository wants
- * that, under a pull request; and how it finds its own line again. The author's words above it are never touched.
- *
- * There is a blank line before `---`. Without it, Markdown would make the body's last line a heading.
+ * What the service writes under a comment or an issue (contract, 2.5 and 2.6) and, where a repository wants that, a pull
+ * request; and how it finds its line again. Without the blank line, `---` would make a heading of the body's last line.
  */
 
 /** The longest comment or issue that the host takes, in characters (code points). */
@@ -15,9 +13,7 @@ export interface CommentFooter {
   readonly origin: string;
 }
 
-/**
- * The footer's last line, at the end of a comment. It matches any link, because an old comment keeps its old host name.
- */
+/** The last line of a comment. It matches any link, because an old comment keeps its old host name. */
 const FOOTER_PATTERN =
   /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
 
@@ -32,11 +28,7 @@ export function issueText(body: string, serviceUrl: string): string {
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
 }
 
-/**
- * For a repository whose policy asks for it.
- * @param serviceUrl where the service is found.
- * @param maintainersUrl of the page about such pull requests.
- */
+/** For a repository whose policy asks for it. @param maintainersUrl of the page about such pull requests. */
 export function pullRequestFooter(serviceUrl: string, maintainersUrl: string): string {
   const origin = `*This is an anonymous contribution made via [gitveil](${serviceUrl}).*`;
   return `\n\n---\n${origin}\n*[What maintainers should know](${maintainersUrl})*`;

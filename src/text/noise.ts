@@ -1,10 +1,7 @@
 /**
- * Whether a text would disturb many people who have nothing to do with it: each `@name` notifies somebody, and each link
- * to an issue, a pull request or a commit of another repository leaves a line there. What the bot account writes for
- * everybody must not do that in bulk: hosts suspend accounts for it.
- *
- * As GitHub reads a text, or a little more: who is mentioned there need not exist. Code mentions nobody. Pure, and
- * linear in the text.
+ * Whether a text would disturb many people: each `@name` notifies somebody, and each link to a thread or a commit of
+ * another repository leaves a line there. Hosts suspend accounts that do that in bulk. As GitHub reads a text, or a
+ * little more: who is mentioned there need not exist. Code mentions nobody. Pure, and linear in the text.
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import {

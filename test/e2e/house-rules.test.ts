@@ -258,8 +258,10 @@ describe('a repository that asks what a pull request has to say', () => {
     const { form, send } = await formOf(upstream, person);
     expect(form.html).toMatch(/<select id="ai" name="ai"[^>]* required/);
     const typed = { ...form.fields, text: 'two\n', title: 'Two', description: '' };
-    expect((await send({ ...typed, step: 'preview' })).problem).toMatch(/asks whether AI was used/);
-    expect((await send({ ...typed, ai: 'none', step: 'preview' })).problem).toMatch(/Write its number below/);
+    expect((await send({ ...typed, step: 'preview' })).problem).toMatch(/-o ai=none/);
+    expect((await send({ ...typed, ai: 'none', step: 'preview' })).problem).toMatch(
+      /-o issue=<number of an open issue>/,
+    );
     const gone = await send({ ...typed, ai: 'none', issue: '7', step: 'preview' });
     expect(gone.problem).toMatch(/The issue is not open/);
     const preview = await send({ ...typed, ai: 'none', issue: `${open(upstream)}`, step: 'preview' });

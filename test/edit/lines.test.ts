@@ -2,8 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { difference } from '../../src/edit/hunks.ts';
-import { diffLines } from '../../src/edit/line-diff.ts';
-import { fileText, linesOf, MAX_FILE_BYTES, MAX_LINES, newContent } from '../../src/edit/lines.ts';
+import { diffLines, fileText, linesOf, MAX_FILE_BYTES, MAX_LINES, newContent } from '../../src/edit/lines.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { runs } from '../support/runs.ts';
 

@@ -4,7 +4,7 @@ import {
   LOOKS_PER_HOUR,
   type SpentCalls,
   afterOneMore,
-} from '../../src/events/call-budget.ts';
+} from '../../src/events/feed-cursor.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 0, 10, 12);

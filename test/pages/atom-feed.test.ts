@@ -1,7 +1,7 @@
 /** The feed of a pull request is XML and Atom, whatever the code host has called things. */
 import { describe, expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
-import { atomFeed, xmlText } from '../../src/pages/atom-feed.ts';
+import { atomFeed, xmlText } from '../../src/pages/pull-request-page.ts';
 
 const ORIGIN = 'https://gitveil.test';
 const VIEW: PullRequestView = {

@@ -5,8 +5,12 @@ import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
 import { folderPage } from '../../src/pages/forms/folder-page.ts';
-import { changeDonePage, withdrawPage } from '../../src/pages/forms/pull-request-pages.ts';
-import { changeFormPage, changePreviewPage } from '../../src/pages/forms/change-pages.ts';
+import {
+  changeDonePage,
+  changeFormPage,
+  changePreviewPage,
+  withdrawPage,
+} from '../../src/pages/forms/change-pages.ts';
 import {
   donePage,
   issueFormPage,
@@ -21,8 +25,7 @@ import { remotePage } from '../../src/pages/remote-page.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
-import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
-import { problemPage, reportPage } from '../../src/pages/report-page.ts';
+import { appealFormPage, problemPage, reportPage } from '../../src/pages/report-page.ts';
 
 const HOSTS = [
   { key: 'gh', kind: 'github', url: 'https://host.test', apiUrl: 'https://host.test', token: null },
@@ -49,6 +52,12 @@ const change = (text: string) => ({
   warnings: [text],
   templateUrl: text,
   needsKey: true,
+});
+const same = (text: string) => ({
+  prHash: text,
+  url: `https://host.test/${text}`,
+  state: 'open' as const,
+  shared: 1,
 });
 const reply = (text: string) => ({
   ...frame(text),
@@ -130,7 +139,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       addresses: [text],
       isDelayed: true,
       hasMoved: true,
-      same: { url: `https://host.test/${text}`, edit: text },
+      same: same(text),
     }),
   (text) =>
     folderPage({
@@ -145,16 +154,14 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
   (text) =>
     changeDonePage(frame(text), {
-      isUpdate: false,
+      updated: false,
       prUrl: `https://host.test/${text}`,
       prHash: text,
       key: text,
-      subscribeUrl: text,
-      page: text,
-      edit: text,
-      withdrawal: text,
-      lines: [`-${text}-`],
-      same: { url: `https://host.test/${text}`, edit: text },
+      path: text,
+      topicUrl: text,
+      notes: [`-${text}-`],
+      same: same(text),
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
   (text) =>
@@ -178,15 +185,14 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text, given(text)),
   (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, ownName: text }, [text]),
-  (text) => replyToPage(frame(text), text),
-  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
+  (text) => replyToPage(frame(text), text, text),
+  (text) => donePage('reply', frame(text), { url: text, number: 1, hash: text, userToken: text }),
   (text) =>
     remotePage(
       {
         repository: { owner: text, name: text },
         remoteBase: text,
         path: text,
-        forms: { issue: text, reply: text, change: text },
         policy: {
           ...OPEN_POLICY,
           community: {

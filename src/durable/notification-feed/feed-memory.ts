@@ -1,6 +1,5 @@
 /** What is remembered of the notifications feed, in the storage of a Durable Object. */
-import { type SpentCalls, afterOneMore } from '../../events/call-budget.ts';
-import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
+import { afterOneMore, type FeedCursor, SETTLED_MS, type SpentCalls } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread } from '../../events/follow.ts';
 import type { FeedThread } from '../../host/code-host.ts';
 import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { aroundAddresses } from '../../edit/addresses.ts';
 import type { Difference, ShownLine } from '../../edit/hunks.ts';
-import type { Html } from '../layout.ts';
+import { countOf, type Html } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 
 /** A changed line says how it ends, if not as usual: only that may be its change. */
@@ -25,7 +25,7 @@ export function differenceTable(
       <table class="difference">
         <caption>
           ${caption}
-          <span class="soft">${count(added)} added, ${count(removed)} removed</span>
+          <span class="soft">${countOf(added, 'line')} added, ${countOf(removed, 'line')} removed</span>
         </caption>
         <thead class="unseen">
           <tr>
@@ -60,8 +60,4 @@ function withMarks(text: string, shown: (text: string) => string): (Html | strin
   return aroundAddresses(text).map((piece, index) => {
     return index % 2 === 1 ? html`<mark>${shown(piece)}</mark>` : shown(piece);
   });
-}
-
-function count(lines: number): string {
-  return lines === 1 ? '1 line' : `${lines.toLocaleString('en')} lines`;
 }

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
-import { type FormFrame, formPage, hidden, problemNotice, queryField } from './parts.ts';
+import { formPage, type FormPlace, hidden, problemNotice, queryField } from './parts.ts';
 
 export interface ListedEntry {
   readonly kind: EntryKind;
@@ -12,7 +12,8 @@ export interface ListedEntry {
   readonly path: string | null;
 }
 
-export interface FolderPage extends Omit<FormFrame, 'token'> {
+export interface FolderPage extends FormPlace {
+  readonly problem: string | null;
   /** What was typed. */
   readonly path: string;
   /** The path of the folder whose entries are shown. */
@@ -28,20 +29,16 @@ const MAX_ENTRIES = 1_000;
 /** In this order, each by its name. */
 const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
-  folder: 'folder',
+  folder: '',
   file: '',
   symlink: 'link, cannot be changed here',
   submodule: 'submodule, cannot be changed here',
 };
 
-function query(values: Readonly<Record<string, string>>): string {
-  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== '')).toString();
-}
-
 /** Where a file or a folder is shown. */
 export function changeLink(action: string, path: string, prHash: string): string {
-  const text = query({ path, pr_hash: prHash });
-  return text === '' ? action : `${action}?${text}`;
+  const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
+  return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
 }
 
 export function folderPage(page: FolderPage): Page {
@@ -80,7 +77,7 @@ function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedE
   return html`${
     isOpen ? html`<a href="${changeLink(action, path, prHash)}">${label}</a>` : html`<span>${label}</span>`
   }
-  ${words === '' || kind === 'folder' ? '' : html`<span class="soft small">${words}</span>`}`;
+  ${words === '' ? '' : html`<span class="soft small">${words}</span>`}`;
 }
 
 /** The folders above, as links. */

@@ -1,21 +1,25 @@
 /** The frame and the parts of pages with forms. They work without a script; every label belongs to its field, and every mistake is announced. */
 import { html, raw } from 'hono/html';
-import { type Html, type Page, unlistedPage } from '../layout.ts';
+import { card, type Html, type Page, unlistedPage } from '../layout.ts';
 
-export interface FormFrame {
+/** Of a form of a repository. */
+export interface FormPlace {
   /** `owner/repo` */
   readonly repository: string;
   /** The page of the repository on this service. */
   readonly home: string;
   /** Where the form is sent. */
   readonly action: string;
+}
+
+export interface FormFrame extends FormPlace {
   readonly token: string;
   readonly problem: string | null;
 }
 
 export function formPage(
   title: string,
-  { repository, home }: Pick<FormFrame, 'repository' | 'home'>,
+  { repository, home }: Pick<FormPlace, 'repository' | 'home'>,
   lead: Html,
   content: Html,
   width: 'narrow' | 'wide' = 'narrow',
@@ -31,8 +35,82 @@ export function formPage(
   );
 }
 
-/** Of an issue or a pull request, as the hosts take it. */
-export const MAX_TITLE = 256;
+/** What somebody who publishes it should know. */
+export interface GivenAway {
+  /** What was searched and found, and warnings. */
+  readonly remarks: readonly string[];
+  /** E-mail addresses that become public with it. */
+  readonly addresses: readonly string[];
+}
+
+interface Preview {
+  /** Who it will be from, at the end of a sentence. */
+  readonly as?: Html;
+  readonly given: GivenAway;
+  readonly shown: Html;
+  /** Beside the buttons. */
+  readonly choice?: Html;
+  /** The fields that the form goes on with, by their names. */
+  readonly typed: Readonly<Record<string, string>>;
+  /** As `stepButtons` has them. */
+  readonly steps: Readonly<Record<string, string>>;
+  readonly width?: 'narrow' | 'wide';
+}
+
+/** What becomes public, and the buttons that send it, or lead back. */
+export function previewPage(title: string, form: FormFrame, preview: Preview): Page {
+  const { as = '', given, shown, choice = '', typed, steps, width } = preview;
+  return formPage(
+    title,
+    form,
+    html`This is everything that becomes public${as}. Nothing has been sent yet.`,
+    html`${addressNotice(given)} ${shown} ${remarksCard(given)}
+      <form method="post" action="${form.action}">
+        ${hidden({ token: form.token, ...typed })} ${choice} ${stepButtons(steps)}
+      </form>`,
+    width,
+  );
+}
+
+/** More are counted. */
+const MAX_ADDRESSES = 5;
+
+function addressNotice({ addresses }: GivenAway): Html | '' {
+  if (addresses.length === 0) return '';
+  const more = addresses.length - MAX_ADDRESSES;
+  const rest = more > 0 ? [`${more} more`] : [];
+  return html`<div class="notice bad" role="alert">
+    <p>
+      ${addresses.length === 1 ? 'An e-mail address becomes' : 'E-mail addresses become'} public:
+      ${[...addresses.slice(0, MAX_ADDRESSES), ...rest].join(', ')}. If that is not what you want, go back to
+      editing.
+    </p>
+  </div>`;
+}
+
+function remarksCard({ remarks }: GivenAway): Html | '' {
+  if (remarks.length === 0) return '';
+  const text = html`<pre class="text">${'\n'}${remarks.join('\n')}</pre>`;
+  return card('remarks', 'What the service has looked for', text);
+}
+
+/** What is wrong with what was sent. */
+export function problemNotice(problem: string | null): Html | '' {
+  if (problem === null) return '';
+  return html`<div class="notice bad" role="alert" id="problem"><p>${problem}</p></div>`;
+}
+
+/** @param values hidden ones by their names. @param steps as `stepButtons` has them. */
+export function cardForm(
+  { action, token }: Pick<FormFrame, 'action' | 'token'>,
+  values: Readonly<Record<string, string>>,
+  fields: Html | Html[],
+  steps: Readonly<Record<string, string>>,
+): Html {
+  return html`<form method="post" action="${action}" class="card">
+    ${hidden({ token, ...values })} ${fields} ${stepButtons(steps)}
+  </form>`;
+}
 
 export interface Field {
   readonly name: string;
@@ -44,51 +122,63 @@ export interface Field {
   readonly isOptional?: boolean;
 }
 
-/** What is wrong with what was sent. */
-export function problemNotice(problem: string | null): Html | '' {
-  if (problem === null) return '';
-  return html`<div class="notice bad" role="alert" id="problem"><p>${problem}</p></div>`;
-}
+type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-function labelOf({ name, label, hint }: Field): Html {
-  return html`<label for="${name}">${label}</label> ${
-      hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`
-    }`;
-}
-
-/** Of an element; those without a value are left out. @param values by names, which are of this code. */
-export function attributes(values: Readonly<Record<string, string | number | boolean | undefined>>): Html[] {
+/** Those without a value are left out. @param values by names, which are of this code. */
+function attributes(values: Attributes): Html[] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name, value]) => (value === true ? raw(` ${name}`) : html` ${raw(name)}="${value}"`));
 }
 
-/** What a field of any kind has. */
-function common({ name, hint, maxLength, isOptional = false }: Field) {
-  const described = hint === undefined ? undefined : `${name}-hint`;
-  return { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
-}
-
-function inputRow(field: Field, type: 'text' | 'password', use: string): Html {
-  const { name, value } = field;
-  const own = { type, id: name, name, value, autocomplete: use, ...common(field) };
-  return html`<div class="row">${labelOf(field)} <input${attributes(own)} /></div>`;
-}
-
-/** For what someone types or pastes to get on, with its buttons beside it. @param problem below it; null: none. */
-export function queryField(
+/** @param own what only its kind has. @param options of a `select`. */
+function fieldRow(
   field: Field,
-  placeholder: string,
-  buttons: Html | Html[],
-  problem: string | null = null,
+  tag: 'input' | 'textarea' | 'select',
+  own: Attributes,
+  options: Html[] = [],
 ): Html {
-  const { name, label, value, maxLength } = field;
-  const own = { type: 'text', id: name, name, value, placeholder, maxlength: maxLength };
-  const plain = { autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' };
-  const invalid = problem === null ? {} : { 'aria-invalid': 'true', 'aria-describedby': `${name}-error` };
-  return html`<label for="${name}">${label}</label>
-    <div class="field"><input${attributes({ ...own, ...plain, ...invalid })} />${buttons}</div>
-    ${problem === null ? '' : html`<p class="error" id="${name}-error">${problem}</p>`}`;
+  const { name, label, value, hint, maxLength, isOptional = false } = field;
+  const described = hint === undefined ? undefined : `${name}-hint`;
+  const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
+  const all = attributes({ id: name, name, ...own, ...common });
+  // A browser drops the first line feed behind the tag.
+  const textarea = html`<textarea${all}>${'\n'}${value}</textarea>`;
+  const tags = { input: html`<input${all} />`, textarea, select: html`<select${all}>${options}</select>` };
+  return html`<div class="row">
+    <label for="${name}">${label}</label>
+    ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tags[tag]}
+  </div>`;
+}
+
+export function textField(field: Field): Html {
+  return fieldRow(field, 'input', { type: 'text', value: field.value, autocomplete: 'off' });
+}
+
+/** @param choices of its value, with what people read. */
+export function choiceField(field: Field, choices: Readonly<Record<string, string>>): Html {
+  const options = Object.entries(choices).map(
+    ([value, label]) =>
+      html`<option${attributes({ value, selected: value === field.value })}>${label}</option>`,
+  );
+  return fieldRow(field, 'select', {}, options);
+}
+
+/** @param rows that are seen at once. */
+export function textArea(field: Field, rows: number, isCode = false): Html {
+  const code = isCode ? { class: 'mono', spellcheck: 'false', autocapitalize: 'none', wrap: 'off' } : {};
+  return fieldRow(field, 'textarea', { rows, autocomplete: 'off', ...code });
+}
+
+/** @param holder what the password manager files the secret under; null: the field before it says that. */
+export function secretField(
+  field: Field,
+  holder: { readonly label: string; readonly value: string } | null,
+  autocomplete: 'new-password' | 'current-password' = 'current-password',
+): Html {
+  const { name, value } = field;
+  return html`${holder === null ? '' : shownValue(`${name}-holder`, holder.label, holder.value, 'username')}
+  ${fieldRow(field, 'input', { type: 'password', value, autocomplete })}`;
 }
 
 /** For a value to copy, or that a password manager files a secret under. */
@@ -99,10 +189,23 @@ export function shownValue(id: string, label: string, value: string, use: 'off' 
   </div>`;
 }
 
-export function textField(field: Field): Html {
-  return inputRow(field, 'text', 'off');
+/** For what someone types or pastes to get on, with its buttons beside it. @param problem below it; null: none. */
+export function queryField(
+  { name, label, value, maxLength }: Field,
+  placeholder: string,
+  buttons: Html | Html[],
+  problem: string | null = null,
+): Html {
+  const own = { type: 'text', id: name, name, value, placeholder, maxlength: maxLength };
+  const plain = { autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' };
+  const invalid = problem === null ? {} : { 'aria-invalid': 'true', 'aria-describedby': `${name}-error` };
+  return html`<label for="${name}">${label}</label>
+    <div class="field"><input${attributes({ ...own, ...plain, ...invalid })} />${buttons}</div>
+    ${problem === null ? '' : html`<p class="error" id="${name}-error">${problem}</p>`}`;
 }
 
+/** Of an issue or a pull request, as the hosts take it. */
+export const MAX_TITLE = 256;
 export const MAX_OWN_NAME = 200;
 
 /** For whom to search. */
@@ -112,101 +215,15 @@ export function nameField({ ownName: value }: { readonly ownName: string }): Htm
   return textField({ name: 'own_name', label, value, hint, maxLength: MAX_OWN_NAME, isOptional: true });
 }
 
-/** @param rows that are seen at once. */
-export function textArea(field: Field, rows: number, isCode = false): Html {
-  const { name, value } = field;
-  const code = isCode ? { class: 'mono', spellcheck: 'false', autocapitalize: 'none', wrap: 'off' } : {};
-  const own = { id: name, name, rows, autocomplete: 'off', ...code, ...common(field) };
-  // A browser drops the first line feed behind the tag.
-  return html`<div class="row">${labelOf(field)} <textarea${attributes(own)}>${'\n'}${value}</textarea></div>`;
-}
-
-/** @param holder what the password manager files the secret under; null: the field before it says that. */
-export function secretField(
-  field: Field,
-  holder: { readonly label: string; readonly value: string } | null,
-  use: 'new-password' | 'current-password',
-): Html {
-  const { name } = field;
-  return html`${holder === null ? '' : shownValue(`${name}-holder`, holder.label, holder.value, 'username')}
-  ${inputRow(field, 'password', use)}`;
-}
-
-/** @param more below the label. */
-export function checkBox(
-  { name, label, isOptional = false }: Pick<Field, 'name' | 'label' | 'isOptional'>,
-  isChecked: boolean,
-  more: Html,
-): Html {
-  const own = { type: 'checkbox', id: name, name, value: 'yes', 'aria-describedby': `${name}-hint` };
-  return html`<div class="row check">
-    <input${attributes({ ...own, checked: isChecked, required: !isOptional })} />
-    <label for="${name}">${label}</label>
-    <p class="soft small" id="${name}-hint">${more}</p>
-  </div>`;
-}
-
-/** What changes or withdraws a pull request. */
-export interface PullRequestKey {
-  readonly prHash: string;
-  readonly prKey: string;
-}
-
-/** @param holder as `secretField` has it. @param isOptional it is needed only for another title or description. */
-export function keyField(
-  { prKey: value }: PullRequestKey,
-  holder: Parameters<typeof secretField>[1],
-  isOptional: boolean,
-): Html {
-  const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
-  const need = isOptional ? ' It is needed to change title or description.' : '';
-  const hint = `You got it when the pull request was opened.${need}`;
-  return secretField({ name: 'pr_key', label, value, hint, isOptional }, holder, 'current-password');
-}
-
-/** When a change becomes public. The value of the field is that of the push option `delay`; empty: as is usual here. */
-const TIMES: readonly (readonly [value: string, label: string])[] = [
-  ['', 'as this service does it'],
-  ['0s', 'now'],
-  ['3h', 'within some hours: between three and six'],
-  ['1d', 'within some days: one or two'],
-];
-
-/** @param isDelayed whether what is usual here is not `now`. */
-export function timeField(isDelayed: boolean): Html {
-  const times = TIMES.filter(([value]) => isDelayed || value !== '');
-  const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  return choiceField({ name: 'delay', label: 'When it becomes public', value: '', hint }, times);
-}
-
-/** @param choices of its value, with what people read. */
-export function choiceField(
-  field: Field,
-  choices: readonly (readonly [value: string, label: string])[],
-): Html {
-  const { name, value: chosen } = field;
-  const options = choices.map(
-    ([value, label]) => html`<option${attributes({ value, selected: value === chosen })}>${label}</option>`,
-  );
-  return html`<div class="row">
-    ${labelOf(field)} <select${attributes({ id: name, name, ...common({ isOptional: true, ...field }) })}>${options}</select>
-  </div>`;
-}
-
 export function hidden(values: Readonly<Record<string, string>>): Html[] {
   return Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   );
 }
 
-export interface Step {
-  readonly step: string;
-  readonly label: string;
-}
-
-/** The first one is what Enter does. */
-export function stepButtons(...steps: readonly Step[]): Html {
-  const buttons = steps.map(({ step, label }, index) => {
+/** @param steps the values of the buttons, with their labels. The first one is what Enter does. */
+export function stepButtons(steps: Readonly<Record<string, string>>): Html {
+  const buttons = Object.entries(steps).map(([step, label], index) => {
     const other = index === 0 ? {} : { class: 'second', formnovalidate: true };
     return html`<button${attributes({ type: 'submit', name: 'step', value: step, ...other })}>${label}</button>`;
   });

@@ -2,16 +2,19 @@
 import { html, raw } from 'hono/html';
 import { renderedMarkdown } from '../../text/rendered.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
-import type { Html, Page } from '../layout.ts';
+import { card, type Html, type Page } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import { visibleText } from '../visible-text.ts';
-import { addressNotice, type GivenAway, remarksCard } from './change-pages.ts';
 import {
+  cardForm,
   type FormFrame,
   formPage,
+  type FormPlace,
+  type GivenAway,
   hidden,
   MAX_TITLE,
   nameField,
+  previewPage,
   problemNotice,
   queryField,
   safeUrl,
@@ -62,19 +65,16 @@ const TOKEN_HINT =
 
 /** @param templates the names of files, to begin with one of them. */
 export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
-  const { action, token, problem, title, body, labels } = form;
+  const { action, problem, title, body, labels } = form;
+  const fields = html`${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
+  ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
+  ${textField({ name: 'labels', label: 'Labels (optional)', value: labels, ...LABELS })} ${nameField(form)}`;
   return formPage(
     'Open an issue',
     form,
     html`A bot opens it for you. It shows neither your name nor your address.`,
     html`${problemNotice(problem)} ${templateLinks(action, templates)}
-      <form method="post" action="${action}" class="card">
-        ${hidden({ token })}
-        ${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
-        ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
-        ${textField({ name: 'labels', label: 'Labels (optional)', value: labels, ...LABELS })}
-        ${nameField(form)} ${stepButtons({ step: 'preview', label: 'Preview' })}
-      </form>`,
+    ${cardForm(form, {}, fields, { preview: 'Preview' })}`,
   );
 }
 
@@ -100,49 +100,36 @@ function asItStands(text: string): Html {
 
 /** @param text as it will stand, with its footer. */
 export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway): Page {
-  const { action, token, title, body, labels, ownName } = form;
-  return formPage(
-    'Preview of the issue',
-    form,
-    html`This is everything that becomes public. Nothing has been sent yet.`,
-    html`${addressNotice(given)}
-      <section class="card" aria-labelledby="shown">
-        <h2 id="shown">${visibleText(title)}</h2>
-        ${asItStands(text)}
-        ${labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`}
-      </section>
-      ${remarksCard(given)}
-      <form method="post" action="${action}">
-        ${hidden({ token, title, body, labels, own_name: ownName })}
-        ${stepButtons({ step: 'post', label: 'Open the issue' }, { step: 'edit', label: 'Change it' })}
-      </form>`,
-  );
+  const { title, body, labels, ownName } = form;
+  const named = labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`;
+  return previewPage('Preview of the issue', form, {
+    given,
+    shown: card('shown', visibleText(title), html`${asItStands(text)} ${named}`),
+    typed: { title, body, labels, own_name: ownName },
+    steps: { post: 'Open the issue', edit: 'Change it' },
+  });
 }
 
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
-  const { action, token, problem, body, number, threadUrl, userToken: value } = form;
-  const own = {
-    name: 'user_token',
-    label: 'Your token (optional)',
-    value,
-    hint: TOKEN_HINT,
-    isOptional: true,
-  };
+  const { problem, body, number, threadUrl, userToken: value } = form;
+  const own = { name: 'user_token', label: 'Your token (optional)', value, hint: TOKEN_HINT };
+  const fields = html`${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
+  ${secretField({ ...own, isOptional: true }, holderOf(form))} ${nameField(form)}`;
   return formPage(
     `Reply to #${number}`,
     form,
     html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
       your name nor your address.`,
     html`${threadNotice(thread)} ${problemNotice(problem)} ${appealLink(form)}
-      <form method="post" action="${action}" class="card">
-        ${hidden({ token, number: String(number) })}
-        ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
-        ${secretField(own, { label: 'Thread', value: `${form.repository}#${number}` }, 'current-password')}
-        ${nameField(form)} ${stepButtons({ step: 'preview', label: 'Preview' })}
-      </form>
-      ${thread === null ? '' : conversationSection(thread, '')}`,
+    ${cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })}
+    ${thread === null ? '' : conversationSection(thread, '')}`,
   );
+}
+
+/** What a password manager files a token under. */
+function holderOf({ repository, number }: Pick<ReplyForm, 'repository' | 'number'>) {
+  return { label: 'Thread', value: `${repository}#${number}` };
 }
 
 function appealLink({ appealFor }: ReplyForm): Html | '' {
@@ -151,85 +138,73 @@ function appealLink({ appealFor }: ReplyForm): Html | '' {
   return html`<p>If the reports were wrong, <a href="${form}">appeal to the operator</a>.</p>`;
 }
 
+const LOCKED = html`<div class="notice bad" role="alert">
+  <p>This thread is locked: the code host will take no reply. Open an issue of your own instead.</p>
+</div>`;
 const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
 
 /** What is answered, and that nobody may answer it. */
 function threadNotice(thread: ShownConversation | null): Html | '' {
   if (thread?.kind !== 'shown') return '';
   const { title, state, isLocked } = thread.conversation;
-  const locked = html`<div class="notice bad" role="alert">
-    <p>This thread is locked: the code host will take no reply. Open an issue of your own instead.</p>
-  </div>`;
   return html`<p><strong>${plainText(title)}</strong> <span class="soft">${STATES[state]}</span></p>
-    ${isLocked ? locked : ''}`;
+    ${isLocked ? LOCKED : ''}`;
 }
 
 /** @param text as it will stand, with its footer. @param hash the pseudonym. */
 export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
-  const { action, token, body, number, userToken, ownName } = form;
+  const { body, number, userToken, ownName } = form;
+  const karma = 'The last line will show your karma at the moment of posting.';
+  const shown = html`${asItStands(text)}
+    <p class="soft small after-commands">${karma}</p>`;
+  return previewPage(`Preview of the reply to #${number}`, form, {
+    as: html`, under the pseudonym <span class="mono">anon-${hash}</span>`,
+    given,
+    shown: card('shown', 'Your reply', shown),
+    typed: { number: String(number), body, user_token: userToken, own_name: ownName },
+    steps: { post: 'Post the reply', edit: 'Change it' },
+  });
+}
+
+const DONE = {
+  issue: { title: 'Your issue is open', onward: 'Reply to this issue' },
+  reply: { title: 'Your reply is posted', onward: 'Write another reply' },
+} as const;
+
+/** The token to copy, and to be kept by a password manager when it is sent. @param next the form of the next reply. */
+export function donePage(what: keyof typeof DONE, next: FormFrame, posted: Posted): Page {
+  const { title, onward } = DONE[what];
+  const { url, number, hash, userToken: value } = posted;
+  const hint = 'It can keep the token when you go on with the button.';
+  const own = { name: 'user_token', label: 'The same for your password manager', value, hint };
   return formPage(
-    `Preview of the reply to #${number}`,
-    form,
-    html`This is everything that becomes public, under the pseudonym <span class="mono">anon-${hash}</span>.
-      Nothing has been sent yet.`,
-    html`${addressNotice(given)}
-      <section class="card" aria-labelledby="shown">
-        <h2 id="shown">Your reply</h2>
-        ${asItStands(text)}
-        <p class="soft small after-commands">The last line will show your karma at the moment of posting.</p>
-      </section>
-      ${remarksCard(given)}
-      <form method="post" action="${action}">
-        ${hidden({ token, number: String(number), body, user_token: userToken, own_name: ownName })}
-        ${stepButtons({ step: 'post', label: 'Post the reply' }, { step: 'edit', label: 'Change it' })}
-      </form>`,
+    title,
+    next,
+    html`<a href="${safeUrl(url)}">${url}</a>`,
+    html`<section class="card" aria-labelledby="keep">
+      <h2 id="keep">Keep your token</h2>
+      <p>
+        On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
+        Nobody can recover it.
+      </p>
+      ${shownValue('token-to-copy', 'Your token', value)}
+      <form method="post" action="${next.action}">
+        ${hidden({ token: next.token, number: String(number) })}
+        ${secretField(own, holderOf({ ...next, number }), 'new-password')} ${stepButtons({ edit: onward })}
+      </form>
+    </section>`,
   );
 }
 
-/** @param next the form that the next reply begins with. @param onward how its button is called. */
-export function donePage(title: string, next: FormFrame, posted: Posted, onward: string): Page {
-  const { url } = posted;
-  return formPage(title, next, html`<a href="${safeUrl(url)}">${url}</a>`, keepToken(next, posted, onward));
-}
-
-/** The token in two fields: one to copy from, and one for a password manager, which offers to keep what is sent. */
-function keepToken(
-  { repository, action, token }: FormFrame,
-  { number, hash, userToken }: Posted,
-  onward: string,
-): Html {
-  const hint = 'It can keep the token when you go on with the button.';
-  const own = { name: 'user_token', label: 'The same for your password manager', value: userToken, hint };
-  return html`<section class="card" aria-labelledby="keep">
-    <h2 id="keep">Keep your token</h2>
-    <p>
-      On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
-      Nobody can recover it.
-    </p>
-    ${shownValue('token-to-copy', 'Your token', userToken)}
-    <form method="post" action="${action}">
-      ${hidden({ token, number: String(number) })}
-      ${secretField(own, { label: 'Thread', value: `${repository}#${number}` }, 'new-password')}
-      ${stepButtons({ step: 'edit', label: onward })}
-    </form>
-  </section>`;
-}
-
-export function replyToPage(frame: Omit<FormFrame, 'token'>, value: string): Page {
-  const field = {
-    name: 'to',
-    label: 'Number or address of the issue or pull request',
-    value,
-    maxLength: 300,
-  };
+export function replyToPage(place: FormPlace, value: string, problem: string | null): Page {
+  const label = 'Number or address of the issue or pull request';
+  const button = html`<button type="submit">Reply</button>`;
   return formPage(
     'Reply to an issue',
-    frame,
+    place,
     html`To an issue or a pull request, without an account.`,
-    html`<section class="card" aria-label="Which one?">
-      <form method="get" action="${frame.action}">
-        ${queryField(field, '12', html`<button type="submit">Reply</button>`, frame.problem)}
-      </form>
-    </section>`,
+    html`<form method="get" action="${place.action}" class="card">
+      ${queryField({ name: 'to', label, value, maxLength: 300 }, '12', button, problem)}
+    </form>`,
   );
 }

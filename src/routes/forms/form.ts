@@ -1,9 +1,7 @@
 /**
- * The frame of pages with forms, and how a form that a person has sent is read, within bounds.
- *
- * There is nothing to steal, as forms know no cookies; but a limit counts for the address that sends a form. So posts
- * from pages of other sites are refused, as are forms that the service did not make. What was typed is never lost: a
- * form with an old token is shown again, with a new one.
+ * The frame of pages with forms, and how a form that a person has sent is read, within bounds. Forms know no cookies,
+ * but a limit counts for the address that sends one: so posts from pages of other sites are refused, and forms that the
+ * service did not make. What was typed is never lost: a form with an old token is shown again, with a new one.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -11,7 +9,7 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import type { FormFrame } from '../../pages/forms/parts.ts';
+import type { FormFrame, FormPlace } from '../../pages/forms/parts.ts';
 import type { Page } from '../../pages/layout.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { type FormToken, newFormToken, readFormToken } from '../../secret/form-token.ts';
@@ -22,7 +20,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite } from '../request/payload.ts';
 import { memoryFor, untilAnswered } from '../request/client.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
-import { remotePath } from '../request/repository.ts';
+import { onRepositoryPage, remotePath } from '../request/repository.ts';
 
 /** Going back empties the form in some browsers, because its page is not kept. */
 export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
@@ -37,25 +35,33 @@ export function answerForm(
   return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
 }
 
-/** @param form one of the paths behind that of a remote. */
-export function placeOf(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  form: string,
-): Pick<FormFrame, 'repository' | 'home' | 'action'> {
-  const home = remotePath(c.var.host, target);
-  return { repository: fullName(target), home, action: home + form };
+/** A form of a repository in a request. */
+export interface Place extends FormPlace {
+  readonly c: Context<AppEnv>;
+  readonly target: RepositoryName;
 }
 
-/** @param token of the form that was sent; null: a new one. */
-export async function frameOf(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+/** @param form one of the paths behind that of a remote. */
+export function placeOf(c: Context<AppEnv>, target: RepositoryName, form: string): Place {
+  const home = remotePath(c.var.host, target);
+  return { c, target, repository: fullName(target), home, action: home + form };
+}
+
+/** Handles requests for a form. */
+export const onForm = (form: string, handle: (place: Place) => Promise<Response>) =>
+  onRepositoryPage((c, target) => handle(placeOf(c, target, form)));
+
+/** Handles what a form has sent. @param maxBytes of it. */
+export const onSent = (
   form: string,
-  token: string | null = null,
-): Promise<FormFrame> {
-  const place = placeOf(c, target, form);
-  return { ...place, token: token ?? (await newToken(c, place.action)), problem: null };
+  maxBytes: number,
+  answer: (place: Place, sent: SentForm) => Promise<Response>,
+) => onForm(form, (place) => receiveForm(place.c, place.action, maxBytes, (sent) => answer(place, sent)));
+
+/** @param token of the form that was sent; null: a new one. */
+export async function frameOf(place: Place, token: string | null = null): Promise<FormFrame> {
+  const { c, repository, home, action } = place;
+  return { repository, home, action, token: token ?? (await newToken(c, action)), problem: null };
 }
 
 /** @param path that the form is sent to. */
@@ -84,11 +90,8 @@ const MAX_CHARACTERS = 2.5 * 1024 * 1024;
 const EXPIRED = 'This form was open for more than a day. Check what you wrote, and send it again.';
 const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
-const CROSS_SITE = explained(
-  403,
-  'This form came from another site',
-  'Open the page of the repository on this service, and begin there.',
-);
+const BEGIN_AGAIN = 'Open the page of the repository on this service, and begin there.';
+const CROSS_SITE = explained(403, 'This form came from another site', BEGIN_AGAIN);
 const BEGIN_HERE = 'Open the form on this service in a browser, and send it from there.';
 const NO_FORM = explained(400, 'This is not a form', BEGIN_HERE);
 const COMPRESSED = explained(415, 'The form is compressed', 'Send it as it is, without Content-Encoding.');
@@ -96,11 +99,7 @@ const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGA
 const SHORTEN = 'Go back, and shorten what you wrote. Large changes need Git.';
 const TOO_LARGE = explained(413, 'The form is too large', SHORTEN);
 
-/**
- * Reads the form that was sent, and answers it.
- * @param path that the form's token must be for.
- * @param memory what the request holds. It is ended with the answer.
- */
+/** Reads the form that was sent, and answers it. @param path of its token. @param memory ends with the answer. */
 export async function receiveForm(
   c: Context<AppEnv>,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Contributions from a browser: forms below the path of a remote. They work without script and cookies, also in Tor
- * Browser's safest mode. The paths lie beside those of the JSON endpoints, whose answers pages of other sites may read.
+ * Contributions from a browser: forms below the path of a remote, without script and cookies. The paths lie beside those
+ * of the JSON endpoints, whose answers pages of other sites may read.
  */
 import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
@@ -14,25 +14,27 @@ import {
   REPLY_FORM,
   WITHDRAW_FORM,
 } from '../request/repository.ts';
-import { sendWithdrawal, showWithdrawal } from './change/open-change.ts';
+import { answerWithdrawal, showWithdrawal } from './change/open-change.ts';
 import { sendChange } from './change/send-change.ts';
 import { showChange } from './change/show-change.ts';
-import { SEND_AGAIN } from './form.ts';
-import { sendIssueForm, sendReplyForm, showIssueForm, showReplyForm } from './thread-forms.ts';
+import { onForm, onSent, SEND_AGAIN } from './form.ts';
+import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
+/** The longest text that the host takes, with every character in four bytes, each of them escaped. */
+const MAX_THREAD_BYTES = 1024 * 1024;
+const MAX_WITHDRAWAL_BYTES = 4 * 1024;
 
 export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
-forms.get(ISSUE_FORM, onRepositoryPage(showIssueForm));
-forms.post(ISSUE_FORM, onRepositoryPage(sendIssueForm));
-forms.get(REPLY_FORM, onRepositoryPage(showReplyForm));
-forms.post(REPLY_FORM, onRepositoryPage(sendReplyForm));
-
-forms.get(CHANGE_FORM, onRepositoryPage(showChange));
-forms.post(CHANGE_FORM, onRepositoryPage(sendChange));
-forms.get(WITHDRAW_FORM, onRepositoryPage(showWithdrawal));
-forms.post(WITHDRAW_FORM, onRepositoryPage(sendWithdrawal));
+forms.get(ISSUE_FORM, onForm(ISSUE_FORM, showIssueForm));
+forms.post(ISSUE_FORM, onSent(ISSUE_FORM, MAX_THREAD_BYTES, answerIssue));
+forms.get(REPLY_FORM, onForm(REPLY_FORM, showReplyForm));
+forms.post(REPLY_FORM, onSent(REPLY_FORM, MAX_THREAD_BYTES, answerReply));
+forms.get(CHANGE_FORM, onForm(CHANGE_FORM, showChange));
+forms.post(CHANGE_FORM, onForm(CHANGE_FORM, sendChange));
+forms.get(WITHDRAW_FORM, onForm(WITHDRAW_FORM, showWithdrawal));
+forms.post(WITHDRAW_FORM, onSent(WITHDRAW_FORM, MAX_WITHDRAWAL_BYTES, answerWithdrawal));
 
 // A page of the code host, by its own path behind the path of a remote: who replaces only the host's name in an address
 // gets to the form for it.

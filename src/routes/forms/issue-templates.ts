@@ -1,6 +1,6 @@
 /**
- * A repository's templates for issues, in Markdown. They are read and remembered as its `.gitveil.yml` is, with Git: none
- * of the bot account's calls. A template is text: nothing that it names is read.
+ * A repository's templates for issues, in Markdown, read and remembered as its `.gitveil.yml` is, with Git. A template
+ * is text: nothing that it names is read.
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
@@ -11,7 +11,7 @@ import { LastKnown } from '../../isolate/last-known.ts';
 import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { findPath, readBlob, type ReadObjects } from '../../upstream/tree-reader.ts';
+import { findPath, readBlob } from '../../upstream/tree-reader.ts';
 import { pushHost } from '../git/push-host.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { openSource, type Source } from './change/source.ts';
@@ -35,7 +35,9 @@ export interface IssueTemplate {
 /** The names of their files; none if nobody knows. Never rejects. */
 export async function issueTemplates(c: Context<AppEnv>, target: RepositoryName): Promise<readonly string[]> {
   const names = await read<readonly string[]>(c, target, 'issue-templates', [], async (source) => {
-    const found = await findPath(await allFolders(source), source.root, FOLDER);
+    // All folders in one call, and not level by level, where they are small.
+    const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
+    const found = await findPath(all === null ? source.read : async () => all, source.root, FOLDER);
     const files = found.kind === 'folder' ? (found.folders.at(-1) ?? []) : [];
     return files
       .filter((entry) => kindOf(entry) === 'file')
@@ -61,12 +63,6 @@ export async function issueTemplate(
   return text ? parsed(text.replaceAll('\r\n', '\n')) : null;
 }
 
-/** Reads folders: all of them in one call, and not level by level, where they are small. */
-async function allFolders(source: Source): Promise<ReadObjects> {
-  const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
-  return all === null ? source.read : async () => all;
-}
-
 function read<T>(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -85,7 +81,7 @@ function read<T>(
       if ((await refuseTooMany(c, 'discoveries')) !== null) throw new Error('the client has asked too often');
       const host = pushHost(c);
       try {
-        const source = await openSource(c, host, target, null);
+        const source = await openSource(host, target, '', c.var.config.anonEmail);
         return source.kind === 'refused' ? nothing : await ask(source);
       } finally {
         host.memory.end();
@@ -97,17 +93,17 @@ function read<T>(
 /** A template begins with fields between two lines of dashes, or with its text. */
 function parsed(text: string): IssueTemplate {
   const end = text.startsWith('---\n') ? text.slice(0, MOST_HEADER_CHARACTERS).indexOf('\n---\n', 3) : -1;
-  if (end < 0) return { title: '', labels: '', body: text };
-  const body = text.slice(end + '\n---\n'.length).trimStart();
+  const body = end < 0 ? text : text.slice(end + '\n---\n'.length).trimStart();
+  const fields = end < 0 ? null : fieldsIn(text.slice('---\n'.length, end + 1));
+  const labels = [fields?.['labels']].flat().filter((label) => typeof label === 'string');
+  const title = fields?.['title'];
+  return { title: typeof title === 'string' ? title : '', labels: labels.join(', '), body };
+}
+
+function fieldsIn(header: string): Record<string, unknown> | null {
   try {
-    const header = readYaml(text.slice('---\n'.length, end + 1)) as Record<
-      'title' | 'labels',
-      unknown
-    > | null;
-    const labels = [header?.labels].flat().filter((label) => typeof label === 'string');
-    const title = typeof header?.title === 'string' ? header.title : '';
-    return { title, labels: labels.join(', '), body };
+    return readYaml(header) as Record<string, unknown> | null;
   } catch {
-    return { title: '', labels: '', body };
+    return null;
   }
 }

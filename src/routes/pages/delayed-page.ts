@@ -1,13 +1,9 @@
-/**
- * GET and POST /v1/delayed/<name>: a delayed push for who has pushed it. Its name is random and shown once, in the
- * answer to the push: who knows it may publish the push now, or give it up.
- */
+/** /v1/delayed/<name>: a delayed push for whoever knows its random name, which the answer to the push has shown once. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { DelayedView } from '../../durable/delayed-pushes/delayed-push.ts';
 import { releaseOne } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
-import { NO_WAIT } from '../../limits/sliding-window.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import {
   DELAYED_ACTIONS,
@@ -20,10 +16,11 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/pr-key.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
-import { limitsOf, textRefusal } from '../request/limits.ts';
+import { lookUp } from '../request/limits.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
-import { answerPage, preferredType } from './answer-page.ts';
+import { prefersPage } from '../request/repository.ts';
+import { answerPage } from './answer-page.ts';
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', Vary: 'Accept' };
 
@@ -32,16 +29,9 @@ const UNKNOWN = explained(
   'No such delayed push',
   'Copy the whole address from the answer to the push. A page is here as long as its push waits, and two weeks more. If the push does not show among your pull requests either, push it again.',
 );
-const CROSS_SITE = explained(
-  403,
-  'This form came from another site',
-  'Open the page of the delayed push, and press its button there.',
-);
-const NO_FORM = explained(
-  400,
-  'This is not a form of this page',
-  'Open the page of the delayed push, and press its button there.',
-);
+const BUTTON = 'Open the page of the delayed push, and press its button there.';
+const CROSS_SITE = explained(403, 'This form came from another site', BUTTON);
+const NO_FORM = explained(400, 'This is not a form of this page', BUTTON);
 
 const PROBLEMS = {
   busy: 'The service is at work on it, so nothing was done. Reload this page in a minute.',
@@ -59,25 +49,22 @@ const delayedForm = z.object({ action: z.enum(DELAYED_ACTIONS) });
 
 export const delayedPage = new Hono<AppEnv>();
 
-delayedPage.get('/v1/delayed/:name', (c) => showDelayed(c));
-delayedPage.post('/v1/delayed/:name', (c) => decide(c));
-
-async function showDelayed(c: Context<AppEnv>): Promise<Response> {
-  const found = await lookUp(c);
+delayedPage.get('/v1/delayed/:name', async (c) => {
+  const found = await delayedPush(c);
   return found instanceof Response ? found : show(c, found, null);
-}
+});
 
-async function decide(c: Context<AppEnv>): Promise<Response> {
+delayedPage.post('/v1/delayed/:name', async (c) => {
   if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
   const action = delayedForm.safeParse(Object.fromEntries((await readSmallForm(c)) ?? [])).data?.action;
   if (action === undefined) return refuse(c, NO_FORM);
-  const found = await lookUp(c);
+  const found = await delayedPush(c);
   if (found instanceof Response) return found;
   const { name } = found;
   const problem = await act(c, name, action);
   if (problem === null) return c.redirect(delayedPath(name), 303);
   return show(c, (await delayedPushesOf(c.env).view(name)) ?? found, problem);
-}
+});
 
 /** Answers why nothing was done; null: it was. */
 async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Promise<string | null> {
@@ -95,16 +82,12 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
   return isRemoved ? null : NOT_REMOVED;
 }
 
-/** The push, or why it is not shown: names that nobody has are counted, as are hashes. */
-async function lookUp(c: Context<AppEnv>): Promise<DelayedView | Response> {
-  const limits = limitsOf(c);
-  const known = await limits.known('lookUps').catch(() => NO_WAIT);
-  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
+/** The push, or why it is not shown. */
+async function delayedPush(c: Context<AppEnv>): Promise<DelayedView | Response> {
   const name = c.req.param('name') ?? '';
-  const view = /^[0-9a-f]{32}$/.test(name) ? await delayedPushesOf(c.env).view(name) : null;
-  if (view !== null) return view;
-  const wait = await limits.countMiss();
-  return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : refuse(c, UNKNOWN);
+  const isName = /^[0-9a-f]{32}$/.test(name);
+  const found = await lookUp(c, async () => (isName ? delayedPushesOf(c.env).view(name) : null));
+  return found ?? refuse(c, UNKNOWN);
 }
 
 async function show(c: Context<AppEnv>, view: DelayedView, problem: string | null): Promise<Response> {
@@ -115,16 +98,12 @@ async function show(c: Context<AppEnv>, view: DelayedView, problem: string | nul
     : null;
   const shown = { view, prKey, origin: shownOrigin(c.req.raw, config), problem };
   const status = problem === null ? 200 : 409;
-  return typeFor(c) === 'text/plain'
-    ? c.text(delayedText(shown), status, NOT_KEPT)
-    : answerPage(c, renderPage(shown), status, NOT_KEPT);
+  return prefersPage(c)
+    ? answerPage(c, renderPage(shown), status, NOT_KEPT)
+    : c.text(delayedText(shown), status, NOT_KEPT);
 }
 
 function refuse(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
   const headers = { ...NOT_KEPT, ...refusal.headers };
-  return answerRefused(c, { ...refusal, headers }, typeFor(c) === 'text/plain' ? 'text' : 'page');
-}
-
-function typeFor(c: Context<AppEnv>) {
-  return preferredType(c, ['text/html', 'text/plain'], 'text/plain');
+  return answerRefused(c, { ...refusal, headers }, prefersPage(c) ? 'page' : 'text');
 }

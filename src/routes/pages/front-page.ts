@@ -1,7 +1,4 @@
-/**
- * GET /: the front page in a browser, a few lines in a terminal. Data that is unavailable is left out; the page itself
- * is always shown.
- */
+/** GET /: the front page in a browser, a few lines in a terminal. What is unavailable is left out. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
@@ -10,8 +7,9 @@ import { parseRepositoryText, placeholder } from '../../pages/commands.ts';
 import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
-import { answerPage, preferredType } from './answer-page.ts';
+import { answerPage } from './answer-page.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
+import { prefersPage } from '../request/repository.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 /** Where the repositories are. */
@@ -62,7 +60,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     remoteBase: `${origin}${V1}`,
     isHostEmbedded: c.env.EMBEDDED_HOST !== undefined,
   };
-  if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
+  if (!prefersPage(c)) {
     const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
     return c.text(frontText(page, origin), 200, { ...kept, Vary: 'Accept' });
   }
@@ -76,19 +74,10 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
   const isInvalid = text.trim() !== '' || go !== undefined;
-  return answerPage(
-    c,
-    renderFrontPage({
-      ...page,
-      isInvalid,
-      ...standing,
-      total: totals?.pullRequests,
-      recent,
-      now: systemClock.now(),
-    }),
-    isInvalid ? 400 : 200,
-    { 'Cache-Control': 'no-store', Vary: 'Accept' },
-  );
+  const total = totals?.pullRequests;
+  const shown = { ...page, isInvalid, ...standing, total, recent, now: systemClock.now() };
+  const headers = { 'Cache-Control': 'no-store', Vary: 'Accept' };
+  return answerPage(c, renderFrontPage(shown), isInvalid ? 400 : 200, headers);
 }
 
 /** Whether pushes are accepted, and what is wrong with the bot's account. */

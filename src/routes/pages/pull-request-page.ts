@@ -1,9 +1,7 @@
 /**
- * GET /v1/pr/<hash> and /v1/pr/<hash>.atom: a pull request for its author, who has no account at the code host.
- *
- * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
- * pushes have reported, and what people wrote at the host, read when the page is asked for. A hash that no push has
- * recorded leaves nothing behind.
+ * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Anyone can post
+ * to the contract's topic; this page has only what the host and pushes have reported, and what people wrote, read when
+ * it is asked for. A hash that no push has recorded leaves nothing behind.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -14,20 +12,20 @@ import type { AppEnv } from '../../env.ts';
 import { eventsOf } from '../../events/host-event.ts';
 import { pullRequestOf } from '../../objects.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import {
+  ATOM_TYPE,
+  atomFeed,
   type PullRequestPage,
   pullRequestPage as renderPage,
   pullRequestText,
 } from '../../pages/pull-request-page.ts';
-import { isoTime } from '../../pages/times.ts';
+import { isoTime } from '../../pages/layout.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { NO_WAIT } from '../../limits/sliding-window.ts';
-import { limitsOf, textRefusal } from '../request/limits.ts';
+import { lookUp } from '../request/limits.ts';
 import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
 /** The service learns of events at the code host once a minute. */
@@ -87,10 +85,7 @@ pullRequestPage.get(
     responses: {
       200: answer('The page or feed.', asJson(pullRequestAnswer), as(HTML, TEXT, 'application/atom+xml')),
       404: answer('None has this hash.', asError('no such pull request'), as(HTML, TEXT)),
-      429: answer(
-        'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
-        as(TEXT),
-      ),
+      429: answer('The client has asked for too many unknown hashes. Wait for Retry-After.', as(TEXT)),
     },
   }),
 );
@@ -101,22 +96,15 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   if (!params.success) return unknown(c, false);
   const [hash = '', suffix] = params.data.hash.split('.');
   const isForProgram = suffix !== undefined;
-  // Before the look-up, so that a client that guesses does not learn even which guess was right.
-  const limits = limitsOf(c);
-  const known = await limits.known('lookUps').catch(() => NO_WAIT);
-  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
-  const pullRequest = await viewOf(c, hash);
-  if (pullRequest === null) {
-    const wait = await limits.countMiss();
-    return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : unknown(c, isForProgram);
-  }
+  const found = await lookUp(c, () => viewOf(c, hash));
+  if (found instanceof Response) return found;
+  if (found === null) return unknown(c, isForProgram);
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
-  if (suffix === 'atom')
-    return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const conversation = await conversationWith(c, pullRequest);
+  if (isForProgram) return c.body(atomFeed(found, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
+  const conversation = await conversationWith(c, found);
   const page = {
-    pullRequest: await endedBy(c, pullRequest, conversation),
+    pullRequest: await endedBy(c, found, conversation),
     origin,
     needsKey: config.prUpdatePolicy === 'key',
     conversation,
@@ -135,8 +123,14 @@ function asAnswer({ pullRequest, conversation }: PullRequestPage): PullRequestAn
   const { prHash: hash, state, url, events } = pullRequest;
   const said = conversation.kind === 'shown' ? conversation.conversation : null;
   const shown = events.map((event) => ({ kind: event.kind, at: isoTime(event.at), url: event.url || url }));
-  const comments = said === null ? {} : { comments: [...said.comments] };
-  return { hash, state, url, title: said?.title ?? null, events: shown, ...comments };
+  return {
+    hash,
+    state,
+    url,
+    title: said?.title ?? null,
+    events: shown,
+    ...(said && { comments: [...said.comments] }),
+  };
 }
 
 async function conversationWith(

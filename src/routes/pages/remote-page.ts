@@ -1,5 +1,6 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
+import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { LastKnown } from '../../isolate/last-known.ts';
 import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
@@ -14,7 +15,6 @@ import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { CHANGE_FORM, ISSUE_FORM, remotePath, REPLY_FORM } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';
 
 /** How long to wait for the policy. The rest of the page does not need the code host. */
@@ -45,12 +45,10 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
     return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
   }
-  const path = remotePath(host, target);
   const page = {
     repository: target,
     remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
     path: repositoryPath(host, target),
-    forms: { issue: path + ISSUE_FORM, reply: path + REPLY_FORM, change: path + CHANGE_FORM },
     policy,
     hostUrl: `${host.url}/${fullName(target)}`,
     fileUrl: (file: string) => fileUrl(host, target, file),
@@ -64,10 +62,9 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
 }
 
 /**
- * The anonymous ones, newest first: a few seconds old at most, so that a crowd of readers wakes their objects no more
- * often than one reader does.
- * @param mayAsk whether this client may cause a question.
- * @returns null if they cannot be listed. Never rejects.
+ * The anonymous ones, newest first, a few seconds old at most: a crowd of readers wakes their objects as often as one
+ * does.
+ * @param mayAsk whether this client may cause a question. @returns null if they cannot be listed. Never rejects.
  */
 async function listedPullRequests(
   c: Context<AppEnv>,
@@ -80,35 +77,28 @@ async function listedPullRequests(
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
   const lastKnown = new LastKnown(places);
-  const listed = await lastKnown.read<readonly ListedPullRequest[]>({
+  const known = await lastKnown.read<readonly ListedPullRequest[]>({
     name,
     freshMs: FRESH_MS,
     nothing: [],
-    ask: async () => {
+    async ask() {
       if (await mayAsk()) return ask(c, repository);
       throw new Error('the client has asked for too many repositories');
     },
   });
   // One client's limit is not everybody's.
-  if (listed === undefined) await lastKnown.forget(name);
-  return listed ?? null;
+  if (known === undefined) await lastKnown.forget(name);
+  return known ?? null;
 }
 
 /** No hash gets into the answer: it may be all that an update needs. */
 async function ask({ env }: Context<AppEnv>, repository: string): Promise<ListedPullRequest[]> {
   const hashes = await recordedHashesOf(env.DB, repository, MAX_LISTED);
   const views = await Promise.all(hashes.map((hash) => pullRequestOf(env, hash).view()));
-  return views.flatMap((view) =>
-    view?.isShown
-      ? [
-          {
-            number: view.number,
-            url: view.url,
-            state: view.state,
-            title: view.title ?? null,
-            openedAt: view.events.find(({ kind }) => kind === 'opened')?.at ?? null,
-          },
-        ]
-      : [],
-  );
+  return views.flatMap((view) => (view?.isShown ? [listed(view)] : []));
+}
+
+function listed({ number, url, state, title, events }: PullRequestView): ListedPullRequest {
+  const openedAt = events.find(({ kind }) => kind === 'opened')?.at ?? null;
+  return { number, url, state, title: title ?? null, openedAt };
 }

@@ -1,9 +1,7 @@
 /**
- * What was written on an issue or a pull request, for a page. The code host is asked when a page is, at most once a minute
- * for each thread, and the client that causes the calls is charged for them (caused-calls.ts).
- *
- * Only the isolate's memory holds it. Of several readers in the same second each may ask: they share no promise, because
- * it would belong to the first one's request.
+ * What was written on an issue or a pull request, for a page: asked of the host at most once a minute for each thread,
+ * and charged to the client. Only the isolate's memory holds it. Readers share no promise: it would belong to one's
+ * request.
  */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';

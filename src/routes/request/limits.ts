@@ -1,7 +1,4 @@
-/**
- * The port of limits for a request, and what a client over a limit is answered. A limit is always asked before the work
- * that it bounds: a refused client costs nobody else anything.
- */
+/** The port of limits for a request, and what a client over one is answered, always before the work that it bounds. */
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
@@ -65,11 +62,23 @@ export async function withinLimit(
   return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
 }
 
-export function textRefusal(
+/**
+ * What `find` finds; null: nobody has that name. Such look-ups are counted, and too many refused before the next: so a
+ * client that guesses does not learn even which guess was right.
+ */
+export async function lookUp<T>(
   c: Context<AppEnv>,
-  name: OpenLimitName,
-  wait: Wait,
-): Response | Promise<Response> {
+  find: () => Promise<T | null>,
+): Promise<T | Response | null> {
+  const limits = limitsOf(c);
+  const known = await limits.known('lookUps').catch(() => NO_WAIT);
+  if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
+  const found = await find();
+  const wait = found === null ? await limits.countMiss() : NO_WAIT;
+  return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : found;
+}
+
+function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Response | Promise<Response> {
   const over = overLimit(c, name, wait);
   const headers = { ...over.headers, 'Cache-Control': 'no-store' };
   return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
@@ -117,10 +126,7 @@ export async function targetOf(
   };
 }
 
-/**
- * Why nothing is created, as JSON endpoints say it: `too many comments for octo/hello#7: this service posts at most 60 in
- * 1h there for all people together; try again in about 45 minutes`
- */
+/** Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45 minutes` */
 export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
   return `${whyWait(c, wait, target)}; try again in ${waitText(wait)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Bodies of answers that do not fit into the buffers on their way. A client that stops reading one is given up after
- * WRITE_TIMEOUT: then it keeps neither memory nor, in a clone, a connection to the code host.
+ * Bodies that do not fit into the buffers on their way. A client that stops reading one is given up after WRITE_TIMEOUT,
+ * and then keeps neither memory nor a connection to the code host.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';

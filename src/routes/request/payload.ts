@@ -38,10 +38,9 @@ function refuseForeign({ req, var: { config } }: Context<AppEnv>): Refused | nul
 }
 
 /**
- * The object in the request's body. It is refused if it cannot be parsed, or is not a JSON object (contract, section 7).
- * Bytes that are not UTF-8 are refused, too.
- * @param memory of the request, for texts of any length that the host takes. Without it, 16 KiB are allowed, and the
- *   body never waits for the memory of others.
+ * The object in the request's body; refused if it is no JSON object in UTF-8 (contract, section 7).
+ * @param memory of the request, for any text that the host takes. Without it, 16 KiB are allowed, and nothing is waited
+ * for.
  * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
 async function readObject(
@@ -69,10 +68,7 @@ export async function readPayload<T>(
   return payload.kind === 'refused' ? payload : checkPayload(schema, payload.fields);
 }
 
-/**
- * The fields as the schema has them. The refusal names the field that breaks a rule; one that is missing, or has a value
- * of another type, makes the whole payload invalid.
- */
+/** The fields as the schema has them. The refusal names the one that breaks a rule, unless it is missing or of another type. */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
   const parsed = schema.safeParse(fields, { reportInput: true });
   if (parsed.success) return { kind: 'payload', fields: parsed.data };
@@ -88,9 +84,9 @@ function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
 }
 
 /**
- * Whether a browser sends a POST for a page of another site, in the name of the person who has that open: only the
- * operator has a cookie, but a report counts for the address that sends it. Every browser says where a POST comes from,
- * in Sec-Fetch-Site, in Origin, or in both, and no page can change either. Whoever sends neither is a program.
+ * Whether a browser sends a POST for a page of another site: a report counts for the address of whoever has that open.
+ * Every browser says where a POST comes from, in Sec-Fetch-Site or Origin, which no page can change. A program sends
+ * neither.
  */
 export function isCrossSite(request: Request): boolean {
   const site = request.headers.get('Sec-Fetch-Site');

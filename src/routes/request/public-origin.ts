@@ -1,6 +1,6 @@
 /**
- * The service's own address: the operator's `SERVICE_URL`, or without it scheme and host of the request (contract, 2.5).
- * What is shown to the client itself names the onion service if the client came through it.
+ * The service's own address: `SERVICE_URL`, else that of the request (contract, 2.5). What only the client sees names
+ * the onion service if the client came through it.
  */
 import type { Config } from '../../config.ts';
 
@@ -28,8 +28,8 @@ export function shownOrigin(request: Request, config: Addresses): string {
 }
 
 /**
- * `Cache-Control` of an answer that names the service's address. A shared cache may ignore the request's host, so a
- * client could put any address into it. So only answers with the operator's address may be shared.
+ * `Cache-Control` of an answer that names the service. Only the operator's address may be shared: with that of the
+ * request, a client could put any address into a shared cache.
  */
 export function keptFor(seconds: number, request: Request, config: Addresses): string {
   const isShared = config.isServiceUrlGiven && !isOnion(request, config);

@@ -18,49 +18,34 @@ export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';
 export const WITHDRAW_FORM = '/withdraw';
 
-type Answer = Response | Promise<Response>;
-type Handler = (c: Context<AppEnv>, target: RepositoryName) => Answer;
+type Handler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
-/** In which form each refusal of a path is answered. */
-interface Forms {
-  readonly unknownHost: AnswerForm;
-  readonly invalidName: AnswerForm;
-}
-
-const AS_JSON: Forms = { unknownHost: 'json', invalidName: 'json' };
-const AS_TEXT: Forms = { unknownHost: 'text', invalidName: 'text' };
-const AS_PAGE: Forms = { unknownHost: 'page', invalidName: 'page' };
-/** For programs that come across a remote's address. */
-const AS_LINES: Forms = { unknownHost: 'json', invalidName: 'text' };
-
-/**
- * Calls the handler only for a host that is configured, which it finds as `c.var.host`, and with a name that is valid
- * there. Others are refused as JSON.
- */
-export const onRepository = (handle: Handler) => withTarget(handle, () => AS_JSON);
+/** The handler gets a valid name, and its host as `c.var.host`. Other paths are refused, here as JSON. */
+export const onRepository = (handle: Handler) => withTarget(handle, () => 'json');
 
 /** The same for Git, which shows people the text of an answer. */
-export const onGitRepository = (handle: Handler) => withTarget(handle, () => AS_TEXT);
+export const onGitRepository = (handle: Handler) => withTarget(handle, () => 'text');
 
 /** The same for pages. */
-export const onRepositoryPage = (handle: Handler) => withTarget(handle, () => AS_PAGE);
+export const onRepositoryPage = (handle: Handler) => withTarget(handle, () => 'page');
 
 /** The same for the address of a remote, which answers a browser with a page. */
-export const onRemote = (handle: Handler) => withTarget(handle, (c) => (prefersPage(c) ? AS_PAGE : AS_LINES));
+export const onRemote = (handle: Handler) =>
+  withTarget(handle, (c, wrong) => (prefersPage(c) ? 'page' : wrong === 'host' ? 'json' : 'text'));
 
 /** Whether a page is wanted rather than a line of text. */
 export function prefersPage(c: Context): boolean {
   return preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html';
 }
 
-function withTarget(handle: Handler, formsOf: (c: Context<AppEnv>) => Forms) {
+function withTarget(handle: Handler, formOf: (c: Context<AppEnv>, wrong: 'host' | 'name') => AnswerForm) {
   return async (c: Context<AppEnv>): Promise<Response> => {
     const host = hostWithKey(c.var.config, c.req.param('host') ?? '');
-    if (host === undefined) return answerRefused(c, unknownHost(c), formsOf(c).unknownHost);
+    if (host === undefined) return answerRefused(c, unknownHost(c), formOf(c, 'host'));
     c.set('host', host);
     const target = parseName(host.kind, c.req.param('owner') ?? '', c.req.param('repo') ?? '');
     if (target !== null) return handle(c, target);
-    const form = formsOf(c).invalidName;
+    const form = formOf(c, 'name');
     return answerRefused(c, form === 'page' ? NO_SUCH_REPOSITORY : refused(400, INVALID_NAME), form);
   };
 }
@@ -68,13 +53,9 @@ function withTarget(handle: Handler, formsOf: (c: Context<AppEnv>) => Forms) {
 const NO_SUCH_REPOSITORY = explained(400, 'No such repository', sentence(INVALID_NAME));
 
 /** The address names none of the hosts. */
-export function unknownHost(c: Context<AppEnv>): Refused {
-  return { ...explained(404, 'No such code host', knownHosts(c)), error: 'not found' };
-}
-
-/** For people. */
-function knownHosts({ var: { config } }: Context<AppEnv>): string {
+export function unknownHost({ var: { config } }: Context<AppEnv>): Refused {
   const beginnings = config.hosts.map((host) => `/v1/${host.key}/ for ${hostNameOf(host)}`);
   const list = new Intl.ListFormat('en', { type: 'conjunction' }).format(beginnings);
-  return `Addresses of repositories begin here with ${list}.`;
+  const explanation = `Addresses of repositories begin here with ${list}.`;
+  return { ...explained(404, 'No such code host', explanation), error: 'not found' };
 }

@@ -1,7 +1,6 @@
 /**
- * What the operator has suspended, and what is wrong with the bot's account, as pages, badges and comments read it: a
- * copy in this isolate's memory, at most two seconds old. So a crowd of readers never reaches the guard, which must
- * stay free for pushes. A push asks the guard itself, when it is admitted.
+ * What is suspended, and what is wrong with the bot's account, for pages, badges and comments: a copy, at most two
+ * seconds old. So a crowd of readers never reaches the guard, which must stay free for pushes.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';

@@ -2,7 +2,7 @@ import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cl
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { CALLS_PER_HOUR } from '../../../src/events/call-budget.ts';
+import { CALLS_PER_HOUR } from '../../../src/events/feed-cursor.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 

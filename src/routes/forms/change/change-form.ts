@@ -1,10 +1,11 @@
 /** The form of a change: its fields and the rules for them, and its answers when the host or a limit says no. */
 import type { Context } from 'hono';
-import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { fileText } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
 import { fileUrl } from '../../../config/hosts.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { utf8 } from '../../../git/bytes.ts';
 import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
@@ -22,7 +23,6 @@ import {
 } from '../../../policy/policy.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import {
@@ -34,7 +34,7 @@ import {
   refuseWithoutBot,
 } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
-import { answerForm, frameOf } from '../form.ts';
+import { answerForm, frameOf, type Place } from '../form.ts';
 
 export function changeFields(fields: FormFields): ChangeFields {
   const value = (name: string): string => fields.get(name) ?? '';
@@ -55,45 +55,26 @@ export function changeFields(fields: FormFields): ChangeFields {
   };
 }
 
-export const TEXT_TOO_LARGE = problem(
-  400,
-  'The text is larger than 1 MB. Shorten it, or change the file with Git.',
-);
-const UNSIGNED = problem(
-  400,
-  'This project takes only changes under the Developer Certificate of Origin. Read it, and tick its box below.',
-);
-const UNSAID = problem(400, 'This project asks whether AI was used. Choose an answer below.');
-const NO_ISSUE = problem(400, 'This project takes only changes for an open issue. Write its number below.');
 const invalid = (explanation: string): Refused => problem(400, explanation);
 
 /** What can be said without asking anyone. */
 export function checkFields(
-  fields: Pick<ChangeForm, keyof ChangeFields | 'policy'>,
+  fields: ChangeFields,
 ): { readonly kind: 'valid'; readonly parts: readonly string[] } | Refused {
   const path = parsePath(fields.path);
   if (path.kind === 'invalid') return invalid(path.problem);
   if (path.parts.length === 0) return invalid('Write the path of the file.');
-  if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) return TEXT_TOO_LARGE;
-  if (hasTooManyLines(fields.text)) {
-    return invalid(`The text has more than ${LINE_LIMIT}. Shorten it, or change the file with Git.`);
-  }
-  if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
+  const file = fileText(utf8(fields.text));
+  if (file.kind === 'unfit') return invalid(file.problem);
   if (fields.title === '') return invalid('Write a title that says what you change.');
   if (fields.ownName.length > MAX_OWN_NAME) {
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   }
-  const { policy, prHash } = fields;
-  if (policy.requiresSignOff && !fields.signOff) return UNSIGNED;
-  if (prHash === '' && policy.requiresAi && fields.ai === '') return UNSAID;
-  if (prHash === '' && policy.requiresIssue && fields.issue === '') return NO_ISSUE;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
+  if (parsed.kind === 'valid') return { kind: 'valid', parts: path.parts };
   // Its rule is for a push, which sends one line.
-  if (parsed.kind === 'invalid' && parsed.option === 'description') {
-    return invalid(`The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`);
-  }
-  if (parsed.kind === 'invalid') return invalid(`${parsed.message}.`);
-  return { kind: 'valid', parts: path.parts };
+  const description = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
+  return invalid(parsed.option === 'description' ? description : `${parsed.message}.`);
 }
 
 /** @param texts which texts the pull request gets from the options instead of from the commit. */
@@ -121,12 +102,12 @@ export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail
 
 /** @param token of the form that was sent; null: a new one. */
 export async function changeForm(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {
-  const [frame, policy] = await Promise.all([frameOf(c, target, CHANGE_FORM, token), readPolicy(c, target)]);
+  const { c, target } = place;
+  const [frame, policy] = await Promise.all([frameOf(place, token), readPolicy(place)]);
   const { path, prHash, description } = fields;
   const isNew = prHash === '';
   const gate =
@@ -143,7 +124,7 @@ export async function changeForm(
 }
 
 /** As far as it is known. It is read with Git, as for a page. */
-export async function readPolicy(c: Context<AppEnv>, target: RepositoryName): Promise<Policy> {
+export async function readPolicy({ c, target }: Pick<Place, 'c' | 'target'>): Promise<Policy> {
   const { config, host, logger, http } = c.var;
   const mayAsk = async (): Promise<boolean> => (await refuseTooMany(c, 'discoveries')) === null;
   return (await openPolicies(c.env, config, host, logger, http).of(target, { mayAsk })) ?? OPEN_POLICY;

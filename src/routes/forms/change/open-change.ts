@@ -1,13 +1,9 @@
 /**
- * What a form asks for goes the way of every push: admission, limits, policy, names, fork, pull request. Only the client
- * is missing, so what it would be told is gathered.
- *
- * The form's token decides the hash of its pull request, together with what was typed. So a form that is sent twice, by a
- * double click or from the browser's history, finds the pull request that it has opened; and one that was corrected in
- * between is not taken for it.
+ * What a form asks for goes the way of every push. Only the client is missing, so what it would be told is gathered. The
+ * form's token and what was typed decide the hash of its pull request. So a form that is sent twice finds the one that
+ * it has opened, and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
-import type { BuiltChange } from '../../../edit/build-change.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
 import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
@@ -16,21 +12,21 @@ import { systemClock } from '../../../isolate/clock.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import { pullRequestOf } from '../../../objects.ts';
-import type { ChangeFields, ChangeForm } from '../../../pages/forms/change-pages.ts';
-import { changeLink } from '../../../pages/forms/folder-page.ts';
 import {
   changeDelayedPage,
   changeDonePage,
+  type ChangeFields,
+  type ChangeForm,
+  type OpenedChange,
   withdrawnPage,
   withdrawPage,
-} from '../../../pages/forms/pull-request-pages.ts';
-import { PR_HASH_PATTERN, pullRequestPath } from '../../../pr-hash.ts';
+} from '../../../pages/forms/change-pages.ts';
+import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import type { PushHost, PushSettings } from '../../../push/push-host.ts';
 import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
 import { countPush, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
-import { NotedReply, type SameWork } from '../../../push/reply/reply.ts';
+import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
 import { prKeyOf } from '../../../secret/pr-key.ts';
@@ -38,28 +34,27 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { pushRun } from '../../git/git-push.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { explanationOf, problem, type Refused, retryAfter, sentence } from '../../request/refused.ts';
-import { answerForm, frameOf, placeOf, receiveForm, secretsOf, type SentForm } from '../form.ts';
+import { answerForm, frameOf, type Place, secretsOf, type SentForm } from '../form.ts';
 import { changeForm, showAgain } from './change-form.ts';
-import { CHANGE_FORM, WITHDRAW_FORM } from '../../request/repository.ts';
 
 /** How long the second of two equal forms waits for the first. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 3_000;
 
 export interface FormPush {
-  /** That `refusePush` has asked. */
-  readonly admission: PushHost['admission'];
-  readonly change: BuiltChange;
-  /** The branch that it is for. */
-  readonly base: string;
+  /** That `refusePush` has asked; missing: nobody has. */
+  readonly admission?: PushHost['admission'];
+  readonly refName: string;
+  /** What is pushed to it. */
+  readonly tip: Oid;
+  /** Null: it needs none. */
+  readonly pack: Uint8Array | null;
   readonly pushOptions: readonly string[];
 }
 
-interface Pushed {
+/** Warnings and the like; and the open pull request that has the change already, if one is known. */
+interface Pushed extends Pick<NotedReply, 'notes' | 'same'> {
   readonly outcome: Outcome;
-  /** Warnings and the like; and the open pull request that has the change already, if one is known. */
-  readonly notes: readonly string[];
-  readonly same: SameWork | null;
 }
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
@@ -69,35 +64,17 @@ export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Pr
   return refusal;
 }
 
-/** @param names what the form decides, and not chance. */
-export function pushChange(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  { admission, change, base, pushOptions }: FormPush,
+/** Continues also if the person leaves: it may be half done. @param names what the form decides, and not chance. */
+export function push(
+  { c, target }: Place,
+  { admission, refName, tip, pack, pushOptions }: FormPush,
   names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
 ): Promise<Pushed> {
-  // It has been asked already.
-  const host = { ...pushHost(c), admission: { ...admission, enter: async () => null } };
-  const command = { oldId: ZERO_OID, newId: change.tip, refName: `refs/for/${base}` };
-  return push(c, host, target, { command, pushOptions, pack: change.pack, names });
-}
-
-interface Pushable {
-  readonly command: { readonly oldId: Oid; readonly newId: Oid; readonly refName: string };
-  readonly pushOptions: readonly string[];
-  readonly pack: Uint8Array | null;
-  readonly names: Partial<Pick<PushSettings, 'newPrHash'>>;
-}
-
-/** Continues also if the person leaves, because it may be half done on the host. */
-function push(
-  c: Context<AppEnv>,
-  host: PushHost,
-  target: RepositoryName,
-  { command, pushOptions, pack, names }: Pushable,
-): Promise<Pushed> {
+  const asked = admission && { admission: { ...admission, enter: async () => null } };
+  const host = pushHost(c, asked);
   const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
-  const request: PushRequest = { kind: 'push', commandList: [command], capabilities: new Set(), pushOptions };
+  const commandList = [{ oldId: ZERO_OID, newId: tip, refName }];
+  const request: PushRequest = { kind: 'push', commandList, capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();
     const run = pushRun(c, host, reply, target, names);
@@ -114,38 +91,37 @@ function push(
 
 /** Opens the pull request of a form, or updates it. */
 export async function openChange(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   form: ChangeForm,
   token: FormToken,
   change: FormPush,
 ): Promise<Response> {
-  const prHash = await prHashOf(c, token, form);
+  const prHash = await prHashOf(place.c, token, form);
   for (let attempt = 1; ; attempt++) {
-    const { outcome, notes, same } = await pushChange(c, target, change, { newPrHash: () => prHash });
-    if (outcome.kind === 'published') return done(c, target, form, { ...outcome.facts, notes, same });
-    if (outcome.kind === 'delayed') return delayed(c, target, outcome.facts);
+    const { outcome, notes, same } = await push(place, change, { newPrHash: () => prHash });
+    if (outcome.kind === 'published') return done(place, form, { ...outcome.facts, notes, same });
+    if (outcome.kind === 'delayed') return delayed(place, outcome.facts);
     const refusal = refusalOf(outcome);
-    if (refusal.code === 'double' && same !== null) return showAgain(c, form, openAlready(same));
+    if (refusal.code === 'double' && same !== null) {
+      const explanation = `The same change is open already as ${same.url}. This service opens no second pull request for it.`;
+      return showAgain(place.c, form, problem(409, explanation));
+    }
     // The first of two equal forms may be faster by so much that the second sees only its branch.
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && form.prHash === '');
-    if (!isSecond || attempt === ATTEMPTS) return showAgain(c, form, refusedPush(refusal));
+    if (!isSecond || attempt === ATTEMPTS) return showAgain(place.c, form, refusedPush(refusal));
     await systemClock.sleep(PAUSE_MS);
-    const opened = await openedBefore(c, target, form, token);
+    const opened = await openedBefore(place, form, token);
     if (opened !== null) return opened;
   }
 }
 
-/**
- * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object
- * for this.
- */
+/** The answer of a form that has opened its pull request already; null: it has not, as most, which wake no object here. */
 export async function openedBefore(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   fields: ChangeFields,
   token: FormToken,
 ): Promise<Response | null> {
+  const { c } = place;
   if (fields.prHash !== '') return null;
   const prHash = await prHashOf(c, token, fields);
   const mayBeOpen = await mayBeRecorded(c.env.DB, prHash, c.var.logger);
@@ -154,50 +130,26 @@ export async function openedBefore(
   const { url: prUrl, state } = known;
   if (state !== 'open') {
     const explanation = `With this form, you have opened ${prUrl}, which is ${state} now. If you send the form again, it opens another pull request.`;
-    return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
+    return showAgain(c, await changeForm(place, fields), problem(409, explanation));
   }
   const key = prKeyOf(await serviceSecret(c.env, c.var.config.identitySecret), prHash);
-  return done(c, target, fields, { updated: false, prUrl, prHash, key, notes: [], same: null });
-}
-
-interface Opened extends Pick<Pushed, 'notes' | 'same'> {
-  readonly updated: boolean;
-  readonly prUrl: string;
-  readonly prHash: string;
-  readonly key: string | null;
+  return done(place, fields, { updated: false, prUrl, prHash, key, notes: [], same: null });
 }
 
 function done(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   { path }: ChangeFields,
-  { updated: isUpdate, prUrl, prHash, key, notes: lines, same }: Opened,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl'>,
 ): Promise<Response> {
-  const place = placeOf(c, target, CHANGE_FORM);
-  const page = changeDonePage(place, {
-    isUpdate,
-    prUrl,
-    prHash,
-    key,
-    lines,
-    same: same && { url: same.url, edit: changeLink(place.action, path, same.prHash) },
-    subscribeUrl: `${c.var.config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
-    page: pullRequestPath(prHash),
-    edit: changeLink(place.action, path, prHash),
-    withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
-  });
-  return answerForm(c, page);
+  const topicUrl = `${place.c.var.config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
+  return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
 }
 
-function delayed(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  { reason, window, isBegun, pageUrl, found }: DelayedFacts,
-): Promise<Response> {
+function delayed(place: Place, { reason, window, isBegun, pageUrl, found }: DelayedFacts): Promise<Response> {
   const standing = found?.url
     ? `You have sent this before, and it was published: ${found.url}`
     : `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
-  return answerForm(c, changeDelayedPage(placeOf(c, target, CHANGE_FORM), standing, pageUrl));
+  return answerForm(place.c, changeDelayedPage(place, standing, pageUrl));
 }
 
 /** The hash of the pull request that a form opens: nobody else can know it. */
@@ -217,11 +169,6 @@ export function refusalOf(outcome: Outcome): Refusal {
     : toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
 }
 
-function openAlready({ url }: SameWork): Refused {
-  const explanation = `The same change is open already as ${url}. This service opens no second pull request for it.`;
-  return problem(409, explanation);
-}
-
 /** The words of a refusal are for people who push. */
 export function refusedPush({ reason, lines, outcome, waitMs, cause }: Refusal): Refused {
   const failed = cause === undefined ? 400 : 502;
@@ -233,42 +180,34 @@ export function refusedPush({ reason, lines, outcome, waitMs, cause }: Refusal):
   return { ...problem(status, [sentence(reason), ...lines, ...hint].join('\n')), headers };
 }
 
-/** Of the form of a withdrawal, which is short. */
-const MAX_FORM_BYTES = 4 * 1024;
 const NO_HASH = problem(400, 'A hash has 8 to 40 hexadecimal characters.');
 const NO_KEY = problem(
   400,
   'Give the key of the pull request: it was shown when the pull request was opened.',
 );
 
-export async function showWithdrawal(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
-  return answerForm(c, withdrawPage({ ...(await frameOf(c, target, WITHDRAW_FORM)), prHash, prKey: '' }));
+export async function showWithdrawal(place: Place): Promise<Response> {
+  const prHash = (place.c.req.query('pr_hash') ?? '').trim().toLowerCase();
+  return answerForm(place.c, withdrawPage({ ...(await frameOf(place)), prHash, prKey: '' }));
 }
 
-export async function sendWithdrawal(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const { action: path } = placeOf(c, target, WITHDRAW_FORM);
-  return receiveForm(c, path, MAX_FORM_BYTES, (sent) => answerWithdrawal(c, target, sent));
-}
-
-async function answerWithdrawal(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+export async function answerWithdrawal(
+  place: Place,
   { fields, token, problem: unfit }: SentForm,
 ): Promise<Response> {
   const value = (name: string): string => (fields.get(name) ?? '').trim().toLowerCase();
   const [prHash, prKey] = [value('pr_hash'), value('pr_key')];
-  const form = { ...(await frameOf(c, target, WITHDRAW_FORM)), prHash, prKey };
+  const form = { ...(await frameOf(place)), prHash, prKey };
   const again = (refusal: Refused) => {
     const page = withdrawPage({ ...form, problem: explanationOf(refusal) });
-    return answerForm(c, page, refusal.status);
+    return answerForm(place.c, page, refusal.status);
   };
   if (token === null) return again(problem(403, unfit));
   if (!PR_HASH_PATTERN.test(prHash)) return again(NO_HASH);
   if (prKey === '') return again(NO_KEY);
-  const command = { oldId: ZERO_OID, newId: ZERO_OID, refName: 'refs/heads/main' };
   const pushOptions = [`pr-hash=${prHash}`, `pr-key=${prKey}`];
-  const { outcome } = await push(c, pushHost(c), target, { command, pushOptions, pack: null, names: {} });
-  if (outcome.kind === 'withdrawn') return answerForm(c, withdrawnPage(form, outcome.withdrawn));
+  const deletion = { refName: 'refs/heads/main', tip: ZERO_OID, pack: null, pushOptions };
+  const { outcome } = await push(place, deletion);
+  if (outcome.kind === 'withdrawn') return answerForm(place.c, withdrawnPage(form, outcome.withdrawn));
   return again(refusedPush(refusalOf(outcome)));
 }

@@ -1,7 +1,4 @@
-/**
- * POST …/change: the form of a change is previewed, corrected, and sent. The service keeps nothing in between: the form
- * holds everything, and each step reads again what upstream has.
- */
+/** POST …/change: preview, correct, send. The form holds everything, and each step reads again what upstream has. */
 import type { Context } from 'hono';
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
@@ -16,12 +13,11 @@ import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
-import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { problem, sentence } from '../../request/refused.ts';
-import { answerForm, placeOf, receiveForm, type SentForm } from '../form.ts';
+import { answerForm, type Place, receiveForm, type SentForm } from '../form.ts';
 import { NO_NAME } from '../thread-forms.ts';
 import {
   changeFields,
@@ -32,20 +28,18 @@ import {
   pushOptionsOf,
   refuseReading,
   showAgain,
-  TEXT_TOO_LARGE,
 } from './change-form.ts';
 import {
   type FormPush,
   openChange,
   openedBefore,
-  pushChange,
+  push,
   refusalOf,
   refusedPush,
   refusePush,
 } from './open-change.ts';
 import { problemOf } from './show-change.ts';
 import { openSource, type Source } from './source.ts';
-import { CHANGE_FORM } from '../../request/repository.ts';
 
 /** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
 const MAX_FORM_BYTES = 7 * 1024 * 1024;
@@ -59,19 +53,19 @@ const NO_KEY = problem(
   'To change title or description, give the key of the pull request: it was shown when the pull request was opened.',
 );
 
-export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const host = pushHost(c);
-  const { action: path } = placeOf(c, target, CHANGE_FORM);
-  return receiveForm(c, path, MAX_FORM_BYTES, (sent) => answerChange(c, host, target, sent), host.memory);
+export async function sendChange(place: Place): Promise<Response> {
+  const host = pushHost(place.c);
+  const answer = (sent: SentForm) => answerChange(place, host, sent);
+  return receiveForm(place.c, place.action, MAX_FORM_BYTES, answer, host.memory);
 }
 
 async function answerChange(
-  c: Context<AppEnv>,
+  place: Place,
   host: PushHost,
-  target: RepositoryName,
   { fields, token, problem: unfit }: SentForm,
 ): Promise<Response> {
-  const form = await changeForm(c, target, changeFields(fields), token?.text);
+  const { c, target } = place;
+  const form = await changeForm(place, changeFields(fields), token?.text);
   if (token === null) return showAgain(c, form, problem(403, unfit));
   const step = fields.get('step');
   if (step === 'edit') return answerForm(c, changeFormPage(form));
@@ -79,7 +73,7 @@ async function answerChange(
   if (checked.kind === 'refused') return showAgain(c, form, checked);
   const refused = await refuseReading(c);
   if (refused !== null) return showAgain(c, form, refused);
-  const opened = step === 'open' ? await openedBefore(c, target, form, token) : null;
+  const opened = step === 'open' ? await openedBefore(place, form, token) : null;
   if (opened !== null) return opened;
   const refusal = await refusePush(host);
   if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
@@ -101,7 +95,7 @@ async function answerChange(
     };
     const noise = noiseProblem(texts, { hostUrl: c.var.host.url, repository: target });
     if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
-    const built = buildChange({
+    const { tip, pack } = buildChange({
       folders,
       path: checked.parts,
       content,
@@ -111,12 +105,19 @@ async function answerChange(
       committedAt: Math.floor(token.madeAt / 1000),
       identity: identityOf(form, c.var.config.anonEmail),
     });
-    const pushOptions = pushOptionsOf(form, isRetitled ? isNew : { title: false, description: false });
-    const push = { admission: host.admission, change: built, base: source.base, pushOptions };
-    if (step !== 'open') return await previewChange(c, target, form, change, push);
     // A value that is none is refused as that of a push.
-    const delay = fields.get('delay') ? [`delay=${fields.get('delay')}`] : [];
-    return await openChange(c, target, form, token, { ...push, pushOptions: [...pushOptions, ...delay] });
+    const delay = step === 'open' && fields.get('delay') ? [`delay=${fields.get('delay')}`] : [];
+    const options = pushOptionsOf(form, isRetitled ? isNew : { title: false, description: false });
+    const toPush = {
+      admission: host.admission,
+      refName: `refs/for/${source.base}`,
+      tip,
+      pack,
+      pushOptions: [...options, ...(step === 'open' ? delay : ['preview'])],
+    };
+    return await (step === 'open'
+      ? openChange(place, form, token, toPush)
+      : previewChange(place, form, change, toPush));
   } catch (error) {
     return showAgain(c, form, error instanceof MovedError ? MOVED : hostFailure(c, error));
   }
@@ -140,7 +141,7 @@ async function prepareChange(
   form: ChangeForm,
   parts: readonly string[],
 ): Promise<PreparedChange | Response> {
-  const source = await openSource(c, host, target, form.prHash === '' ? null : form.prHash);
+  const source = await openSource(host, target, form.prHash, c.var.config.anonEmail);
   if (source.kind === 'refused') return showAgain(c, form, problem(409, source.error));
   const found = await findPath(source.read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') {
@@ -149,39 +150,40 @@ async function prepareChange(
   const blob = found.kind === 'file' ? found.blob : null;
   if (blob !== form.blob) return showTheirs(c, form, source, blob);
   const original = blob === null ? null : await readBlob(source.read, blob, MAX_FILE_BYTES);
-  const isUnfit = blob !== null && (original === null || fileText(original).kind === 'unfit');
-  if (isUnfit) return showAgain(c, form, UNFIT);
+  if (blob !== null && fileText(original).kind === 'unfit') return showAgain(c, form, UNFIT);
   const content = newContent(original, form.text);
-  if (content.byteLength > MAX_FILE_BYTES) return showAgain(c, form, TEXT_TOO_LARGE);
+  // The file's own line ends may be longer than those of the form.
+  if (content.byteLength > MAX_FILE_BYTES) return showAgain(c, form, UNFIT);
   if (original !== null && Buffer.compare(original, content) === 0) return showAgain(c, form, UNCHANGED);
   const hasMoved = form.seen !== null && form.seen !== source.tip;
   return { source, folders: found.folders, original, content, hasMoved };
 }
 
+const REMOVED =
+  'Others have removed this file since you began. If you send it again, it is added as a new file.';
+const CHANGED =
+  'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
+
 /** Others have changed the file: both texts are shown, and the next attempt is based on theirs. */
 async function showTheirs(
   c: Context<AppEnv>,
   form: ChangeForm,
-  source: Source,
+  { read, tip: seen }: Source,
   blob: Oid | null,
 ): Promise<Response> {
-  const before = form.blob === null ? '' : await textOf(source.read, form.blob);
-  const now = blob === null ? '' : await textOf(source.read, blob);
-  const again = { ...form, blob, seen: source.tip };
-  const words =
-    blob === null
-      ? 'Others have removed this file since you began. If you send it again, it is added as a new file.'
-      : 'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
+  const before = await textOf(read, form.blob);
+  const now = await textOf(read, blob);
   const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
-  return answerForm(c, changeFormPage({ ...again, ...theirs, problem: words }), 409);
+  const again = { ...form, blob, seen, ...theirs, problem: blob === null ? REMOVED : CHANGED };
+  return answerForm(c, changeFormPage(again), 409);
 }
 
-/** Null if it cannot be shown: the host may have removed what no branch has any more. */
-async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
+/** Null if it cannot be shown: the host may have removed what no branch has any more. @param blob null: no file. */
+async function textOf(read: ReadObjects, blob: Oid | null): Promise<string | null> {
+  if (blob === null) return '';
   try {
-    const content = await readBlob(read, blob, MAX_FILE_BYTES);
-    const text = content === null ? null : fileText(content);
-    return text?.kind === 'text' ? text.text : null;
+    const file = fileText(await readBlob(read, blob, MAX_FILE_BYTES));
+    return file.kind === 'text' ? file.text : null;
   } catch (error) {
     if (error instanceof HostError) return null;
     throw error;
@@ -189,14 +191,13 @@ async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
 }
 
 async function previewChange(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  place: Place,
   form: ChangeForm,
-  { original, content, hasMoved }: PreparedChange,
-  push: FormPush,
+  { source, original, content, hasMoved }: PreparedChange,
+  toPush: FormPush,
 ): Promise<Response> {
-  const pushOptions = [...push.pushOptions, 'preview'];
-  const { outcome, notes, same } = await pushChange(c, target, { ...push, pushOptions });
+  const { c } = place;
+  const { outcome, notes, same } = await push(place, toPush);
   const refusal = refusalOf(outcome);
   const { preview } = refusal;
   if (preview === null) return showAgain(c, form, refusedPush(refusal));
@@ -205,18 +206,15 @@ async function previewChange(
     return showAgain(c, form, problem(400, words));
   }
   const [before, after] = [original === null ? '' : (decodeUtf8(original) ?? ''), decodeUtf8(content) ?? ''];
-  const { author, title, body, remarks } = preview;
-  const page = {
-    author,
-    base: push.base,
-    title,
-    body,
-    remarks: [...notes, ...remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
+  const page = changePreviewPage(form, {
+    ...preview,
+    base: source.base,
+    remarks: [...notes, ...preview.remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
     addresses: newAddresses(before, [after, form.title, form.description].join('\n')),
     difference: difference(before, after),
     isDelayed: c.var.config.publishDelayMs > 0,
     hasMoved,
-    same: same && { url: same.url, edit: changeLink(form.action, form.path, same.prHash) },
-  };
-  return answerForm(c, changePreviewPage(form, page));
+    same,
+  });
+  return answerForm(c, page);
 }

@@ -1,8 +1,6 @@
 /** GET …/change: the folders of a repository, the files that someone looks for, and the text of a file to edit. */
-import type { Context } from 'hono';
-import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
+import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
-import type { AppEnv } from '../../../env.ts';
 import { withPlainLineEnds } from '../../../forms/form-fields.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
@@ -10,13 +8,11 @@ import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { MAX_DESCRIPTION_LENGTH } from '../../../push/receive/push-options.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
 import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
-import { answerForm, placeOf } from '../form.ts';
+import { answerForm, type Place } from '../form.ts';
 import { answerReading, changeForm, readPolicy } from './change-form.ts';
 import { openSource, type Source } from './source.ts';
-import { CHANGE_FORM } from '../../request/repository.ts';
 
 const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
 const IS_FOLDER = 'There is a folder of this name. Write the path of the file.';
@@ -25,7 +21,8 @@ const TOO_MANY_FILES =
 const NO_MATCH = 'No file has this in its path. Write less of it, or add the file.';
 const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 
-export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export async function showChange(place: Place): Promise<Response> {
+  const { c, target } = place;
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
   if (prHash !== '' && !PR_HASH_PATTERN.test(prHash)) return answerRefused(c, NO_HASH, 'page');
   const typed = c.req.query('path') ?? '';
@@ -34,26 +31,17 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
   const isSearch = wantsFind && typed !== '';
   const path = isSearch ? typed.trim() : typed;
   const parsed = parsePath(path);
-  const list = (
-    entries: readonly ListedEntry[],
-    folder: string,
-    problem: string | null,
-    status: 200 | 400 | 404,
-  ) =>
-    answerForm(
-      c,
-      folderPage({ ...placeOf(c, target, CHANGE_FORM), path, folder, entries, problem, prHash }),
-      status,
-    );
+  const list = (entries: ListedEntry[], folder: string, problem: string | null, status: 200 | 400 | 404) =>
+    answerForm(c, folderPage({ ...place, path, folder, entries, problem, prHash }), status);
   if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
   return answerReading(c, async (host) => {
-    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
+    const source = await openSource(host, target, prHash, c.var.config.anonEmail);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const parts = parsed.kind === 'path' ? parsed.parts : null;
     const found = parts && (await findPath(source.read, source.root, parts));
     if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew)) {
       const blob = found.kind === 'file' ? found.blob : null;
-      return showFile(c, target, source, { path, prHash, blob });
+      return showFile(place, source, { path, prHash, blob });
     }
     // Those with the text in their path, in whatever case.
     if (isSearch || parts === null || found === null) {
@@ -108,38 +96,31 @@ interface NamedFile {
   readonly blob: string | null;
 }
 
-async function showFile(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  source: Source,
-  { path, prHash, blob }: NamedFile,
-): Promise<Response> {
+async function showFile(place: Place, source: Source, { path, prHash, blob }: NamedFile): Promise<Response> {
   const { read, text, tip } = source;
-  const content = blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES);
-  const file = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
-  const form = await changeForm(c, target, {
+  const file = fileText(blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES));
+  const form = await changeForm(place, {
     path,
     prHash,
     blob,
     seen: tip,
     text: file.kind === 'text' ? file.text : '',
     title: text?.title ?? '',
-    description: text?.description ?? (await templateOf(c, target, source)),
+    description: text?.description ?? (await templateOf(place, source)),
     prKey: '',
     ownName: '',
     signOff: false,
     ai: '',
     issue: '',
   });
-  return answerForm(c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
+  return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
 /** The repository's template for pull requests; '' if there is none, or several, or it does not fit: the form links to it then. */
-async function templateOf(c: Context<AppEnv>, target: RepositoryName, source: Source): Promise<string> {
-  const { template } = (await readPolicy(c, target)).community;
-  if (template === null) return '';
-  const found = await findPath(source.read, source.root, template.split('/'));
-  const content = found.kind === 'file' ? await readBlob(source.read, found.blob, MAX_FILE_BYTES) : null;
+async function templateOf(place: Place, { read, root }: Source): Promise<string> {
+  const { template } = (await readPolicy(place)).community;
+  const found = template === null ? null : await findPath(read, root, template.split('/'));
+  const content = found?.kind === 'file' ? await readBlob(read, found.blob, MAX_FILE_BYTES) : null;
   const text = withPlainLineEnds((content && decodeUtf8(content)) ?? '').replace(/^\uFEFF/, '');
   return text.length > MAX_DESCRIPTION_LENGTH || text.includes('\0') ? '' : text;
 }

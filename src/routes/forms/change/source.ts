@@ -1,8 +1,6 @@
 /** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
-import type { Context } from 'hono';
 import { heldReads } from '../../../upstream/held-reads.ts';
 import { readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
-import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
@@ -31,21 +29,19 @@ export interface Source {
   readonly text: { readonly title: string; readonly description: string } | null;
 }
 
-/** @param prHash null: a new pull request. @throws HostError */
+/** @param prHash empty: for a new pull request. @param anonEmail in every commit of the service. @throws HostError */
 export function openSource(
-  c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
-  prHash: string | null,
+  prHash: string,
+  anonEmail: string,
 ): Promise<Source | Refused> {
-  const { anonEmail } = c.var.config;
-  return prHash === null ? defaultSource(host, target) : pullRequestSource(host, target, prHash, anonEmail);
+  return prHash === '' ? defaultSource(host, target) : pullRequestSource(host, target, prHash, anonEmail);
 }
 
 /** Two calls of the host. */
 async function defaultSource(host: PushHost, target: RepositoryName): Promise<Source | Refused> {
-  const { transport } = host;
-  const branch = defaultBranchOf(await transport.listRefs(target, ['HEAD'], 'upstream'));
+  const branch = defaultBranchOf(await host.transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
     const explanation = `${fullName(target)} has no commit yet that could be changed.`;
     return explained(404, 'This repository is empty', explanation);
@@ -56,62 +52,47 @@ async function defaultSource(host: PushHost, target: RepositoryName): Promise<So
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
 }
 
-const CHANGED_BY_OTHERS = explained(
-  409,
-  'Somebody else has changed this pull request',
-  'A form replaces the commit of the pull request, and would delete their work. Update this pull request with Git.',
-);
-
-const NOT_OPEN = explained(
-  404,
-  'This pull request is not open',
-  'There is no open pull request with this hash in this repository. Begin a new change.',
-);
+const NOT_OPEN = 'There is no open pull request with this hash in this repository. Begin a new change.';
+const NO_BRANCH = 'The host no longer has the branch of this pull request.';
+const OTHERS =
+  'A form replaces the commit of the pull request, and would delete their work. Update this pull request with Git.';
 const SEVERAL = explained(
   404,
   'This pull request has several commits',
   'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
 );
-const NO_BRANCH = explained(
-  404,
-  'The branch is gone',
-  'The host no longer has the branch of this pull request.',
-);
 
-/**
- * Up to seven calls of the host, besides those for the policy, which is remembered.
- * @param anonEmail in every commit of the service.
- */
+/** Up to seven calls of the host, besides those for the policy, which is remembered. */
 async function pullRequestSource(
   host: PushHost,
   target: RepositoryName,
   prHash: string,
   anonEmail: string,
 ): Promise<Source | Refused> {
-  const { repositories } = host;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
   const head = { owner: botLogin, branch: workBranch(prHash) };
-  const pullRequest = await repositories.findPullRequest(target, head, recorded);
+  const pullRequest = await host.repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
-  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) return NOT_OPEN;
+  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null)
+    return explained(404, 'This pull request is not open', NOT_OPEN);
   const { repository, refName } = pullRequest.source;
   // As the public reads it, too: a page shows nobody what only the bot may see.
   const tip = await tipOf(host, repository, refName);
-  if (tip === undefined) return NO_BRANCH;
+  if (tip === undefined) return explained(404, 'The branch is gone', NO_BRANCH);
   const read = readerOf(host, repository);
   const commit = await readCommit(read, tip);
-  if (!isMadeHere(commit.content, anonEmail)) return CHANGED_BY_OTHERS;
+  if (!isMadeHere(commit.content, anonEmail))
+    return explained(409, 'Somebody else has changed this pull request', OTHERS);
   const { base } = pullRequest;
   const [parent, ...others] = commit.parents;
   if (parent === undefined || others.length > 0) return SEVERAL;
   // The service has made its parent, too, and nobody has merged that.
   if (isMadeHere((await readCommit(read, parent)).content, anonEmail)) {
     const upstream = await tipOf(host, target, HEADS + base);
-    if (upstream === undefined) return SEVERAL;
-    const listing = await host.lister.list(target, { tips: [upstream], without: [] }, 0);
-    if (listing?.listed.has(parent) !== true) return SEVERAL;
+    const merged = upstream && (await host.lister.list(target, { tips: [upstream], without: [] }, 0));
+    if (!merged || !merged.listed.has(parent)) return SEVERAL;
   }
   const { title, body } = pullRequestText({ ...commit, encoding: null });
   const signOff = signOffLine({ name: botLogin, email: anonEmail });
