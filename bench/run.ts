@@ -8,7 +8,6 @@ import { readArguments } from '../local/arguments.ts';
 import { browser } from './rows/browser.ts';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
-import { commits } from './rows/commits.ts';
 import { cpu } from './rows/cpu.ts';
 import { crowd } from './rows/crowd.ts';
 import { distant } from './rows/distant.ts';
@@ -44,7 +43,6 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   clone,
   browser,
   engine,
-  commits,
   growth,
   comments,
   endpoints,

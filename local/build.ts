@@ -40,7 +40,7 @@ export interface WorkerSettings {
   readonly versionMetadata: string | null;
   readonly databases: readonly string[];
   readonly kvNamespaces: readonly string[];
-  /** Bindings that lead to the Worker itself. */
+  /** Bindings that lead to the Worker itself; to no other. */
   readonly selves: readonly string[];
   /** Class names of the Durable Objects, by the names of their bindings. */
   readonly durableObjects: Readonly<Record<string, string>>;
@@ -121,7 +121,7 @@ function settingsOf(config: WranglerConfig): WorkerSettings {
     versionMetadata: config.version_metadata?.binding ?? null,
     databases: config.d1_databases.map(({ binding }) => binding),
     kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
-    selves: config.services.filter(({ service }) => service === config.name).map(({ binding }) => binding),
+    selves: config.services.map(({ binding }) => binding),
     durableObjects: Object.fromEntries(objects),
   };
 }

@@ -5,6 +5,8 @@
  * The database comes first, so that new code never runs without its tables. The old code runs on the new tables for
  * some seconds, and migrations must allow that. On a fresh account, the database is created here, because `wrangler
  * deploy` would create it too late. wrangler finds it by its name, and creates the namespaces itself.
+ *
+ * The Worker's `name` in wrangler.toml is that of the database, and of the Worker that `SELF` leads to.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,8 +16,10 @@ import { readArguments } from './arguments.ts';
 import { bundleHash, currentCommit, readConfig } from './build.ts';
 import { bundleWorker } from './esbuild.ts';
 
-/** Its name in wrangler.toml. */
-const DATABASE = 'gitveil';
+/** What Cloudflare says of a Worker that binds one that is not there: at its first upload, itself. */
+const NO_SUCH_WORKER = 'code: 10143';
+/** Beside wrangler.toml, so that the paths in it stay right. */
+const DEPLOYED_CONFIG = 'wrangler.deploy.json';
 
 const USAGE = `
 Usage: npm run deploy [-- [--dry-run [--outdir FOLDER]] [--secrets-file FILE]]
@@ -63,24 +67,51 @@ function databaseNames(): string[] {
 /** D1 has no place in these parts of the world: a near one. */
 const NEIGHBOURS: Readonly<Record<string, string>> = { sam: 'enam', afr: 'weur', me: 'eeur' };
 
-async function createDatabase(): Promise<void> {
-  const hint = (await readConfig()).vars['LOCATION_HINT'] ?? '';
-  const location = hint === '' ? [] : [`--location=${NEIGHBOURS[hint] ?? hint}`];
-  wrangler('d1', 'create', DATABASE, ...location, '--update-config=false');
+function prepareDatabase(): void {
+  if (!databaseNames().includes(config.name)) {
+    const hint = config.vars['LOCATION_HINT'] ?? '';
+    const location = hint === '' ? [] : [`--location=${NEIGHBOURS[hint] ?? hint}`];
+    wrangler('d1', 'create', config.name, ...location, '--update-config=false');
+  }
+  wrangler('d1', 'migrations', 'apply', 'DB', '--remote', `--config=${DEPLOYED_CONFIG}`);
 }
 
-async function prepareDatabase(): Promise<void> {
-  if (!databaseNames().includes(DATABASE)) await createDatabase();
-  wrangler('d1', 'migrations', 'apply', DATABASE, '--remote');
+function writeConfig(services: readonly { binding: string; service: string }[]): void {
+  const databases = config.d1_databases.map((database) => ({ ...database, database_name: config.name }));
+  writeFileSync(DEPLOYED_CONFIG, JSON.stringify({ ...config, services, d1_databases: databases }));
 }
 
-if (!values['dry-run']) await prepareDatabase();
+/** Shows what wrangler says of a failure only if nothing can be done about it. */
+function upload(words: readonly string[]): void {
+  const { status, stderr } = spawnSync('wrangler', words, {
+    stdio: ['inherit', 'inherit', 'pipe'],
+    encoding: 'utf8',
+  });
+  if (status !== 0 && stderr.includes(NO_SUCH_WORKER)) {
+    console.log('The first upload of this name: once without SELF, which leads to itself, then with it.');
+    writeConfig([]);
+    wrangler(...words);
+    writeConfig(selves);
+    wrangler(...words);
+    return;
+  }
+  process.stderr.write(stderr);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const config = await readConfig();
+const selves = config.services.map((service) => ({ ...service, service: config.name }));
 const folder = mkdtempSync(join(tmpdir(), 'gitveil-deploy-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const bundle = await bundleWorker(await readConfig());
+process.on('exit', () => {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(DEPLOYED_CONFIG, { force: true });
+});
+writeConfig(selves);
+if (!values['dry-run']) prepareDatabase();
+const bundle = await bundleWorker(config);
 const file = join(folder, 'worker.js');
 writeFileSync(file, bundle);
 // wrangler would bundle the same code, but its minifier chooses other short names.
-const asBuilt = [file, '--config=wrangler.toml', '--no-bundle', '--minify=false'];
+const asBuilt = [file, `--config=${DEPLOYED_CONFIG}`, '--no-bundle', '--minify=false'];
 const facts = [`COMMIT_HASH:${await currentCommit()}`, `BUNDLE_HASH:${bundleHash(bundle)}`];
-wrangler('deploy', ...asBuilt, ...facts.flatMap((fact) => ['--var', fact]), ...handedOn);
+upload(['deploy', ...asBuilt, ...facts.flatMap((fact) => ['--var', fact]), ...handedOn]);

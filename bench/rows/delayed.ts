@@ -5,7 +5,6 @@
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
 import { median, type Row, row } from '../support/figures.ts';
-import { processorMs } from '../support/processor.ts';
 import { lineOfCommits } from '../support/repositories.ts';
 import { type Rig, type Target, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
@@ -17,44 +16,27 @@ const SPACING_MS = 3 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 
 type Kind = 'live' | 'delayed';
-type Figure = Kind | 'released' | 'liveCpu' | 'delayedCpu';
+type Figure = Kind | 'released';
 
 export async function delayed(workspace: Workspace): Promise<Row[]> {
   const { source, client } = await lineOfCommits(workspace, 10);
   await fastImport(client, branches());
   const figures = await withRig(workspace, async (rig) => {
     const target = await rig.repository(source, client);
-    const measured: Record<Figure, number[]> = {
-      live: [],
-      delayed: [],
-      released: [],
-      liveCpu: [],
-      delayedCpu: [],
-    };
-    const measure = async (
-      figure: Figure,
-      cpu: Figure | null,
-      action: () => Promise<void>,
-    ): Promise<void> => {
-      const [startedAt, before] = [performance.now(), processorMs(rig.workerdPid)];
+    const measured: Record<Figure, number[]> = { live: [], delayed: [], released: [] };
+    const measure = async (figure: Figure, action: () => Promise<void>): Promise<void> => {
+      const startedAt = performance.now();
       await action();
       measured[figure].push(performance.now() - startedAt);
-      if (cpu !== null) measured[cpu].push(processorMs(rig.workerdPid) - before);
     };
     // The first round warms up.
     for (let round = 0; round <= ROUNDS; round++) {
-      await measure('live', 'liveCpu', () => pushAll(rig, client, target, 'live', round));
-      await measure('delayed', 'delayedCpu', () => pushAll(rig, client, target, 'delayed', round));
-      await measure('released', null, () => release(rig, round));
+      await measure('live', () => pushAll(rig, client, target, 'live', round));
+      await measure('delayed', () => pushAll(rig, client, target, 'delayed', round));
+      await measure('released', () => release(rig, round));
     }
     const of = (figure: Figure): number => median(measured[figure].slice(1));
-    return {
-      live: of('live'),
-      delayed: of('delayed'),
-      released: of('released'),
-      liveCpu: of('liveCpu'),
-      delayedCpu: of('delayedCpu'),
-    };
+    return { live: of('live'), delayed: of('delayed'), released: of('released') };
   });
   const name = `${PUSHES} pushes of one commit`;
   const perMinute = Math.round((PUSHES * 60_000) / figures.released);
@@ -63,13 +45,6 @@ export async function delayed(workspace: Workspace): Promise<Row[]> {
       name: `${name}: delayed, against published`,
       value: figures.delayed,
       reference: figures.live,
-      goal: 1,
-      unit: 'ms',
-    }),
-    row({
-      name: `${name}: processor time delayed, against published`,
-      value: figures.delayedCpu,
-      reference: figures.liveCpu,
       goal: 1,
       unit: 'ms',
     }),

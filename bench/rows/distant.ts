@@ -34,7 +34,6 @@ export async function distant(workspace: Workspace): Promise<Row[]> {
   const connections = (way: Way): number => (slow[way] - far[way]) / (MORE_SET_UPS * FAR_MS);
   return [
     moreThanStraight('one-commit push to a distant host', 'round trips', roundTrips, 'still'),
-    moreThanStraight('the same when upstream has moved', 'round trips', roundTrips, 'moved'),
     moreThanStraight('the same, and the commit stands on what is new', 'round trips', roundTrips, 'fetched'),
     moreThanStraight('one-commit push to a distant host', 'new connections', connections, 'still'),
   ];

@@ -3,14 +3,22 @@ import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 import type { WorkerBuild } from '../../local/build.ts';
 
-/** @param service whose runtime it shares: the compatibility date and flags. @param entry its file. */
-export async function bareBuild(service: WorkerBuild, entry: string): Promise<WorkerBuild> {
+/**
+ * @param service whose runtime it shares: the compatibility date and flags. @param entry its file.
+ * @param durableObjects names of its classes, by their bindings
+ */
+export async function bareBuild(
+  service: WorkerBuild,
+  entry: string,
+  durableObjects: Readonly<Record<string, string>> = {},
+): Promise<WorkerBuild> {
   const { outputFiles } = await bundle({
     entryPoints: [join(import.meta.dirname, entry)],
     bundle: true,
     write: false,
     format: 'esm',
     target: 'es2024',
+    external: ['cloudflare:*'],
   });
   const { compatibilityDate, compatibilityFlags } = service.settings;
   return {
@@ -25,7 +33,7 @@ export async function bareBuild(service: WorkerBuild, entry: string): Promise<Wo
       databases: [],
       kvNamespaces: [],
       selves: [],
-      durableObjects: {},
+      durableObjects,
     },
   };
 }

@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pack } from './git.ts';
 import { Helper } from './helper.ts';
-import type { CodeRepository } from './repositories.ts';
 import type { WorkerActions } from './worker-process.ts';
 
 /** What the Worker can do with its pack. */
-export type Work = 'scan' | 'checksumOnly' | 'walkOnly' | 'inflateEach' | 'rewrite' | 'hashOnly' | 'zlibOnly';
+export type Work = 'scan' | 'inflateEach';
 
 export class Engine {
   readonly #url: string;
@@ -17,20 +16,12 @@ export class Engine {
   }
 
   /** Gives `use` an engine that holds the pack, and ends it whatever happens. */
-  static async with<T>(
-    pack: Pack,
-    { tip, base }: Pick<CodeRepository, 'tip' | 'base'>,
-    use: (engine: Engine) => Promise<T>,
-  ): Promise<T> {
+  static async with<T>(pack: Pack, use: (engine: Engine) => Promise<T>): Promise<T> {
     const helper = new Helper<WorkerActions>(join(import.meta.dirname, 'worker-process.ts'));
     try {
       const { url } = await helper.ask('start', { file: 'engine-worker.ts' });
       const engine = new Engine(url);
-      const parts = pack.commitsOnly ? '&parts' : '';
-      await engine.#request(`pack?tip=${tip}&base=${base}${parts}`, {
-        method: 'POST',
-        body: readFileSync(pack.path),
-      });
+      await engine.#request('pack', { method: 'POST', body: readFileSync(pack.path) });
       return await use(engine);
     } finally {
       await helper.end();

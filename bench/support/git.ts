@@ -49,20 +49,12 @@ export interface Pack {
   readonly path: string;
   readonly objects: number;
   readonly megabytes: number;
-  readonly commitsOnly: boolean;
 }
 
 /** The pack that a push of a branch sends to a repository that has main: thin, as `git push` makes it. */
 export async function packOfPush(client: string, branch: string, path: string): Promise<Pack> {
   await writePack(client, ['--thin', '--delta-base-offset', '--revs'], `${branch}\n^main\n`, path);
-  return describePack(path, false);
-}
-
-/** The commits of a branch that main lacks, without their trees. */
-export async function packOfCommits(client: string, branch: string, path: string): Promise<Pack> {
-  const commits = await git(client, ['rev-list', branch, '^main']);
-  await writePack(client, ['--delta-base-offset'], commits, path);
-  return describePack(path, true);
+  return describePack(path);
 }
 
 async function writePack(client: string, options: string[], objects: string, path: string): Promise<void> {
@@ -77,7 +69,7 @@ async function writePack(client: string, options: string[], objects: string, pat
   if (status !== 0) throw new Error('git pack-objects failed');
 }
 
-function describePack(path: string, commitsOnly: boolean): Pack {
+function describePack(path: string): Pack {
   const pack = readFileSync(path);
-  return { path, objects: pack.readUInt32BE(8), megabytes: pack.byteLength / 1e6, commitsOnly };
+  return { path, objects: pack.readUInt32BE(8), megabytes: pack.byteLength / 1e6 };
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodeHistory } from './code-history.ts';
 import { fastImport } from './fast-import.ts';
-import { clientOf, git, type Pack, packOfCommits, packOfPush } from './git.ts';
+import { clientOf, git, type Pack, packOfPush } from './git.ts';
 import { branchOfBytes, branchOfCommits, branchOfCommitsOnly, mainLine } from './histories.ts';
 import { WARM_UP } from './rig.ts';
 import type { Workspace } from './workspace.ts';
@@ -72,8 +72,7 @@ export function busyLine(workspace: Workspace, commits: number): Promise<string>
   });
 }
 
-/** A short line of commits with so many branches. */
-/** @param nameLength how long their names are at least. */
+/** A short line of commits with so many branches. @param nameLength how long their names are at least. */
 export function manyRefs(workspace: Workspace, refs: number, nameLength = 0): Promise<string> {
   const what = `${refs} refs of ${nameLength}`;
   return workspace.once(what, async () => {
@@ -103,11 +102,6 @@ async function branchAhead(
 export interface CodeRepository extends Repositories {
   /** What a push of `CODE_BRANCH` sends. */
   readonly pack: Pack;
-  /** The commits alone. */
-  readonly commits: Pack;
-  /** The branch's tip, and upstream's, on which it stands. */
-  readonly tip: string;
-  readonly base: string;
 }
 
 /** Some 70,000 objects and 40 MB of code ahead of upstream. */
@@ -120,14 +114,10 @@ export function codeRepository(workspace: Workspace): Promise<CodeRepository> {
     await fastImport(client, warmUp());
     await fastImport(client, history.pushed(CODE_BRANCH, CODE_COMMITS), 6);
     await git(client, ['repack', '-a', '-d', '-l', '--quiet']);
-    const packs = workspace.folder('packs');
     return {
       source,
       client,
-      pack: await packOfPush(client, CODE_BRANCH, join(packs, 'push.pack')),
-      commits: await packOfCommits(client, CODE_BRANCH, join(packs, 'commits.pack')),
-      tip: (await git(client, ['rev-parse', CODE_BRANCH])).trim(),
-      base: (await git(client, ['rev-parse', 'main'])).trim(),
+      pack: await packOfPush(client, CODE_BRANCH, join(workspace.folder('packs'), 'push.pack')),
     };
   });
 }

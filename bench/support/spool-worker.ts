@@ -1,5 +1,5 @@
 /** A Worker that writes, reads and discards one spool, as a push does, and hashes as many bytes for comparison. */
-import { openSpool, type Spool as OpenSpool } from '../../src/spool/spool.ts';
+import { Spool as OpenSpool } from '../../src/spool/spool.ts';
 import type { RowStore } from '../../src/spool/sealed-rows.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
@@ -22,7 +22,7 @@ function opened(env: Bindings): OpenSpool {
     return env.SPOOL.getByName('spool');
   };
   const memory = new MemoryBudget().open(systemClock);
-  return openSpool({ open, memory, client: null, mostBytes: 1e9, clock: systemClock });
+  return new OpenSpool({ open, memory, client: null, mostBytes: 1e9, clock: systemClock });
 }
 
 const WORK: Readonly<Record<string, (env: Bindings, bytes: number) => Promise<void>>> = {

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { configOf, openHttp } from '../configured.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
-import { CallMeter } from '../host/account/call-meter.ts';
+import { type CallMeter, callMeter } from '../host/account/account-budget.ts';
 import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
 import type { RestAccess } from '../host/rest/rest.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
@@ -125,12 +125,8 @@ export function accountNews(env: AccountEnv, host: HostConfig): AccountNews {
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
-  return new CallMeter({
-    account: accountOf(host),
-    clock: systemClock,
-    tell(calls) {
-      const told = hostAccountOf(env, host).callsSaid(calls);
-      waitUntil(told.catch(() => {}));
-    },
+  return callMeter(accountOf(host), systemClock, (calls) => {
+    const told = hostAccountOf(env, host).callsSaid(calls);
+    waitUntil(told.catch(() => {}));
   });
 }

@@ -1,7 +1,4 @@
-/**
- * A list of small byte arrays, copied into a few large ones. The collector sees none of them: `at` makes a view when
- * it is asked for.
- */
+/** A list of small byte arrays, copied into a few large ones that the collector does not see. */
 import { NumberList } from './number-list.ts';
 
 const SLAB_BYTES = 64 * 1024;

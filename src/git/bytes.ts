@@ -26,9 +26,8 @@ const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;
 
 /**
- * Text of bytes that should be UTF-8 but need not be, such as the name of a ref; `encodeEscaped` gives the same bytes
- * back. Where they are not UTF-8, each byte from 0x80 on becomes a lone surrogate, which no real text holds
- * (as Python does it, PEP 383).
+ * Text of bytes that should be UTF-8 but need not be, such as the name of a ref; `encodeEscaped` gives them back. Where
+ * they are not, each byte from 0x80 on becomes a lone surrogate, which no real text holds (PEP 383).
  */
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);

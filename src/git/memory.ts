@@ -1,7 +1,4 @@
-/**
- * Where this code counts the memory that it takes, so that the requests of an isolate can share it:
- * src/isolate/memory-budget.ts.
- */
+/** Where this code counts its memory, so that the requests of an isolate can share it: src/isolate/memory-budget.ts. */
 
 export interface Memory {
   /** For one thing that is held, which counts itself: nothing yet. */
@@ -13,9 +10,9 @@ export interface Memory {
 export interface MemoryShare {
   readonly bytes: number;
   /**
-   * Holds so many bytes from now on, before they are allocated. If they are more than before, it may have to wait.
-   * @param onWait called before it waits: for giving back what others may wait for.
-   * @throws what the caller wants, if there are none.
+   * Holds so many bytes from now on, before they are allocated; waits for what is more than before.
+   * @param onWait called first: for giving back what others may wait for. @throws what the caller wants, if there are
+   * none.
    */
   set(bytes: number, onWait?: () => void): Promise<void>;
   /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */

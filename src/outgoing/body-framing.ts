@@ -1,8 +1,6 @@
 /**
- * Where the body of a response ends (RFC 9112, sections 6 and 7). Bytes in, bytes out.
- *
- * A decoder moves the body's bytes to the front of the chunk that it is given. So each read gives one run of bytes,
- * however small the server's chunks are, and nothing is allocated.
+ * Where the body of a response ends (RFC 9112, sections 6 and 7). A decoder moves the body's bytes to the front of the
+ * chunk that it is given. So each read gives one run of bytes, however small the server's chunks are.
  */
 import { malformed } from './outgoing-error.ts';
 import type { ResponseHead } from './response-head.ts';
@@ -62,7 +60,7 @@ class LengthDecoder implements BodyDecoder {
 }
 
 const LF = 0x0a;
-/** Of what stands between the data of two chunks, or behind the last: real servers send neither extensions nor a trailer. */
+/** Of what stands between data of chunks, or behind the last: servers send neither extensions nor a trailer. */
 const MAX_LINE_BYTES = 4 * 1024;
 /** 13 digits stay below 2^53. */
 const CHUNK_SIZE = /^([0-9a-f]{1,13})(?:;.*)?$/i;

@@ -1,6 +1,6 @@
 /**
- * The connections of one client request, or of one Durable Object, because the platform does not let others use its
- * sockets. Their number is limited, and requests beyond it wait. Free connections are kept for some seconds.
+ * The connections of one client request, or of one Durable Object: the platform does not let others use its sockets.
+ * Their number is limited, and requests beyond it wait. Free connections are kept for some seconds.
  */
 import { connect } from 'cloudflare:sockets';
 import { Connection, type SocketLike } from './connection.ts';
@@ -61,10 +61,7 @@ export class ConnectionPool {
     }
   }
 
-  /**
-   * Opens a connection that will be needed soon, so that nobody has to wait for its handshake then. Does nothing if one
-   * is free or there is no room. Never rejects.
-   */
+  /** Opens a connection that will be needed soon, unless one is free or there is no room. Never rejects. */
   async openAhead(wanted: WantedConnection): Promise<void> {
     const purpose = purposeOf(wanted);
     const isThere = this.#findIdle(wanted) !== undefined || this.#coming.has(purpose);

@@ -2,10 +2,11 @@
  * One TCP or TLS connection: bytes both ways, and an end that takes effect at once.
  *
  * Traps of the platform's sockets, all seen in workerd:
- * - `close()` waits for a pending write, so a server that does not read would block it for ever. `abort()` ends the write,
- *   but then workerd closes the connection only when the client's request is over. So `abort()` is used only for a
- *   pending write.
- * - A connection that the server has closed looks sound until somebody reads it. So an idle one always has a pending read.
+ * - `close()` waits for a pending write, so a server that does not read would block it for ever. `abort()` ends the
+ * write,   but then workerd closes the connection only when the client's request is over. So `abort()` is used only for
+ * a   pending write.
+ * - A connection that the server has closed looks sound until somebody reads it. So an idle one always has a pending
+ * read.
  * - BYOB reads are ten times faster than others.
  */
 import { OutgoingError } from './outgoing-error.ts';
@@ -66,8 +67,7 @@ export class Connection {
   }
 
   /**
-   * The next bytes, which are valid until the next read; null at the end of the connection.
-   * @param timeoutMs null: as long as it takes.
+   * The next bytes, valid until the next read; null at the end. @param timeoutMs null: as long as it takes.
    * @throws OutgoingError, or what the connection was destroyed with.
    */
   async read(timeoutMs: number | null): Promise<Uint8Array | null> {

@@ -1,9 +1,8 @@
 /**
  * One request and its response over one connection (RFC 9112).
  *
- * Sending and reading run at the same time, because a server may answer before it has read the whole request. Exactly
- * one response is read. The connection is reused only if both messages ended properly, nothing follows the response,
- * and the server allows it. In all other cases it is destroyed, which costs no more than a new handshake.
+ * Sending and reading run at the same time, because a server may answer before it has read the whole request. The
+ * connection is used again only if both messages ended properly, nothing follows, and the server allows it.
  */
 import { concatBytes } from '../git/bytes.ts';
 import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';

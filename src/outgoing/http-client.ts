@@ -50,10 +50,7 @@ export class HttpClient {
     }
   }
 
-  /**
-   * Opens a connection to a server that will soon be asked. Never rejects.
-   * @param isForStream the request's body will be a stream, which needs a connection that has carried nothing yet.
-   */
+  /** Never rejects. @param isForStream for a body that needs a connection which has carried nothing yet. */
   async openAhead(address: string, { isForStream = false } = {}): Promise<void> {
     const url = new URL(address);
     if (this.#fetchHosts.has(url.hostname)) return;
@@ -93,8 +90,8 @@ export class HttpClient {
 const NO_ADDRESS = '192.0.2.1';
 
 /**
- * Only for servers on Cloudflare. In another zone they get an address of Cloudflare instead of the client's; in the
- * Worker's own zone they get the value of `X-Real-IP` instead of the client's.
+ * Only for servers on Cloudflare: in another zone they get an address of Cloudflare instead of the client's, and in the
+ * Worker's own the value of `X-Real-IP`.
  */
 async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<Response> {
   checkFields(init.headers);
@@ -130,9 +127,8 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
 /**
  * Where to repeat the request; null: the response is the answer itself.
  *
- * A write follows only redirects that repeat it (307, 308). `fetch` would turn the others into a GET, and its success
- * would look like the success of the write. No request follows to another server, because its credentials and contents
- * are meant for this one.
+ * A write follows only redirects that repeat it (307, 308): `fetch` would make a GET of the others, and its success
+ * would look like the write's. No request follows to another server, because its credentials are meant for this one.
  */
 export function redirectTarget(request: { method: string; url: URL }, response: Response): URL | null {
   const { status } = response;

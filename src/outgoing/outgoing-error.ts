@@ -1,6 +1,6 @@
 /**
- * What can go wrong between us and a server. A TypeError, like the failures of `fetch`, so that libraries treat it like
- * those. Its class and code may be logged; a message never quotes what the server sent.
+ * What can go wrong between us and a server. A TypeError, like the failures of `fetch`, so that libraries treat it
+ * alike. It may be logged: no message quotes what the server sent.
  */
 export type OutgoingErrorCode =
   /** No connection: nothing was sent. */

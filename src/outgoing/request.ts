@@ -1,8 +1,7 @@
 /**
- * An HTTP/1.1 request as it leaves, byte for byte (RFC 9112, sections 3, 6 and 7; RFC 9110, section 5).
- *
- * The header fields of every request come from one list, in its order and spelling. A field that is not on the list is
- * an error, so nothing of a client's request can reach a server by mistake.
+ * An HTTP/1.1 request as it leaves (RFC 9112, sections 3, 6 and 7; RFC 9110, section 5). Its header fields come from
+ * one list, in its order and spelling: another field is an error, so nothing of a client's request can leave by
+ * mistake.
  */
 
 import type { Connection } from './connection.ts';
@@ -92,8 +91,7 @@ function lengthOf(body: RequestBody | null): number | 'unknown' | null {
 
 /**
  * Sends bytes piece by piece, because the platform copies what it writes. Once a response has come, their owner may
- * give their memory back, and the rest is not sent.
- * @returns whether the connection has taken it all.
+ * give their memory back, and the rest is not sent. @returns whether the connection has taken it all.
  */
 export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
   const { byteLength } = bytes;
@@ -105,10 +103,9 @@ export async function sendBytes(bytes: Uint8Array, connection: Connection): Prom
 }
 
 /**
- * Sends a stream to its end. One that breaks off, or that is not as long as announced, is never ended properly: the
- * server must not take a part for the whole. The caller then destroys the connection.
- * @returns whether the connection has taken it all.
- * @throws what the stream failed with.
+ * Sends a stream to its end. One that breaks off, or is not as long as announced, is never ended properly, because the
+ * server must not take a part for the whole: the caller destroys the connection.
+ * @returns whether the connection has taken it all. @throws what the stream failed with.
  */
 export async function sendStream(
   reader: ReadableStreamBYOBReader,

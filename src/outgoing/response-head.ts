@@ -1,10 +1,9 @@
 /**
- * The head of an HTTP/1.1 response: status line and header fields (RFC 9112, sections 4 and 5). Bytes in, values out.
+ * The head of an HTTP/1.1 response: status line and header fields (RFC 9112, sections 4 and 5).
  *
- * This is our own parser because the well-kept one in plain JavaScript is lax: http-parser-js 0.5.10 accepts bare LF,
- * folded lines, `Content-Length` beside `Transfer-Encoding`, lengths such as `2abc` and negative chunk sizes, and reads
- * what follows a body as a second response. With each of these, client and server can disagree about where a message
- * ends. Here they are errors.
+ * This is our own parser because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length` beside
+ * `Transfer-Encoding`, lengths such as `2abc`, and reads what follows a body as a second response. With each of these,
+ * client and server can disagree about where a message ends. Here they are errors.
  */
 import { latin1 } from '../git/bytes.ts';
 import { malformed } from './outgoing-error.ts';
@@ -39,8 +38,8 @@ export class ResponseHeadReader {
   }
 
   /**
-   * Takes the bytes that belong to the head and says how many they are; null if the head goes on behind them.
-   * @throws OutgoingError as soon as the first line is wrong: a server of another protocol may never send an empty one.
+   * How many bytes of the chunk belong to the head; null: it goes on behind them. @throws OutgoingError, as soon as the
+   * first line is wrong: a server of another protocol may never send an empty one.
    */
   take(chunk: Uint8Array): number | null {
     const before = this.#text.length;

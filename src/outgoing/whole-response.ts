@@ -2,9 +2,8 @@
 import { malformed } from './outgoing-error.ts';
 
 /**
- * The same response with its body in memory.
- * @param onLength told how long the body is so far, before that is kept; may reject.
- * @throws OutgoingError, the reason of the request's signal, or what `onLength` rejects with.
+ * With its body in memory. @throws OutgoingError, the reason of the request's signal, or what `onLength` rejects with.
+ * @param onLength told how long the body is so far, before that is kept.
  */
 export async function wholeResponse(
   response: Response,

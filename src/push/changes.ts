@@ -14,7 +14,8 @@ import type { Oid } from '../git/objects/oid.ts';
 import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
 import { type IndexedObject, PackIndex } from '../git/pack/pack-index.ts';
-import { type FileObject, PackedObjects, type StoredPack } from '../git/pack/packed-objects.ts';
+import type { StoredPack } from '../git/pack/entry-walker.ts';
+import { type FileObject, PackedObjects } from '../git/pack/packed-objects.ts';
 import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 
 /** Of a pack that is looked into. */

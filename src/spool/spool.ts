@@ -5,9 +5,9 @@
  */
 import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
+import { onForget } from '../isolate/recent.ts';
 import { busy } from '../isolate/waiting.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
-import { isolateSpools, type SpoolBudget, type SpoolShare } from './spool-budget.ts';
 
 /** What stays in memory. */
 export const MEMORY_BYTES = 1024 * 1024;
@@ -23,36 +23,6 @@ interface Chunk {
   bytes: Uint8Array<ArrayBuffer>;
   used: number;
   readonly share: MemoryShare;
-}
-
-/** One call at a time, but for `discard`. */
-export interface Spool {
-  /**
-   * Appends bytes. They are copied: when it resolves, more may be written, and the caller may reuse them.
-   * @throws HostError `busy` if there are too many bytes in all, no memory, or the object fails.
-   */
-  write(pieces: readonly Uint8Array[]): Promise<void>;
-  /** Stores what it need not keep; to be called before waiting for memory. @throws as `write`. */
-  spill(): Promise<void>;
-  /** No more follows. Waits until all is stored. @throws as `write`. */
-  close(): Promise<void>;
-  readonly byteLength: number;
-  /** Whether everything lies in memory. */
-  readonly isInMemory: boolean;
-  /**
-   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
-   * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
-   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is gone or was changed.
-   */
-  read(start?: number, end?: number): AsyncIterable<Uint8Array>;
-  /**
-   * Keeps it for a push that is published later: `readKept` reads it again. Then it is at its end here, and `discard`
-   * removes nothing. Only after `close`; more may have been written since.
-   * @param until milliseconds since 1970. @throws as `write`.
-   */
-  keep(until: number): Promise<KeptSpool>;
-  /** Gives everything back and removes the rows. Never rejects. May be called more than once. */
-  discard(): Promise<void>;
 }
 
 /** A spool that outlives its request. */
@@ -71,17 +41,75 @@ export interface SpoolOptions {
   /** For all spools of the isolate. */
   readonly mostBytes: number;
   readonly clock: Clock;
+  /** Default: that of the isolate. */
   readonly budget?: SpoolBudget;
   /** For a row. */
   readonly patienceMs?: number;
 }
 
-/** Begins an empty one. The caller must discard it, whatever happens. */
-export function openSpool(options: SpoolOptions): Spool {
-  return new RowSpool(options);
+/** Of all bytes, for the spools of one client. */
+const MOST_OF_ONE_CLIENT = 1 / 10;
+/** The platform may end a request so that it gives nothing back. Much longer than between two calls of one that lives. */
+const SHARE_LIFE_MS = 10 * 60 * 1000;
+
+/** What one spool has taken. */
+interface SpoolShare {
+  /** On whose behalf; null: it is not known, and they count as one. */
+  readonly client: string | null;
+  bytes: number;
+  /** Its last sign of life; milliseconds since 1970. */
+  seenAt: number;
 }
 
-class RowSpool implements Spool {
+/**
+ * How many bytes the pushes of an isolate may keep in their spools at once: in all, and for one client.
+ *
+ * On one machine there is one isolate, so this bounds its disk. On Cloudflare each isolate counts for itself: one
+ * object that counts for all would be asked with each megabyte. Rows of a process that died do not count; their object
+ * removes them.
+ */
+export class SpoolBudget {
+  readonly #shares = new Set<SpoolShare>();
+
+  /** Takes bytes, or none, and shows that the share's request is alive. @throws HostError `busy` over the limits. */
+  take(share: SpoolShare, bytes: number, mostBytes: number, clock: Clock): void {
+    const now = clock.now();
+    share.seenAt = now;
+    this.#shares.add(share);
+    let [all, ofClient] = [bytes, bytes];
+    for (const other of this.#shares) {
+      if (now - other.seenAt >= SHARE_LIFE_MS) this.#shares.delete(other);
+      else {
+        all += other.bytes;
+        if (other.client === share.client) ofClient += other.bytes;
+      }
+    }
+    if (bytes === 0) return;
+    if (all > mostBytes || ofClient > MOST_OF_ONE_CLIENT * mostBytes) throw busy();
+    share.bytes += bytes;
+  }
+
+  /** Gives all of it back. */
+  release(share: SpoolShare): void {
+    share.bytes = 0;
+    this.#shares.delete(share);
+  }
+
+  /** What all of them have taken. */
+  get bytes(): number {
+    return [...this.#shares].reduce((bytes, share) => bytes + share.bytes, 0);
+  }
+
+  clear(): void {
+    this.#shares.clear();
+  }
+}
+
+const isolateSpools = new SpoolBudget();
+onForget(() => isolateSpools.clear());
+
+/** One call at a time, but for `discard`, which the caller must call in the end, whatever happens. */
+export class Spool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
   readonly #share: SpoolShare;
@@ -95,6 +123,7 @@ class RowSpool implements Spool {
   #writing: Promise<void> = Promise.resolve();
   #discarding: Promise<void> | null = null;
 
+  /** Begins an empty one. */
   constructor(options: SpoolOptions) {
     const { client, clock, open, patienceMs } = options;
     this.#options = options;
@@ -107,6 +136,7 @@ class RowSpool implements Spool {
     return this.#byteLength;
   }
 
+  /** Whether everything lies in memory. */
   get isInMemory(): boolean {
     return this.#rowEnds.length === 0;
   }
@@ -116,12 +146,17 @@ class RowSpool implements Spool {
     return this.#options.memory.isShort ? SHORT_ROW_BYTES : ROW_BYTES;
   }
 
+  /** Stores what it need not keep; to be called before waiting for memory. @throws as `write`. */
   async spill(): Promise<void> {
     const isToStay = this.isInMemory && !this.#options.memory.isShort;
     const bytes = this.#byteLength - (this.#rowEnds.at(-1) ?? 0);
     if (bytes >= (isToStay ? MEMORY_BYTES : this.#rowBytes)) await this.#writeRows();
   }
 
+  /**
+   * Appends copies of bytes. When it resolves, more may be written.
+   * @throws HostError `busy` if there are too many bytes in all, no memory, or the object fails.
+   */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {
       this.#take(piece.byteLength);
@@ -137,13 +172,19 @@ class RowSpool implements Spool {
     }
   }
 
+  /** No more follows. Waits until all is stored. @throws as `write`. */
   async close(): Promise<void> {
     if (this.isInMemory) return;
     await this.#writeRows();
     await this.#writing;
   }
 
-  async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array> {
+  /**
+   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
+   * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
+   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is gone or was changed.
+   */
+  async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array, void> {
     const to = Math.min(end, this.#byteLength);
     if (start >= to) return;
     this.#take(0);
@@ -151,6 +192,10 @@ class RowSpool implements Spool {
     else yield* readRows(this.#rows, this.#rowEnds, start, to, this.#options.memory, () => this.#take(0));
   }
 
+  /**
+   * Keeps it for a push that is published later, to be read with `readKept`; `discard` removes nothing then. Only after
+   * `close`, even if more was written since. @param until milliseconds since 1970. @throws as `write`.
+   */
   async keep(until: number): Promise<KeptSpool> {
     await this.#writeRows();
     await this.#writing;
@@ -158,6 +203,7 @@ class RowSpool implements Spool {
     return { ...kept, rowEnds: this.#rowEnds };
   }
 
+  /** Gives everything back and removes the rows. Never rejects. May be called more than once. */
   discard(): Promise<void> {
     return (this.#discarding ??= this.#giveBack());
   }
@@ -221,10 +267,7 @@ class RowSpool implements Spool {
   }
 }
 
-/**
- * Bytes [start, end) of a spool that was kept, as `Spool.read`.
- * @param memory where up to two rows are counted.
- */
+/** Bytes [start, end) of a kept spool, as `Spool.read`. @param memory where up to two rows are counted. */
 export async function* readKept(
   kept: KeptSpool,
   open: OpenRowStore,

@@ -82,6 +82,11 @@ export function openStatistics(env: Env, config: Config, logger: Logger, http: H
 }
 
 function openLastKnown(env: Env, config: Config, logger: Logger): LastKnown {
-  const onFailure = (error: unknown) => logger.warn('the ledger does not answer', { error });
+  const onFailure = (error: unknown) => {
+    logger.warn('the ledger does not answer', { error });
+    // As `wrangler dev` begins.
+    if (String(error).includes('no such table'))
+      logger.warn('the database is empty: run npx wrangler d1 migrations apply DB --local');
+  };
   return new LastKnown(lastKnownPlaces(env, config, onFailure));
 }

@@ -34,10 +34,7 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** How long to wait for the next bytes; time in which nobody reads does not count. */
   readonly timeoutMs: number;
-  /**
-   * `any`: for a body with long pauses, such as the report of a push. `whole`: the time is for all waits together.
-   * Default: `steady`, see pace.ts.
-   */
+  /** `any`: it may pause for long. `whole`: the time is for all waits together. Default: `steady`, see pace.ts. */
   readonly pace?: 'steady' | 'any' | 'whole';
 }
 
@@ -46,10 +43,7 @@ export interface LimitedSource extends ChunkSource {
   readonly isOverLimit: boolean;
 }
 
-/**
- * What `source` gives, up to a limit; `read` rejects with BodyError `too-large` beyond it. If the source has passed its
- * own limit, this one counts as passed, too.
- */
+/** What `source` gives, up to a limit; beyond it, or that of the source, `read` rejects with BodyError `too-large`. */
 export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
   let bytesLeft = maxBytes;
   let isOverLimit = false;
@@ -74,9 +68,8 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
 }
 
 /**
- * The chunks of a request's or an answer's body. A returned chunk is reused as a buffer: V8 is slow to notice garbage
- * buffers outside its own heap, and a long body would leave tens of megabytes of them. `read` rejects with BodyError:
- * `too-large`, `timeout`, or `aborted` when the sender is gone.
+ * The chunks of a body. Their buffers are reused, because V8 is slow to notice garbage outside its own heap. `read`
+ * rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
  */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
   return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
@@ -98,10 +91,7 @@ function patientSource(
   /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
   let failure: BodyError | null = null;
 
-  /**
-   * Reads into `buffer` from `filled` on. Answers the number of bytes, 0 at the end, and the memory, because the read
-   * transfers it.
-   */
+  /** Reads behind `filled` bytes. Answers how many came, 0 at the end, and the memory, which a read transfers. */
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
@@ -175,10 +165,10 @@ const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
 const ANSWERED_PATIENCE_MS = 1_000;
 
 /**
- * Reads and discards what the client still sends, so that it reads our answer. If the pipe broke, the client would show
- * its own error instead. Ends without an error, also if the bytes come too slowly.
- * @param until `limit`: stops when the body passes its limit, so that the caller can answer at once. `end`: the client
- *   has the answer already, and waits for its end: it has read the status when it sends no more.
+ * Reads and discards what the client still sends, because it would show a broken pipe instead of our answer. Never
+ * rejects.
+ * @param until `limit`: stops when the body passes its limit, so that the caller can answer. `end`: the client has the
+ * answer already, and sends no more once it has read the status.
  */
 export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {

@@ -2,16 +2,13 @@
  * How slowly a body may come: at least 1 KiB a second over each minute of waiting; and it may make us wait for five
  * minutes beyond what 8 KiB a second would take.
  *
- * The time limit on a single wait stops a sender that has died. The minute stops one that sends a byte now and then. The
- * five minutes stop one that crawls on purpose, and so keeps a connection and its memory: at 1 KiB a second, 100 MB take
- * a day. It is given up within six minutes, at whatever moment it begins to crawl, because no more than the five
- * minutes can be saved up.
+ * The minute stops a sender of a byte now and then. The five minutes stop one that crawls on purpose, and so keeps a
+ * connection and its memory (at 1 KiB a second, 100 MB take a day): within six minutes, whenever it begins to crawl,
+ * because no more than five can be saved up. A slow line is not given up: 15 KB a second, or Tor's 20 to 50, take 100
+ * MB to their end, whatever the pauses, and 4 KB a second still get 2 MB through.
  *
- * A slow line is not given up: 15 KB a second, or Tor's 20 to 50, take 100 MB to their end, whatever the pauses between
- * are that the limit on a single wait allows, and a line of 4 KB a second still gets 2 MB through.
- *
- * Only waiting time counts, so a slow receiver on our side never makes a sender look slow. The minutes follow each other
- * without overlap, which needs two numbers and no list.
+ * Only waiting counts, so a slow receiver on our side never makes a sender look slow. The minutes do not overlap, which
+ * needs two numbers and no list.
  */
 const MINUTE_MS = 60_000;
 export const SLOWEST_BYTES_PER_MS = 1024 / 1000;
@@ -26,10 +23,7 @@ export class Pace {
   readonly #patienceMs: number;
   #patienceLeftMs: number;
 
-  /**
-   * @param longestWaitMs the longest allowed wait. If it is over a minute, the pace is measured over that time instead,
-   * and the patience lasts for it in any case.
-   */
+  /** @param longestWaitMs over a minute, the pace is measured over that time, and the patience lasts for it. */
   constructor(longestWaitMs: number) {
     this.#windowMs = Math.max(MINUTE_MS, longestWaitMs);
     this.#patienceMs = Math.max(PATIENCE_MS, longestWaitMs);

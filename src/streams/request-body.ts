@@ -5,10 +5,7 @@ import { systemClock } from '../isolate/clock.ts';
 import { bodiesMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import { BodyError, type BodyLimits, chunksOf, drain, limited, type LimitedSource } from './body.ts';
 
-/**
- * Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses a push of less than a megabyte, and Git a fetch of more than
- * one kilobyte.
- */
+/** Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses small pushes, and Git a fetch of more than a kilobyte. */
 export function isGzip(encoding: string): boolean {
   return /^(?:x-)?gzip$/i.test(encoding);
 }
@@ -36,9 +33,8 @@ export const UNCOUNTED_BYTES = 16 * 1024;
 const TEXT_COPIES = 4;
 
 /**
- * The whole body as text; a compressed one is not inflated. Cost: the body once, in memory.
- * What has arrived counts among all bodies, and from its end on in the memory of the request; what is only announced does
- * not, so nobody can take memory by promising a body.
+ * The whole body as text; a compressed one is not inflated. What has arrived counts among all bodies, and then in the
+ * memory of the request; what is only announced does not, so nobody takes memory by promising a body.
  * @throws BodyError if it does not arrive, or is too large; HostError `busy`. The rest has been read then, because a
  * client that cannot send it never reads the answer.
  */

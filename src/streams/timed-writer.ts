@@ -1,7 +1,7 @@
 const KiB = 1024;
 /**
- * What the buffers of a connection may take at once. They ask for more when a third of what they hold is read: from
- * somebody who reads 20 KiB a second, 70 s later (measured on Linux).
+ * What the buffers of a connection may take at once. They ask for more when a third of it is read: of somebody who
+ * reads 20 KiB a second, 70 s later (measured on Linux).
  */
 const BUFFERED_BYTES = 2048 * KiB;
 /** For these, the receiver has as long as for a single write: with the usual 30 s, 5 KiB a second are enough. */
@@ -12,10 +12,7 @@ export function longestWriteMs(timeoutMs: number, sentBytes: number): number {
   return timeoutMs * (1 + Math.min(sentBytes, BUFFERED_BYTES) / STEP_BYTES);
 }
 
-/**
- * Writes to a receiver that may have stopped reading. If one write takes too long, this gives up the receiver, and
- * every later write fails at once.
- */
+/** Writes to a receiver that may have stopped reading: after a write that takes too long, every other fails at once. */
 export class TimedWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #timeoutMs: number;

@@ -1,4 +1,4 @@
-/** What docs/deploy.md gives operators of one machine to paste: the unit of systemd, the backup and its restore. */
+/** What deploy/ and docs/deploy.md give operators of one machine: the unit of systemd, the variables, the backup and its restore. */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -53,7 +53,7 @@ const analyze = (...args: string[]): string =>
 describe.skipIf(!has('systemd-analyze'))('the unit', () => {
   it('is what systemd understands, and exposes little', () => {
     const unit = join(folder, 'gitveil.service');
-    const text = block('ini', 'Description=gitveil')
+    const text = readFileSync(join(ROOT, 'deploy/gitveil.service'), 'utf8')
       .replaceAll('/srv/gitveil', ROOT)
       .replace('User=gitveil', `User=${userInfo().username}`);
     writeFileSync(unit, text);
@@ -69,7 +69,7 @@ describe.skipIf(!has('systemd-analyze'))('the unit', () => {
 });
 
 it('has variables for one machine that are valid, and leave nothing to warn of', () => {
-  const lines = block('sh', 'STATE_DIR=')
+  const lines = readFileSync(join(ROOT, 'deploy/gitveil.env'), 'utf8')
     .split('\n')
     .filter((line) => /^[A-Z]/.test(line));
   const entries = lines.map((line) => {
@@ -85,7 +85,7 @@ it('has variables for one machine that are valid, and leave nothing to warn of',
 function run(commands: string, state: string, backup: string): void {
   const text = commands
     .replace(/^state=.*$/m, '')
-    .replace(/^backup=.*$/m, '')
+    .replace(/^\/srv\/gitveil\/(\S+) .*$/m, `${ROOT}/$1 "$state" "$backup"`)
     .replaceAll(/^systemctl .*$/gm, '')
     .replaceAll(/ && chown .*$/gm, '');
   const script = `set -e; state='${state}'; backup='${backup}'\n${text}`;
@@ -128,7 +128,7 @@ describe.skipIf(!has('sqlite3'))('the backup', () => {
 
     const backup = join(folder, 'backup');
     mkdirSync(backup);
-    run(block('sh', 'VACUUM INTO'), join(stateDir, 'service'), backup);
+    run(block('sh', 'backup.sh'), join(stateDir, 'service'), backup);
     const files = readdirSync(backup, { recursive: true }).map(String).toSorted();
     expect(
       files.filter((file) => /kv|DELAYED|Delayed|Spool|Pending|Client|Account|Guard|-wal/.test(file)),

@@ -1,12 +1,13 @@
 /** `npm run deploy`: what it asks of wrangler, whose place a program takes that writes down how it was called. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { WorkerBuild } from '../../local/build.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 let folder: string;
 
 beforeEach(() => {
@@ -14,36 +15,65 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+interface Answer {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly status?: number;
+  /** Answers so the first time only. */
+  readonly isOnce?: true;
+}
+
+interface Deployment {
+  readonly calls: readonly string[];
+  /** The bindings to Workers that were uploaded, and the names of databases. */
+  readonly configs: readonly { services: object[]; d1_databases: object[] }[];
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').filter(Boolean);
+
 /** Runs the program. @param answers what wrangler says and exits with, by the beginning of its arguments. */
-async function deploy(
-  answers: Readonly<Record<string, { stdout?: string; status?: number }>>,
-  ...args: string[]
-): Promise<{ calls: string[]; code: number | null; stderr: string }> {
+async function deploy(answers: Readonly<Record<string, Answer>>, ...args: string[]): Promise<Deployment> {
   const calls = join(folder, 'calls');
+  const configs = join(folder, 'configs');
   writeFileSync(calls, '');
+  writeFileSync(configs, '');
   const fake = `#!${process.execPath}
-const { appendFileSync } = require('node:fs');
+const { appendFileSync, readFileSync } = require('node:fs');
 const words = process.argv.slice(2).join(' ');
+const [start, answer = {}] = Object.entries(${JSON.stringify(answers)}).find(([start]) => words.startsWith(start)) ?? [];
+const isFirst = !readFileSync(${JSON.stringify(calls)}, 'utf8').split('\\n').some((line) => line.startsWith(start));
 appendFileSync(${JSON.stringify(calls)}, words + '\\n');
-const [, answer = {}] = Object.entries(${JSON.stringify(answers)}).find(([start]) => words.startsWith(start)) ?? [];
+const [, config] = /^deploy .*--config=(\\S+)/.exec(words) ?? [];
+if (config) appendFileSync(${JSON.stringify(configs)}, readFileSync(config, 'utf8') + '\\n');
+if (answer.isOnce && !isFirst) process.exit(0);
 process.stdout.write(answer.stdout ?? '');
+process.stderr.write(answer.stderr ?? '');
 process.exit(answer.status ?? 0);
 `;
   writeFileSync(join(folder, 'wrangler'), fake);
   chmodSync(join(folder, 'wrangler'), 0o755);
-  const program = join(import.meta.dirname, '../../local/deploy.ts');
+  const program = join(ROOT, 'local/deploy.ts');
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => {
     child.once('close', resolve);
   });
-  return { calls: readFileSync(calls, 'utf8').split('\n').filter(Boolean), code, stderr };
+  const uploaded = linesOf(configs).map((line) => JSON.parse(line) as Deployment['configs'][number]);
+  return { calls: linesOf(calls), configs: uploaded, code, stderr };
 }
 
 const UPLOAD =
-  /^deploy \S+worker\.js --config=wrangler\.toml --no-bundle --minify=false --var COMMIT_HASH:[0-9a-f]{40}(-dirty)? --var BUNDLE_HASH:[0-9a-f]{64}$/;
+  /^deploy \S+worker\.js --config=wrangler\.deploy\.json --no-bundle --minify=false --var COMMIT_HASH:[0-9a-f]{40}(-dirty)? --var BUNDLE_HASH:[0-9a-f]{64}$/;
+
+const MIGRATE = 'd1 migrations apply DB --remote --config=wrangler.deploy.json';
 
 describe('npm run deploy', () => {
   it('creates the database on a fresh account, and migrates it before the upload', async () => {
@@ -51,7 +81,7 @@ describe('npm run deploy', () => {
     expect(calls).toEqual([
       'd1 list --json',
       'd1 create gitveil --location=enam --update-config=false',
-      'd1 migrations apply gitveil --remote',
+      MIGRATE,
       expect.stringMatching(UPLOAD),
     ]);
     expect(code).toBe(0);
@@ -62,7 +92,7 @@ describe('npm run deploy', () => {
     const { calls } = await deploy(found, '--secrets-file', 'my-secrets');
     expect(calls).toEqual([
       'd1 list --json',
-      'd1 migrations apply gitveil --remote',
+      MIGRATE,
       expect.stringMatching(/^deploy .* --secrets-file my-secrets$/),
     ]);
   });
@@ -70,8 +100,35 @@ describe('npm run deploy', () => {
   it('uploads nothing when the database could not be migrated', async () => {
     const answers = { 'd1 list': { stdout: '[{"name":"gitveil"}]' }, 'd1 migrations': { status: 7 } };
     const { calls, code } = await deploy(answers);
-    expect(calls.at(-1)).toBe('d1 migrations apply gitveil --remote');
+    expect(calls.at(-1)).toBe(MIGRATE);
     expect(code).toBe(7);
+  });
+
+  it('uploads a Worker that binds itself without that once, when Cloudflare does not know it yet', async () => {
+    const unknown = {
+      stderr: "Could not resolve service binding 'SELF'. Target script 'gitveil' not found. [code: 10143]\n",
+      status: 1,
+      isOnce: true,
+    } as const;
+    const { calls, configs, code, stderr } = await deploy({
+      'd1 list': { stdout: '[{"name":"gitveil"}]' },
+      deploy: unknown,
+    });
+    expect(calls.slice(2)).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(UPLOAD)));
+    const self = [{ binding: 'SELF', service: 'gitveil' }];
+    expect(configs.map(({ services }) => services)).toEqual([self, [], self]);
+    expect(configs[2]?.d1_databases).toMatchObject([{ binding: 'DB', database_name: 'gitveil' }]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(existsSync(join(ROOT, 'wrangler.deploy.json'))).toBe(false);
+  });
+
+  it('shows any other failure of an upload, and fails with it', async () => {
+    const found = { stdout: '[{"name":"gitveil"}]' };
+    const { calls, code, stderr } = await deploy({
+      'd1 list': found,
+      deploy: { stderr: 'no [code: 10021]', status: 3 },
+    });
+    expect([calls.length, code, stderr]).toEqual([3, 3, 'no [code: 10021]']);
   });
 
   it('says what to do when nobody is logged in', async () => {
@@ -88,14 +145,16 @@ describe('npm run deploy', () => {
 });
 
 it('keeps no logs: each entry would carry the URL of its request', () => {
-  const file = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8');
+  const file = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
   expect(file).toMatch(/^\[observability\]\nenabled = false$/m);
   expect(file).toMatch(/^\[observability\.logs\]\nenabled = false\ninvocation_logs = false$/m);
 });
 
-it('the database is called as wrangler.toml says', () => {
-  const file = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8');
-  expect(file).toContain('database_name = "gitveil"');
+it('the name of the Worker is written where a deployment reads it, and beside it only for other commands', () => {
+  const named = ['wrangler.toml', 'local/export-secret/wrangler.toml'].flatMap(
+    (file) => readFileSync(join(ROOT, file), 'utf8').match(/^\w+ = "gitveil"$/gm) ?? [],
+  );
+  expect(named).toEqual(['name = "gitveil"', 'service = "gitveil"', 'script_name = "gitveil"']);
 });
 
 it('the bundle stays under 400 KB compressed', () => {

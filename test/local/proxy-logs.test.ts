@@ -1,6 +1,6 @@
 /**
- * The reverse proxies of docs/deploy.md and docs/onion.md, and the Caddyfile, log nobody: whether the service is up, down, or dies in the middle
- * of a push or a clone. Run with nginx and Caddy where they are installed, and with what the documents say.
+ * The reverse proxies of deploy/ and the Caddyfile log nobody: whether the service is up, down, or dies in the middle of a
+ * push or a clone. Run with nginx and Caddy where they are installed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -54,14 +54,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The block of a document that has these words. */
-function block(document: string, words: string): string {
-  const text = readFileSync(join(ROOT, document), 'utf8');
-  const blocks = Array.from(text.matchAll(/^```\w*\n(.*?)^```/gms), ([, found = '']) => found);
-  const [found, ...more] = blocks.filter((one) => one.includes(words));
-  expect(more).toEqual([]);
-  return found ?? '';
-}
+const configured = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 async function runProxy(program: string, args: readonly string[], port: number): Promise<void> {
   const home = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
@@ -204,10 +197,10 @@ function makeCertificate(): void {
 }
 
 describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install nginx-light)', () => {
-  it('logs nobody with the servers of deploy.md', async () => {
+  it('logs nobody with the servers of nginx.conf', async () => {
     makeCertificate();
     const [plain, secure, service] = [await freePorts(), await freePorts(), await freePorts()];
-    const servers = block('docs/deploy.md', 'listen 443 ssl')
+    const servers = configured('deploy/nginx.conf')
       .replace('listen 80;', `listen 127.0.0.1:${plain};`)
       .replace('listen 443 ssl;', `listen 127.0.0.1:${secure} ssl;`)
       .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
@@ -225,9 +218,9 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
     expect(traces()).toEqual([]);
   });
 
-  it('logs nobody with the server of onion.md', async () => {
+  it('logs nobody with the server of nginx-onion.conf', async () => {
     const [port, service] = [await freePorts(), await freePorts()];
-    const servers = block('docs/onion.md', 'proxy_protocol')
+    const servers = configured('deploy/nginx-onion.conf')
       .replace('127.0.0.1:8081', `127.0.0.1:${port}`)
       .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
       .replaceAll('<address>', 'abc');
@@ -242,7 +235,7 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
 
   it('would log them without the line about errors, so that these tests see it', async () => {
     const [port, service] = [await freePorts(), await freePorts()];
-    const servers = block('docs/onion.md', 'proxy_protocol')
+    const servers = configured('deploy/nginx-onion.conf')
       .replace('127.0.0.1:8081 proxy_protocol', `127.0.0.1:${port}`)
       .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
       .replaceAll('<address>', 'abc')
@@ -257,7 +250,7 @@ describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install 
 
 async function startCaddy(change: (text: string) => string): Promise<{ port: number; service: number }> {
   const [port, service] = [await freePorts(), await freePorts()];
-  const text = readFileSync(join(ROOT, 'Caddyfile'), 'utf8')
+  const text = configured('Caddyfile')
     .replace('{$SITE}', `http://127.0.0.1:${port}`)
     .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
     // Another program may have the port of its interface.

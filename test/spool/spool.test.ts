@@ -9,14 +9,13 @@ import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { spoolOf } from '../../src/objects.ts';
 import {
   MEMORY_BYTES,
-  openSpool,
   readKept,
   ROW_BYTES,
-  type Spool,
+  Spool,
+  SpoolBudget,
   type SpoolOptions,
 } from '../../src/spool/spool.ts';
 import { type RowStore, SealedRows } from '../../src/spool/sealed-rows.ts';
-import { SpoolBudget } from '../../src/spool/spool-budget.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';
 
@@ -81,7 +80,7 @@ class FakeRows implements RowStore {
 }
 
 function open(options: Partial<SpoolOptions> = {}): Spool {
-  return openSpool({
+  return new Spool({
     open: () => rows,
     memory: UNCOUNTED,
     client: 'a',

@@ -1,6 +1,6 @@
 /** Packs as the search for names gets them: without commits and tags, header and trailer. */
 import { inflateSync } from 'node:zlib';
-import type { StoredPack } from '../../src/git/pack/packed-objects.ts';
+import type { StoredPack } from '../../src/git/pack/entry-walker.ts';
 import { randomPieces } from './byte-chunks.ts';
 
 const HEADER_BYTES = 12;

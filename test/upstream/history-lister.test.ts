@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CommitTable } from '../../src/git/objects/commit-table.ts';
 import type { GitTransport } from '../../src/host/git/git-transport.ts';
-import type { HistoryAnswer } from '../../src/host/git/upload-pack-answers.ts';
+import type { HistoryAnswer } from '../../src/host/git/git-transport.ts';
 import { HistoryCache } from '../../src/upstream/history-cache.ts';
 import type { SealedStore } from '../../src/secret/sealed-kv.ts';
 import { HistoryLister } from '../../src/upstream/history-lister.ts';

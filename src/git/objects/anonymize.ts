@@ -1,7 +1,4 @@
-/**
- * Makes commits of planned ones, so that only the bot's identity is in them (contract, 2.10). Their contents are made
- * when they are asked for, and not stored.
- */
+/** Makes commits of planned ones, so that only the bot's identity is in them (contract, 2.10). They are not stored. */
 import { NumberList } from '../number-list.ts';
 import { encodeAnonymousCommit, type Identity } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';

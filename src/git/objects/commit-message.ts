@@ -1,8 +1,6 @@
 /**
- * The title and body of a pull request, from a commit's message (contract, 4.6 step 6).
- *
- * The message in the commit itself stays byte for byte. The title and body are for people, so here it is decoded and
- * cut to the host's limits.
+ * The title and body of a pull request, from a commit's message (contract, 4.6 step 6): decoded, because they are for
+ * people, and cut to the host's limits. The message in the commit itself stays byte for byte.
  */
 import type { Commit } from './commit.ts';
 

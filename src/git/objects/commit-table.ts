@@ -1,7 +1,4 @@
-/**
- * The commits of a listed history: their ids, dates and parents. A listing has tens of thousands, so they are stored
- * in a few arrays, at some 60 bytes a commit.
- */
+/** The commits of a listed history, tens of thousands: ids, dates and parents in a few arrays, some 60 bytes each. */
 import { NumberList } from '../number-list.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -72,10 +69,7 @@ export class CommitTable {
     return Array.from(places, (place) => this.#oids.at(this.#idOf.at(place)));
   }
 
-  /**
-   * Each commit that one of the tips reaches, with the index of the first such tip, and `SHARED` if there is another.
-   * Cost: each commit is visited twice at most.
-   */
+  /** Each commit that a tip reaches, with the index of the first such tip, and `SHARED` if there is another. Linear. */
   reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
     const tipOf = new Uint32Array(this.size).fill(NONE);
     for (const [tip, oid] of tips.entries()) {

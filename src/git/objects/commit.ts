@@ -67,10 +67,7 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= ZERO && code < ZERO + 10;
 }
 
-/**
- * @throws ProtocolError `bad-pack` if tree or parents are missing or malformed. Author and committer are not
- * judged: they are thrown away.
- */
+/** @throws ProtocolError `bad-pack` if tree or parents are malformed. Author and committer are thrown away unread. */
 export function parseCommit(content: Uint8Array): Commit {
   let tree: Oid | null = null;
   const parents: Oid[] = [];
@@ -95,10 +92,7 @@ export function parseCommit(content: Uint8Array): Commit {
   };
 }
 
-/**
- * The part of a commit that makes history. A listing has tens of thousands of commits, so nothing else is read.
- * @throws ProtocolError `bad-pack` if a parent is malformed.
- */
+/** What makes history, and nothing else, because listings are long. @throws ProtocolError `bad-pack` */
 export function parseHistory(content: Uint8Array): Pick<Commit, 'parents' | 'committedAt'> {
   const parents: Oid[] = [];
   let position = 0;
@@ -127,10 +121,8 @@ function malformed(): ProtocolError {
 }
 
 /**
- * The anonymous commit's content.
- * @param parents the ids to name: rewritten ones where the parent was rewritten.
+ * The anonymous commit's content, put where `allocate` says.
  * @param committedAt seconds since 1970; the time zone is always UTC.
- * @param allocate where the content is put.
  */
 export function encodeAnonymousCommit(
   { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,

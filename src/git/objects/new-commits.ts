@@ -17,9 +17,7 @@ const TOO_MANY_PARENTS = 1_000;
 
 /** Upstream's history as far as it was listed: everything committed since a date. */
 export interface KnownHistory {
-  /**
-   * Seconds since 1970: older commits of the branches that a push is based on were not listed; -Infinity if all were.
-   */
+  /** Seconds since 1970: older commits of the branches that a push is based on were not listed; -Infinity: all were. */
   readonly since: number;
   /** The same for upstream's other branches; -Infinity also when no more of them can be listed. */
   readonly othersSince: number;
@@ -31,10 +29,7 @@ export interface KnownHistory {
 
 export interface NewCommit {
   readonly oid: Oid;
-  /**
-   * May be parsed again each time: a push has thousands of commits, and their parts take more memory than their
-   * contents.
-   */
+  /** May be parsed again each time, because the parts of thousands of commits take more memory than their contents. */
   readonly commit: Commit;
 }
 
@@ -46,10 +41,7 @@ export interface NewCommits extends Iterable<NewCommit> {
 }
 
 export type Trace =
-  /**
-   * Everything is proved. `commits` has parents before children, and is empty if upstream has the tip. `ground` are the
-   * upstream commits that they are based on.
-   */
+  /** All is proved. `commits`: parents first; empty if upstream has the tip. `ground`: upstream's ones below them. */
   | { readonly kind: 'complete'; readonly commits: NewCommits; readonly ground: ReadonlySet<Oid> }
   /** A commit is neither in the pack nor in the listed history. */
   | { readonly kind: 'unproven'; readonly missing: Oid }
@@ -109,9 +101,8 @@ const LEFT = 2;
 const LEFT_OLD = 3;
 
 /**
- * @param find the content of a commit of the pack, or undefined. The new commits use it later, too.
  * Cost: linear in the commits that the walk meets; each is parsed once.
- * @throws ProtocolError `bad-pack` for a commit that is malformed or has too many parents.
+ * @param find the content of a commit of the pack. The new commits use it later, too.
  */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
   /** Commits that the walk has met, and what it knows of each. */

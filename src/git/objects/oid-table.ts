@@ -1,6 +1,6 @@
 /**
- * A set of object ids that numbers them: the first one is 0. Takes some 30 bytes for each id, where a Map of strings
- * takes 150, and keeps them outside of the collected heap.
+ * A set of object ids that numbers them from 0 on: some 30 bytes an id outside of the collected heap, where a Map of
+ * strings takes 150.
  */
 import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
 

@@ -1,10 +1,9 @@
 /**
  * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them.
  *
- * Such an id would reveal the original commit's id to the host, and refer to nothing there. So a full id, or an
- * abbreviation of at least seven digits that matches exactly one of the push's commits, is replaced by the new id, cut
- * to the same length. Nothing else of a text changes, whatever its encoding: the digits are the same bytes in all that
- * Git allows.
+ * They would reveal the original ids to the host, and refer to nothing there. So a full id, or an abbreviation that
+ * matches exactly one of the push's commits, is replaced by the new id, cut to the same length. All else stays,
+ * whatever the encoding: the digits are the same bytes in all that Git allows.
  */
 import { latin1 } from '../bytes.ts';
 import type { NewCommit, NewCommits } from './new-commits.ts';
@@ -16,10 +15,7 @@ import { ProtocolError } from '../wire/protocol-error.ts';
 /** Git abbreviates ids to this length, or longer where that is ambiguous. */
 const MIN_ABBREVIATION = 7;
 
-/**
- * In all messages of a push. Each is kept, and a commit of some kilobytes can mention another a million times. The
- * largest push with two mentions in each message has as many.
- */
+/** In all messages of a push, as each is kept: a commit of some kilobytes can mention another a million times. */
 const MAX_MENTIONS = 50_000;
 
 /** A place where a text mentions one of the push's commits. */
@@ -47,10 +43,7 @@ export class OwnIds {
     for (const oid of oids) this.#oids.add(oid);
   }
 
-  /**
-   * In the order of the text. Cost: one look at each byte.
-   * @throws ProtocolError `too-large` over `most`.
-   */
+  /** In the order of the text. Cost: one look at each byte. @throws ProtocolError `too-large` over `most`. */
   mentionsIn(text: Uint8Array, most = MAX_MENTIONS): readonly Mention[] {
     let mentions: Mention[] | null = null;
     for (let start = 0; start < text.length; start++) {
@@ -96,9 +89,8 @@ function tooManyMentions(): ProtocolError {
 }
 
 /**
- * The commits in an order in which each comes after its parents and after those that its message mentions. Such an
- * order always exists, because a commit's id is a hash over its parents' ids and its message.
- * @param commits parents before children.
+ * Each behind its parents and those that its message mentions. There always is such an order, because a commit's id is
+ * a hash over its parents' ids and its message. @param commits parents before children.
  */
 export function orderByMentions(commits: NewCommits, mentions: Mentions): NewCommits {
   if (mentions.size === 0) return commits;

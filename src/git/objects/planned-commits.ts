@@ -89,10 +89,7 @@ export interface Plan {
   readonly planText: (text: Uint8Array) => PlannedText;
 }
 
-/**
- * @param ownIds of all commits of the push.
- * @param commits those that leave, parents before children; others of the push were squashed away.
- */
+/** @param commits those that leave, parents first. @param ownIds of the whole push; others were squashed away. */
 export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
   const mentions = ownIds.mentionsInMessages(commits);
   const ordered = orderByMentions(commits, mentions);

@@ -1,10 +1,9 @@
 /**
  * Checks what a pack contains besides the new commits of the pushed tip.
  *
- * A push of several refs sends the objects of all of them in one pack, but only one branch is accepted. The commits and
- * tags of the others would not leave, but their files would, because a pack does not say which commit a file belongs
- * to. So every commit must be new work of the accepted tip or upstream's, and every tag must point at one of these.
- * Otherwise the whole push is refused.
+ * A push of several refs sends all their objects in one pack, which does not say what commit a file belongs to. So the
+ * files of refs that are not accepted would leave, too, unless every commit is new work of the accepted tip or
+ * upstream's, and every tag points at one of these. Otherwise the whole push is refused.
  */
 import { latin1 } from '../bytes.ts';
 import { parseCommit } from './commit.ts';
@@ -21,9 +20,10 @@ export interface PushedObjects {
 }
 
 /**
- * @param kept the pack's commits and tags. @param newCommits the new commits of the taken tip.
- * @param ground the upstream commits that these are based on. @param otherTips what the other refs of the push point
- * at. Cost: linear in the commits and tags that are not new; nothing for an ordinary push of one branch.
+ * Cost: linear in the commits and tags that are not new; nothing for an ordinary push of one branch.
+ * @param kept the pack's commits and tags. @param newCommits those of the taken tip. @param ground what they are based
+ * on.
+ * @param otherTips what the other refs of the push point at.
  */
 export function classifyObjects(
   kept: Iterable<KeptObject>,

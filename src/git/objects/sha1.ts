@@ -1,8 +1,6 @@
 /**
- * SHA-1 (FIPS 180-4 §6.1) of something small: the id of a commit.
- *
- * `node:crypto` is much faster for each block, but creating its hash object takes longer than this takes for a whole
- * commit.
+ * SHA-1 (FIPS 180-4 §6.1) of something small: the id of a commit. Creating a hash object of `node:crypto` takes longer
+ * than this takes for a whole commit.
  */
 
 /** From about here on, `node:crypto` is faster. */
@@ -18,10 +16,7 @@ const schedule = new Int32Array(80);
 const digest = new Uint8Array(20);
 const digestView = new DataView(digest.buffer);
 
-/**
- * SHA-1 of `head`, of at most 64 ASCII characters, and `content`, of at most SMALL_BYTES, behind it. The result is
- * valid until the next call.
- */
+/** Of at most 64 ASCII characters, and at most SMALL_BYTES behind them. Valid until the next call. */
 export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   for (let i = 0; i < head.length; i++) message[i] = head.charCodeAt(i);
   message.set(content, head.length);

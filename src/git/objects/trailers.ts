@@ -1,6 +1,6 @@
 /**
- * Trailers at the end of a commit's message, such as `Signed-off-by: Ada <ada@example.org>`, by the rules of
- * git-interpret-trailers(1). Pure. Texts are Latin-1 strings of a message's bytes, whatever its encoding: trailers are
+ * Trailers at the end of a commit's message, such as `Signed-off-by: Ada <ada@example.org>`
+ * (git-interpret-trailers(1)). Texts are Latin-1 strings of a message's bytes, whatever its encoding: trailers are
  * ASCII.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). Modes and names
- * are kept as they are, byte for byte, except in a tree that is made here: hosts refuse old forms of modes in new trees
- * (git-fsck, `zeroPaddedFilemode`).
+ * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept
+ * byte for byte, but for modes in a tree that is made here: hosts refuse old forms there (git-fsck,
+ * `zeroPaddedFilemode`).
  */
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';

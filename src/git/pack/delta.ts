@@ -18,10 +18,7 @@ function badDelta(): ProtocolError {
   return new ProtocolError('bad-pack', 'The pack contains a malformed delta. Push again.');
 }
 
-/**
- * @param end of the delta, or of what is known of it.
- * @throws ProtocolError `bad-pack` if the header does not end by then.
- */
+/** @param end of the delta, or of what is known of it. @throws ProtocolError `bad-pack` if the header goes on. */
 export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLength) {
   const resultStart = behindSize(delta, 0, end);
   behindSize(delta, resultStart, end);
@@ -45,9 +42,8 @@ function sizeAt(delta: Uint8Array, start: number): number {
 }
 
 /**
- * The object that results from `base` and `delta`. Nothing is allocated before the result's size is known to be at most
- * `maxBytes`.
- * @throws ProtocolError `bad-pack` if the delta does not fit the base, `too-large` over `maxBytes`.
+ * The object that results. Nothing is allocated for a result over `maxBytes`.
+ * @throws ProtocolError `bad-pack` if the delta does not fit the base, `too-large`.
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
   const { baseSize, resultSize } = parseDeltaHeader(delta);

@@ -1,8 +1,7 @@
 /**
- * The header of a pack and those of its entries (gitformat-pack, "pack-*.pack files", "Size encoding", "Pack entries"),
- * and the error of everything that is wrong with a pack.
+ * The header of a pack and those of its entries (gitformat-pack, "pack-*.pack files", "Size encoding", "Pack entries").
  *
- * Reading an entry's header is byte by byte, because a header may be cut by the end of a chunk anywhere. Sizes and distances are
+ * An entry's header is read byte by byte, because the end of a chunk may cut it anywhere. Sizes and distances are
  * computed in floating point: they come from the wire and may pass 2^31.
  */
 import { OID_BYTES } from '../objects/oid.ts';
@@ -29,11 +28,7 @@ export function badPack(message: string): ProtocolError {
   return new ProtocolError('bad-pack', `${message} Push again.`);
 }
 
-/**
- * The number of entries.
- * @param bytes at least PACK_HEADER_BYTES. @throws ProtocolError `bad-pack` unless they begin with a header of version
- * 2.
- */
+/** @param bytes PACK_HEADER_BYTES at least. @returns the number of entries. @throws ProtocolError `bad-pack` */
 export function parsePackHeader(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   if (view.getUint32(0) !== PACK_SIGNATURE || view.getUint32(4) !== PACK_VERSION) {
@@ -62,57 +57,40 @@ export class EntryHeaderReader {
   size = 0;
   /** For OBJ_OFS_DELTA: how far back the base starts. */
   distance = 0;
-  /** Where in `bytes` the distance or the base's id begins. */
+  /** Where in `bytes` the distance or the base's id begins; 0: the size goes on. */
   baseStart = 0;
 
   #factor = 1;
-  #stage: 'size' | 'distance' | 'base-id' = 'size';
 
   begin(): void {
     this.length = 0;
-    this.size = 0;
+    this.baseStart = 0;
     this.distance = 0;
-    this.#stage = 'size';
   }
 
-  /**
-   * Takes the next byte of the header; true when it is complete.
-   * @throws ProtocolError `bad-pack` on a type that does not exist, or an endless number.
-   */
+  /** Takes the next byte; true when the header is complete. @throws ProtocolError `bad-pack` */
   push(byte: number): boolean {
     this.bytes[this.length++] = byte;
-    switch (this.#stage) {
-      case 'size':
-        return this.#pushSize(byte);
-      case 'distance':
-        return this.#pushDistance(byte);
-      case 'base-id':
-        return this.length === this.baseStart + OID_BYTES;
-    }
+    if (this.baseStart === 0) return this.#pushSize(byte);
+    if (this.type === OBJ_OFS_DELTA) return this.#pushDistance(byte);
+    return this.length === this.baseStart + OID_BYTES;
   }
 
   #pushSize(byte: number): boolean {
     if (this.length === 1) {
       this.type = (byte >> 4) & 7;
-      if (this.type === 0 || this.type === 5) {
-        throw badPack('The pack contains an entry of an unknown type.');
-      }
       this.size = byte & 0x0f;
       this.#factor = 16;
+      if (this.type === 0 || this.type === 5) throw badPack('The pack contains an entry of an unknown type.');
     } else {
       this.size += (byte & 0x7f) * this.#factor;
       this.#factor *= 128;
     }
-    if (byte & 0x80) {
-      if (this.length === MAX_SIZE_BYTES) {
-        throw badPack('The pack contains an entry with an invalid size.');
-      }
-      return false;
+    if (byte < 0x80) {
+      this.baseStart = this.length;
+      return this.type !== OBJ_OFS_DELTA && this.type !== OBJ_REF_DELTA;
     }
-    this.baseStart = this.length;
-    if (this.type === OBJ_OFS_DELTA) this.#stage = 'distance';
-    else if (this.type === OBJ_REF_DELTA) this.#stage = 'base-id';
-    else return true;
+    if (this.length === MAX_SIZE_BYTES) throw badPack('The pack contains an entry with an invalid size.');
     return false;
   }
 

@@ -1,21 +1,29 @@
 /**
- * Walks over the entries of a pack, one behind the other, and shows their content to a listener as it is inflated.
- *
- * For packs that a PackScanner has judged already: nothing is checked again but what the walk itself needs.
+ * Walks over the entries of a stored pack, and shows their content to a listener as it is inflated. A PackScanner has
+ * judged the pack already, so nothing is checked again but what the walk itself needs.
  */
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
-import { EntryHeaderReader, PACK_HEADER_BYTES } from './entry-header.ts';
+import { EntryHeaderReader } from './entry-header.ts';
+
+/** Entries of a pack other than commits and tags. */
+export interface StoredPack {
+  /**
+   * Called several times, and rarely read to the end.
+   * @param start the offset of an entry. The first one has 0, and distances of deltas count the same.
+   */
+  read(start: number): AsyncIterable<Uint8Array>;
+  readonly byteLength: number;
+  /** How often single objects may be read from it. From a memory it costs nothing, elsewhere a request. */
+  readonly maxReads: number;
+}
 
 export interface ContentListener {
-  /**
-   * Answers whether to pass on the content.
-   * @param type as the pack stores it, one of the OBJ_ constants. @param offset where the entry begins in the pack.
-   */
+  /** @param type one of the OBJ_ constants. @returns whether to pass on the content. */
   begin(type: number, size: number, offset: number): boolean;
   /** The next piece of the content; valid during the call only. */
-  content(bytes: Uint8Array): void;
-  end(): void;
+  content?(bytes: Uint8Array): void;
+  end?(): void;
 }
 
 /** While an entry is shown, the walker knows what its base is. */
@@ -23,36 +31,19 @@ export class EntryWalker {
   readonly #listener: ContentListener;
   readonly #header = new EntryHeaderReader();
   readonly #walker = new ZlibWalker();
-  readonly #sink = (bytes: Uint8Array): void => this.#listener.content(bytes);
+  readonly #sink = (bytes: Uint8Array): void => this.#listener.content?.(bytes);
   #isInEntry = false;
   #isShown = false;
   #isStopped = false;
-  /** In the pack, of the bytes that are walked. */
-  #offset = 0;
-  #entryOffset = PACK_HEADER_BYTES;
-  #headerLeft = PACK_HEADER_BYTES;
+  #entryOffset = 0;
 
   constructor(listener: ContentListener) {
     this.#listener = listener;
-    this.#header.begin();
   }
 
-  /** Goes on at an entry. @param offset where it begins; as the next bytes count. */
-  beginAt(offset: number): void {
-    this.#offset = offset;
-    this.#headerLeft = 0;
-    this.#isInEntry = false;
-    this.#isStopped = false;
-    this.#header.begin();
-  }
-
-  /** Leaves out whatever comes, until `beginAt`. For the listener. */
+  /** Ends the walk. For the listener. */
   stop(): void {
     this.#isStopped = true;
-  }
-
-  get isStopped(): boolean {
-    return this.#isStopped;
   }
 
   /** Of an ofs-delta: how far back its base begins. */
@@ -65,23 +56,33 @@ export class EntryWalker {
     return oidFromBytes(this.#header.bytes, this.#header.baseStart);
   }
 
-  /** @param bytes the next ones of the pack, which begins with its header, if not `beginAt` an entry, and has no trailer. */
-  walk(bytes: Uint8Array): void {
-    const skipped = Math.min(bytes.length, this.#headerLeft);
-    this.#headerLeft -= skipped;
-    for (let at = skipped; at < bytes.length && !this.#isStopped;) {
+  /** Walks from an entry on, to the end or until `stop`. @param onPiece called with each piece before it is walked. */
+  async walk(pack: StoredPack, start: number, onPiece?: (piece: Uint8Array) => Promise<void>): Promise<void> {
+    this.#isInEntry = false;
+    this.#isStopped = false;
+    this.#header.begin();
+    let offset = start;
+    for await (const piece of pack.read(start)) {
+      await onPiece?.(piece);
+      this.#walkPiece(piece, offset);
+      if (this.#isStopped) return;
+      offset += piece.length;
+    }
+  }
+
+  #walkPiece(piece: Uint8Array, offset: number): void {
+    for (let at = 0; at < piece.length && !this.#isStopped;) {
       if (!this.#isInEntry) {
-        if (this.#header.length === 0) this.#entryOffset = this.#offset + at;
-        if (this.#header.push(bytes[at++]!)) this.#beginEntry();
+        if (this.#header.length === 0) this.#entryOffset = offset + at;
+        if (this.#header.push(piece[at++]!)) this.#beginEntry();
         continue;
       }
-      at = this.#walker.walk(bytes, at, bytes.length);
+      at = this.#walker.walk(piece, at, piece.length);
       if (!this.#walker.done) continue;
-      if (this.#isShown) this.#listener.end();
+      if (this.#isShown) this.#listener.end?.();
       this.#isInEntry = false;
       this.#header.begin();
     }
-    this.#offset += bytes.length;
   }
 
   #beginEntry(): void {

@@ -1,9 +1,7 @@
 /**
  * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
- * objects that were asked for, all. A delta of a kept object is kept, too, and is resolved at once: no recursion.
- *
- * A push may have tens of thousands of them, so all are stored in a few arrays; a `KeptObject` is made when it is asked
- * for.
+ * objects that were asked for, all. A delta of a kept object is resolved at once: no recursion. A push may have tens of
+ * thousands of them, so they are in a few arrays, and a `KeptObject` is made when it is asked for.
  */
 import { ByteArrays } from '../byte-arrays.ts';
 import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';
@@ -82,8 +80,8 @@ export class KeptObjects {
   }
 
   /**
-   * Counts the bytes of the next object, as far as they are known. Call it before they are allocated.
-   * @throws ProtocolError `too-large` if they would pass the limit; what `memory` throws.
+   * Counts what is known of the next object, before it is allocated.
+   * @throws ProtocolError `too-large` if that would pass the limit; what `memory` throws.
    */
   reserve(bytes: number): void {
     if (bytes > this.roomBytes) {
@@ -134,10 +132,7 @@ export class KeptObjects {
     return index < 0 ? undefined : this.#object(index, oid);
   }
 
-  /**
-   * Gives the memory back at once. Contents that were handed out become empty.
-   * @param leftBytes what was made of them, and stays.
-   */
+  /** Gives the memory back, but for `leftBytes` of what was made of it. Contents that were handed out become empty. */
   free(leftBytes = 0): void {
     this.#contents.free();
     this.#share.setNow(Math.min(leftBytes, this.#share.bytes));

@@ -10,9 +10,9 @@ import type { Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
 import { OBJ_OFS_DELTA, OBJ_REF_DELTA } from './entry-header.ts';
-import { EntryWalker } from './entry-walker.ts';
+import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObjects } from './kept-objects.ts';
-import { PackedObjects, type StoredPack } from './packed-objects.ts';
+import { PackedObjects } from './packed-objects.ts';
 
 /** Deltas that may turn out to be commits. */
 const MAX_CANDIDATES = 50_000;
@@ -30,8 +30,7 @@ export function hiddenCommit(): ProtocolError {
 }
 
 /**
- * Keeps them.
- * @param pack the entries that have passed. @returns where they begin in it, in order.
+ * @param pack the entries that have passed. @returns where those begin in it that are kept now, in order.
  * @throws ProtocolError `too-large`, `bad-pack`; what `memory` throws.
  */
 export async function keepLateDeltas(
@@ -82,14 +81,10 @@ async function candidatesIn(pack: StoredPack, share: MemoryShare): Promise<Map<n
       else others.push(offset);
       return false;
     },
-    content: () => {},
-    end: () => {},
   });
-  walker.beginAt(0);
-  for await (const piece of pack.read(0)) {
-    await share.set(CANDIDATE_BYTES * (candidates.size + Math.ceil(piece.length / SMALLEST_BYTES)));
-    walker.walk(piece);
-  }
+  await walker.walk(pack, 0, ({ length }) =>
+    share.set(CANDIDATE_BYTES * (candidates.size + Math.ceil(length / SMALLEST_BYTES))),
+  );
   return byBase;
 }
 

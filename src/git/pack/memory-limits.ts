@@ -1,16 +1,10 @@
-/**
- * Limits of what one push may keep in memory, and of what its pack may make others compute. Nothing else in this code
- * grows with the pack: its other entries go to the spool (src/spool).
- */
+/** What one push may keep in memory, and make others compute. All else of a pack goes to the spool (src/spool). */
 const MiB = 1024 * 1024;
 
 /** An object inflated, or a delta's result (contract, section 8). */
 export const MAX_OBJECT_BYTES = 10 * MiB;
 
-/**
- * Commits and tags of one pack, inflated, plus overhead: they are kept until the push was judged. Some 25,000 small
- * commits.
- */
+/** Commits and tags of one pack, inflated, plus overhead, until the push was judged: some 25,000 small commits. */
 export const MAX_KEPT_BYTES = 24 * MiB;
 
 /** Overhead of a kept object: its id and its place, and the plan of the commit that replaces it. */
@@ -31,10 +25,7 @@ export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
 export const FREE_INFLATED_BYTES = 32 * MiB;
 export const INFLATED_BYTES_PER_PACK_BYTE = 16;
 
-/**
- * The same for its deltas alone, the sum of their instructions: tiny ones cost more to search than text of their size.
- * One delta of the largest object is always taken.
- */
+/** The same for its deltas alone, as tiny instructions cost more to search. One of the largest object always fits. */
 export const FREE_DELTA_BYTES = 12 * MiB;
 export const DELTA_BYTES_PER_PACK_BYTE = 8;
 

@@ -1,9 +1,8 @@
 /**
  * How far entries move towards the pack's start because something before them was removed.
  *
- * An ofs-delta names its base by distance. The distance stays right as long as nothing between the two changes; where
- * commits lie between them (packs that do not write all commits first), it must be computed again. There are few cuts:
- * consecutive ones become one, and a pack with its commits first has only one.
+ * An ofs-delta names its base by distance, which changes where commits lie between the two. Consecutive cuts become
+ * one, and a pack with its commits first has only one.
  */
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { MAX_CUTS } from './memory-limits.ts';
@@ -16,10 +15,7 @@ export class OffsetShift {
   readonly #removed: number[] = [];
   #total = 0;
 
-  /**
-   * Removes the bytes from `start` to `end`. Calls come in the order of offsets.
-   * @throws ProtocolError `not-rewritable` if there are more places than can be remembered.
-   */
+  /** Removes bytes; calls come in the order of offsets. @throws ProtocolError `not-rewritable` over MAX_CUTS. */
   cut(start: number, end: number): void {
     this.#total += end - start;
     const last = this.#marks.length - 1;
@@ -36,10 +32,7 @@ export class OffsetShift {
     }
   }
 
-  /**
-   * How many bytes were removed between the entry at `base` and the current one; -1 if `base` itself was removed. O(log
-   * cuts), mostly O(1).
-   */
+  /** What was removed between the entry at `base` and the current one; -1: `base` itself. O(log cuts), mostly O(1). */
   removedSince(base: number): number {
     let low = 0;
     let high = this.#marks.length;

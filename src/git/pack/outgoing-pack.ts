@@ -7,7 +7,7 @@ import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT } from './entry-header.
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Pieces of the pack, in order. The caller may use a piece until it asks for the next one.
+ * Pieces of the pack; each may be used until the next one is asked for.
  * @param contents of the new commits, `commitCount` of them. @param passed the other entries, one behind the other.
  */
 export async function* outgoingPack(

@@ -1,15 +1,12 @@
-/**
- * The ids of what a stored pack holds, and of what its deltas stand on. A delta of upstream's objects gets its id once
- * these were added.
- */
+/** The ids of what a stored pack holds, and of what its deltas stand on, once that was added. */
 import { createHash, type Hash } from 'node:crypto';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import { OBJ_BLOB, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
-import { EntryWalker } from './entry-walker.ts';
+import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
-import { type FileObject, type LookUp, type PackedObjects, type StoredPack, walk } from './packed-objects.ts';
+import { type FileObject, type LookUp, type PackedObjects } from './packed-objects.ts';
 
 /** More are not resolved. */
 const MAX_DELTAS = 2_000;
@@ -54,8 +51,8 @@ export class PackIndex {
   }
 
   /**
-   * Finds whole objects only, until `resolve`. Cost: the pack is inflated once.
-   * @param found called for each object whose id is known, now and later. @throws what the memory of `objects` throws.
+   * Finds whole objects only, until `resolve`; the pack is inflated once. @throws what the memory of `objects` throws.
+   * @param found called for each object whose id is known, now and later.
    */
   static async of(
     pack: StoredPack,
@@ -102,8 +99,8 @@ export class PackIndex {
   }
 
   /**
-   * Whether there may be such a delta, because not all of the pack is known: also if what one names has the size of what
-   * another makes, and the id of that is not known.
+   * Whether there may be such a delta, because not all of the pack is known: also if what one names has the size of
+   * what another makes, and the id of that is not known.
    */
   get mayNameOwn(): boolean {
     if (this.#isCut || this.#hasMoreWhole) return true;
@@ -172,7 +169,7 @@ export class PackIndex {
         this.#found({ type: isTree ? 'tree' : 'blob', oid, offset, size, isWhole: true, tree });
       },
     });
-    await walk(pack, walker, 0);
+    await walker.walk(pack, 0);
     for (const base of this.#waiting.keys()) {
       if (typeof base === 'number' && !deltas.has(base)) this.#ready.push(base);
       else if (typeof base === 'string' && whole.has(base)) this.#own(base, whole.get(base) as number);

@@ -1,11 +1,10 @@
 /**
  * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
- * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass: they are handed on as
- * they will leave, as views of the chunks they came in, in runs as long as they can be. Between them there are no commits
- * any more, so distances of ofs-deltas are corrected on the way. To find where an entry ends its zlib stream is walked,
- * but not inflated. The pack's structure, its sizes and its checksum are verified; the content of entries that pass is
- * the host's to check.
+ * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass as they will leave:
+ * views of the chunks they came in, in runs as long as they can be, with distances of ofs-deltas corrected where
+ * commits lay in between. Their zlib streams are walked to find their ends, but not inflated. Structure, sizes and
+ * checksum of the pack are verified; the content of what passes is the host's to check.
  *
  * Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
  */
@@ -121,10 +120,7 @@ export class PackScanner {
     return this.#entryCount - this.kept.entryCount - this.#leftOutCount;
   }
 
-  /**
-   * Takes the next bytes of the pack, and answers what passes of them: views, valid until the chunk is reused.
-   * @throws ProtocolError on an invalid pack. The scanner cannot be used afterwards.
-   */
+  /** What passes of the next bytes, as views of the chunk. @throws ProtocolError; the scanner cannot go on then. */
   scan(chunk: Uint8Array): readonly Uint8Array[] {
     this.#passed = [];
     const end = chunk.byteLength;

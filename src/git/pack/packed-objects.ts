@@ -1,27 +1,13 @@
 /**
- * Single objects of a stored pack, read by their offsets as they are needed, and what deltas make of them.
- *
- * Everything is bounded: what is kept, and what is read and made in all. What passes a bound is not there.
+ * Single objects of a stored pack, read by their offsets as they are needed, and what deltas make of them. What is
+ * kept, read and made is bounded, and what passes a bound is not there.
  */
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
 import { OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
-import { EntryWalker } from './entry-walker.ts';
+import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
-
-/** Entries of a pack other than commits and tags. */
-export interface StoredPack {
-  /**
-   * The entries one behind the other, without the pack's header and trailer. It is called several times, and rarely
-   * read to the end.
-   * @param start where to begin: the offset of an entry. The first one has 0, and distances of deltas count the same.
-   */
-  read(start: number): AsyncIterable<Uint8Array>;
-  readonly byteLength: number;
-  /** How often single objects may be read from it. From a memory it costs nothing, elsewhere a request. */
-  readonly maxReads: number;
-}
 
 export interface FileObject {
   readonly type: 'tree' | 'blob';
@@ -108,10 +94,7 @@ export class PackedObjects {
     this.#named.set(oid, offset);
   }
 
-  /**
-   * The object whose entry begins there. A chain of deltas may be long: no recursion.
-   * @throws ProtocolError `bad-pack`
-   */
+  /** The object whose entry begins there. Chains of deltas are long: no recursion. @throws ProtocolError `bad-pack` */
   async at(offset: number): Promise<LookUp> {
     const deltas: Entry[] = [];
     try {
@@ -165,7 +148,7 @@ export class PackedObjects {
   async #read(offset: number): Promise<Entry | null> {
     this.#entry = null;
     if (--this.#readsLeft < 0) return null;
-    await walk(this.#pack, this.#walker, offset);
+    await this.#walker.walk(this.#pack, offset);
     return this.#entry;
   }
 
@@ -190,15 +173,6 @@ export class PackedObjects {
   #content(bytes: Uint8Array): void {
     this.#entry?.content.set(bytes, this.#filled);
     this.#filled += bytes.length;
-  }
-}
-
-/** Walks over a pack from an offset on, as far as the walker goes. */
-export async function walk(pack: StoredPack, walker: EntryWalker, start: number): Promise<void> {
-  walker.beginAt(start);
-  for await (const piece of pack.read(start)) {
-    walker.walk(piece);
-    if (walker.isStopped) return;
   }
 }
 

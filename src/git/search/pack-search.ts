@@ -17,14 +17,8 @@ import { hashObject, type Oid } from '../objects/oid.ts';
 import { insertsOf, readInstructions } from '../pack/delta.ts';
 import type { KeptObject } from '../pack/kept-objects.ts';
 import { PackIndex } from '../pack/pack-index.ts';
-import {
-  type FileObject,
-  type LookUp,
-  type PackedObject,
-  PackedObjects,
-  type StoredPack,
-  walk,
-} from '../pack/packed-objects.ts';
+import type { StoredPack } from '../pack/entry-walker.ts';
+import { type FileObject, type LookUp, type PackedObject, PackedObjects } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
 import { linesAt } from './excerpts.ts';
 import { PackPaths } from './pack-paths.ts';
@@ -97,7 +91,7 @@ export async function searchPack(
   maxHits: number,
 ): Promise<PackFindings> {
   const scan = new PackScan(names, kindOf);
-  await walk(pack, scan.walker, 0);
+  await scan.walker.walk(pack, 0);
   const { suspects, opaque, hasGitlinks, homeFolders, words } = scan;
   const noted = { hasGitlinks, homeFolders: [...homeFolders], words: [...words] };
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;

@@ -1,9 +1,6 @@
 /**
- * Reads an exact number of bytes from a source that delivers chunks of any size.
- *
- * It is the one seam between the command section of a push, which is read packet by packet, and the pack
- * behind it, which is scanned chunk by chunk: `nextChunk` hands on what is left of the current chunk without
- * copying it.
+ * Reads exact numbers of bytes from chunks of any size: the one seam between the command section of a push, which is
+ * read packet by packet, and the pack behind it, of which `nextChunk` hands on chunks without copying them.
  */
 import { concatBytes } from '../bytes.ts';
 
@@ -36,8 +33,7 @@ export class ByteReader {
   }
 
   /**
-   * Exactly `length` bytes as a copy of their own, or null if the stream ends before. The caller bounds
-   * `length`: it is allocated at once.
+   * Exactly `length` bytes as a copy of their own, allocated at once; null if the stream ends before.
    * @param buffer where to copy them, if they are used up before the next read; has room for `length` bytes.
    */
   async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {

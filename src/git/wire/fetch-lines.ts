@@ -1,9 +1,9 @@
 /**
  * Reads the lines of an upload-pack request as they arrive, and collects those that are passed on.
  *
- * A body of kilobytes can inflate to millions of lines, and one call of a decoder for each of them would take a minute.
- * So each chunk becomes one text with a character for each byte, and a line is a part of it. Such a part keeps the
- * whole text in memory, so copy what you keep.
+ * A body of kilobytes can inflate to millions of lines, and a call of a decoder for each would take a minute. So each
+ * chunk becomes one text with a character for each byte. A line is a part of it and keeps all of it in memory: copy
+ * what you keep.
  */
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -33,10 +33,7 @@ export class FetchLines {
   #length = 0;
   #added = '';
 
-  /**
-   * @param memory where a long request is counted before it is kept; it stays counted. @param keptBytes what the caller
-   * keeps of it.
-   */
+  /** @param memory where a long request is counted, to its end. @param keptBytes what the caller keeps of it. */
   constructor(reader: ByteReader, memory: Memory, keptBytes: () => number) {
     this.#reader = reader;
     this.#share = memory.share();
@@ -44,9 +41,8 @@ export class FetchLines {
   }
 
   /**
-   * Reads the lines of a section, and returns what ended it.
+   * Reads the lines of a section (`end`: also of those that follow), and returns what ended it.
    * @param pass gets each line without its line feed; answers the line that goes on instead, or null.
-   * @param until `end`: also the sections that follow.
    * @throws ProtocolError `bad-request`, what `pass` throws, or what the reader and the memory reject with.
    */
   async section(

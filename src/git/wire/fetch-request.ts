@@ -47,10 +47,7 @@ const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|ob
 const ALONE = /^$/;
 /** The name of a ref, in any encoding. */
 const REF_NAME = /^[!-~\x80-\xff]{1,1000}$/;
-/**
- * Lines of a `fetch` command that are passed on as they are: what may follow their first word. Others are useless, or
- * describe the client.
- */
+/** Lines of a `fetch` command that are passed on, and what may follow their first word. Others describe the client. */
 const FETCH_ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ['thin-pack', ALONE],
   ['no-progress', ALONE],
@@ -79,8 +76,8 @@ const V0_CAPABILITIES = new Set(
 );
 
 /**
- * Reads a request of protocol version 2, or of an older one, to the end of its body.
- * @param memory where what is kept of a long request is counted; it stays counted.
+ * Reads a request to the end of its body.
+ * @param version 0: also 1. @param memory where a long request is counted, to its end.
  * @throws ProtocolError, or what `reader` and `memory` throw.
  */
 export async function readFetchRequest(
@@ -155,8 +152,8 @@ async function fetchRequest(
 }
 
 /**
- * A section of wants, shallows and depths. Then sections of haves, because each request repeats all earlier rounds, and
- * `done`, or a flush for another round. Nothing follows a request for depths only.
+ * A section of wants, shallows and depths; then, unless only depths are asked for, haves of all rounds so far, and
+ * `done` or a flush for another round.
  */
 async function readV0(lines: FetchLines, client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
   let wants = 0;
@@ -214,8 +211,8 @@ class ToldOfClient {
 
   /**
    * The part of a line that is passed on; null: nothing, or not yet.
-   * @throws ProtocolError for an id where Git takes only names of refs: it may be one of the client's own commits; and
-   * for too many lines that name no object.
+   * @throws ProtocolError for an id in place of a ref's name, as it may be the client's own commit; for too many
+   * settings.
    */
   passOn(line: string): string | null {
     const wordEnd = line.indexOf(' ');
@@ -281,9 +278,8 @@ const SPACES = ['refs/heads/', 'refs/tags/', 'refs/remotes/'] as const;
 /**
  * Which refs a client lists (gitprotocol-v2, "ls-refs"), without the names of its branches.
  *
- * After `git push -u`, every `git fetch` names the tracked branch in a prefix. Upstream has no such branch, so its name
- * is the client's own, and often tells who they are. So all branches or all tags are listed instead, and the client
- * takes what it wants: a prefix is only a hint to the host.
+ * After `git push -u`, every `git fetch` names the tracked branch, which upstream does not have and which often tells
+ * who the person is. So all branches or all tags are listed instead: a prefix is only a hint to the host.
  */
 export class RefPrefixes {
   readonly #given = new Set<string>();

@@ -6,9 +6,8 @@
 export type GitClient = 'git' | 'libgit2' | 'other';
 
 /**
- * Judges a User-Agent header. libgit2 calls itself `git/2.0 (libgit2 1.9.0)`, dulwich and isomorphic-git begin with
- * `git/` too; only git itself has a longer version right behind it, such as `git/2.39.5` or
- * `git/2.47.1.windows.2`.
+ * libgit2 calls itself `git/2.0 (libgit2 1.9.0)`, dulwich and isomorphic-git begin with `git/` too; only git itself has
+ * a longer version right behind it, such as `git/2.39.5` or `git/2.47.1.windows.2`.
  */
 export function gitClientOf(userAgent: string): GitClient {
   if (/libgit2/i.test(userAgent)) return 'libgit2';

@@ -1,10 +1,7 @@
 /**
  * pkt-lines: four hex digits with the length (including themselves), then the payload (gitprotocol-common, "pkt-line
- * Format").
- *
- * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. An empty
- * pkt-line (`0004`) is data of length 0, not a flush. An error packet may stand wherever a pkt-line may, and ends the
- * conversation (gitprotocol-pack, "pkt-line Format").
+ * Format"). A length of 3 or over 65,520, or one that is no number, ends the request. `0004` is data of length 0, not a
+ * flush. An error packet may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack).
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
@@ -49,9 +46,9 @@ function readLength(codeAt: (index: number) => number): number {
 }
 
 /**
- * The length of the packet that begins there; null: not all of its digits have come.
+ * The length of the packet that begins there; null: not all of its digits have come. @throws ProtocolError
+ * `bad-request`
  * @param text with a character for each byte.
- * @throws ProtocolError `bad-request`
  */
 export function pktLengthIn(text: string, at: number): number | null {
   return at + LENGTH_BYTES > text.length ? null : readLength((index) => text.charCodeAt(at + index));
@@ -75,9 +72,7 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
 
 /**
  * The payload of the next packet if it is data and has arrived whole: a view, valid until the next read. Null: ask
- * `readPacket`. A list of refs has tens of thousands of packets, and a promise for each leaves more behind than the
- * list.
- * @throws ProtocolError `bad-request`
+ * `readPacket`, whose promises leave more behind than a list of tens of thousands of refs. @throws ProtocolError
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);

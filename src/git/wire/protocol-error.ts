@@ -1,8 +1,6 @@
 /**
- * The one error class of the Git code: the client (or the host) sent something that cannot be accepted.
- *
- * `publicMessage` is written for the person at the terminal, names what is wrong and what to do, and never
- * carries bytes of the input: it is sent back as it is.
+ * The client (or the host) sent something that cannot be accepted. `publicMessage` is sent back as it is: it says what
+ * is wrong and what to do, and never carries bytes of the input.
  */
 export type ProtocolErrorCode =
   /** A pkt-line, command-list or push option is malformed. */

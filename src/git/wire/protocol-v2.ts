@@ -1,7 +1,6 @@
 /**
  * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2, "ls-refs", "fetch").
- * They are sent without asking for the host's capabilities first, which saves a round trip each time: over HTTP, version
- * 2 is stateless, and the header `Git-Protocol: version=2` selects it.
+ * They go without a look at the host's capabilities, which saves a round trip: over HTTP, version 2 is stateless.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
@@ -71,7 +70,6 @@ export interface RefList {
 /**
  * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
  * before tags. A ref whose name is not UTF-8, or is too long, is left out.
- * @param memory where what the list takes is counted.
  * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format; what `memory` throws.
  */
 export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
@@ -102,9 +100,8 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
 }
 
 /**
- * Which of some ids a list of refs names, with the first ref of each; of an annotated tag, also the commit. Keeps nothing
- * else of the list, so that it may be long, and ends when all are found.
- * @throws ProtocolError `bad-request` if the answer is malformed.
+ * Which of some ids a list of refs names, with the first ref of each; of an annotated tag, also the commit. Keeps
+ * nothing else, and ends when all are found. @throws ProtocolError `bad-request`
  */
 export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>): Promise<Map<Oid, string>> {
   const found = new Map<Oid, string>();
@@ -132,10 +129,7 @@ async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
   return packet.kind === 'data' ? packet.payload : NOTHING;
 }
 
-/**
- * How a line begins. Read byte by byte, because there may be tens of thousands of them. The id is null before the first
- * commit of HEAD's branch; the name is null if it cannot be used.
- */
+/** How a line begins. The id is null before the first commit of HEAD's branch, and the name if it cannot be used. */
 function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name: string | null } {
   const isUnborn = UNBORN.every((byte, at) => line[at] === byte);
   const idEnd = isUnborn ? UNBORN.byteLength : OID_HEX_LENGTH;
@@ -189,10 +183,7 @@ export function encodeFetch({ wants, haves = [], since, depth, withFolders }: Ob
   ]);
 }
 
-/**
- * Reads the sections before the pack, up to its first side-band packet.
- * @throws ProtocolError `bad-request` if there is none; ErrorPacket, for instance when no commit is as young as asked for.
- */
+/** Reads up to the pack. @throws ProtocolError `bad-request` if there is none; ErrorPacket, as for too young a date. */
 export async function readFetchSections(reader: ByteReader): Promise<void> {
   for (;;) {
     const packet = await readPacket(reader);

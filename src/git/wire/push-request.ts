@@ -80,8 +80,8 @@ export interface FaultyRequest {
 }
 
 /**
- * Never rejects. Cost: the section's own size; at most some ten megabytes of it are kept, by the limits above.
- * @param memory where what is kept of a long section is counted; it stays counted.
+ * Never rejects; keeps some ten megabytes at most, by the limits above.
+ * @param memory where a long section is counted, to the end.
  */
 export async function readPushRequest(
   reader: ByteReader,

@@ -1,9 +1,7 @@
 /**
  * Reference discovery for a push: upstream's refs as a receive-pack advertisement (gitprotocol-http, "Smart Server
- * Response"; gitprotocol-pack, "Reference Discovery").
- *
- * `.have` lines name further commits that upstream has. A stale clone finds its own base among them and sends only its
- * work, not the whole history.
+ * Response"; gitprotocol-pack, "Reference Discovery"). With further commits of upstream in `.have` lines, a stale clone
+ * finds its own base and sends only its work, not the whole history.
  */
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { pktLengthDigits } from './pkt-line.ts';
@@ -54,9 +52,8 @@ const PER_STEP = 32;
 const MAX_HAVES = 200;
 
 /**
- * Which commits to advertise as `.have`, so that a clone of any age finds one near its base: all of the newest, then
- * fewer and fewer. 200 lines cover some 1,500 commits and cost 10 KB.
- * @param newestFirst upstream's recent commits.
+ * Which commits to advertise as `.have`: all of the newest, then fewer and fewer, so that a clone of any age finds one
+ * near its base. 200 lines cover some 1,500 commits and cost 10 KB.
  */
 export function selectHaves(newestFirst: readonly Oid[]): Oid[] {
   const haves: Oid[] = [];

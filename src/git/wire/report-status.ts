@@ -1,8 +1,7 @@
 /**
  * report-status: the answer to a push (gitprotocol-pack, "Report Status"). Version 2 has option lines behind an `ok`.
- *
- * It is a pkt-line section of its own, also when it travels inside band 1. Every command needs its line, and
- * the line names the ref that the client pushed: Git matches the two to fill its status table.
+ * A pkt-line section of its own, also inside band 1. Each command has its line with the ref that the client pushed: Git
+ * fills its status table by these names.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
@@ -34,10 +33,7 @@ function encodeCommandStatus({ refName, reason }: CommandStatus): Uint8Array {
   return encodePktLine(concatBytes([utf8(`${word} `), encodeEscaped(refName), utf8(`${rest}\n`)]));
 }
 
-/**
- * Reads a report-status section up to its flush.
- * @throws ProtocolError `bad-request` if it is not one.
- */
+/** Reads a section up to its flush. @throws ProtocolError `bad-request` */
 export async function readReportStatus(reader: ByteReader): Promise<ReportStatus> {
   let unpackStatus: string | null = null;
   const commandStatuses: CommandStatus[] = [];

@@ -1,8 +1,7 @@
 /**
- * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data").
- *
- * The client adds `remote: ` before each line of bands 2 and 3, so the texts are sent without it. A packet has 65,520
- * bytes with its length digits and its band byte, as in Git's own sideband.c.
+ * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data"). The client adds
+ * `remote: ` before each line of bands 2 and 3. A packet has 65,520 bytes with its length and band, as in Git's
+ * sideband.c.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
@@ -31,9 +30,8 @@ export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The packets of a side-band stream up to its flush.
+ * The packets of a side-band stream up to its flush. @throws ProtocolError `bad-request`; ErrorPacket.
  * @param reuse whether each packet's data is used up before the next packet is read: all of them then share a buffer.
- * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist; ErrorPacket.
  */
 export async function* readBands(
   reader: ByteReader,

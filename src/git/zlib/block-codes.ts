@@ -2,9 +2,9 @@
  * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7).
  *
  * Both tables are in one array, so that a decoding loop gets from one to the other by an offset. It is made once for a
- * walker and used again for every block. What else is needed to read a header is shared by all: nothing waits meanwhile.
+ * walker and used again for every block. What else is needed to read a header is shared by all: nothing waits
+ * meanwhile.
  */
-import { damagedData } from './damaged-data.ts';
 import {
   CODE_LENGTH_ORDER,
   DISTANCES_AT,
@@ -16,6 +16,7 @@ import {
   ROOT_BITS,
   SUBTABLES_AT,
   extraOutput,
+  damagedData,
 } from './deflate-format.ts';
 import { BUCKET_SHIFT, HuffmanCode, buildTable } from './huffman-table.ts';
 
@@ -29,10 +30,7 @@ const CODE_LENGTH_SYMBOLS = 19;
 const MAX_CODE_LENGTH_BITS = 7;
 const CODE_LENGTH_MASK = (1 << MAX_CODE_LENGTH_BITS) - 1;
 const COPY_PREVIOUS = 16;
-/**
- * Bits 0..9 as in all entries; bits 16..20: length, or 16 for the previous one; bits 24..31: times, without extra
- * bits.
- */
+/** Bits 0..9 as in all entries; 16..20: length, or 16 for the previous one; 24..31: times, without extra bits. */
 const CODE_LENGTH_TEMPLATES = Int32Array.from(
   { length: CODE_LENGTH_SYMBOLS },
   (_, i) => (1 << 24) | (i << 16),
@@ -71,10 +69,7 @@ export class BlockCodes {
     return codes;
   }
 
-  /**
-   * Reads the header of a dynamic block that begins at the bit `pos`, and builds its tables. Returns the bit behind it,
-   * or -1 when it does not end by the bit `end`.
-   */
+  /** Reads the header at the bit `pos`, and builds the tables. Returns the bit behind it; -1: it is not whole yet. */
   readHeader(view: DataView, pos: number, end: number): number {
     const bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
     const literals = (bits & 31) + 257;

@@ -14,6 +14,12 @@
  * Because a distance counts one byte of its match, the longest match, 258 bytes, fits into eight bits. JavaScript
  * shifts by the lowest five bits of a count, so an entry can be used directly as the count of bits to consume.
  */
+import { ProtocolError } from '../wire/protocol-error.ts';
+
+/** @param fault what is wrong, in the words of RFC 1950 and RFC 1951. The client sees it, and what to do. */
+export function damagedData(fault: string): ProtocolError {
+  return new ProtocolError('bad-pack', `The pack contains damaged compressed data (${fault}). Push again.`);
+}
 
 /** Index bits of the first level of both tables, which stand side by side: literals and lengths, then distances. */
 export const ROOT_BITS = 10;
@@ -43,27 +49,7 @@ export const END_OF_BLOCK_SYMBOL = 256;
 export const WINDOW_BYTES = 32_768;
 
 /** Order in which the lengths of the code length code are sent, RFC 1951 §3.2.7. */
-export const CODE_LENGTH_ORDER = Uint8Array.of(
-  16,
-  17,
-  18,
-  0,
-  8,
-  7,
-  9,
-  6,
-  10,
-  5,
-  11,
-  4,
-  12,
-  3,
-  13,
-  2,
-  14,
-  1,
-  15,
-);
+export const CODE_LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15] as const;
 
 /** Entries of the literal and length symbols but for their codes; 286 and 287 stand for nothing. */
 export const LITERAL_LENGTH_TEMPLATES = literalLengthTemplates();

@@ -11,8 +11,8 @@ import type { ChunkSource } from '../wire/byte-reader.ts';
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * `read` rejects with what `source` rejects with, or with what `damaged` makes of the cause. After that, or after
- * `discard`, it passes on the rest as it comes: nothing more is inflated.
+ * `read` rejects with what `source` rejects with, or with what `damaged` makes of the cause. After that, or `discard`,
+ * it passes on the rest as it comes.
  */
 export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Error): ChunkSource {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });

@@ -6,8 +6,14 @@
  * grows by doubling: what stands for the codes of up to n bits is copied behind itself to serve n + 1. Codes are
  * kept with their first bit lowest, as they come in the stream.
  */
-import { damagedData } from './damaged-data.ts';
-import { CODE_BITS, INVALID, MAX_CODE_BITS, SUBTABLE, SUBTABLE_SHIFT } from './deflate-format.ts';
+import {
+  CODE_BITS,
+  INVALID,
+  MAX_CODE_BITS,
+  SUBTABLE,
+  SUBTABLE_SHIFT,
+  damagedData,
+} from './deflate-format.ts';
 
 /** A bucket has room for more symbols than a code has, and than a wrong header can name before it is refused. */
 export const BUCKET_SHIFT = 9;
@@ -48,8 +54,8 @@ export class HuffmanCode {
   }
 
   /**
-   * Refuses codes that are over-subscribed or incomplete. Like zlib, it allows two incomplete cases: no code at all,
-   * and a single code of one bit (§3.2.7 has the block with one distance or none).
+   * Refuses codes that are over-subscribed or incomplete but for two cases, as zlib does: no code at all, and a single
+   * code of one bit (§3.2.7).
    */
   check(what: string, mayBeSingle: boolean): void {
     let room = 1;
@@ -63,10 +69,7 @@ export class HuffmanCode {
   }
 }
 
-/**
- * Writes the table of a checked code: the first level, which has `rootBits` index bits, at `at`, and its subtables from
- * `free` on. Returns where the subtables end.
- */
+/** Writes a checked code: its first level at `at`, its subtables from `free` on. Returns where these end. */
 export function buildTable(
   entries: Int32Array,
   at: number,

@@ -8,7 +8,6 @@
  * The fast loops' constants are their own, since another module's cost a load and a check in each step, and `| 0` says
  * that a sum stays within 31 bits, which is otherwise checked.
  */
-import { damagedData } from './damaged-data.ts';
 import type { BlockCodes } from './block-codes.ts';
 import {
   DISTANCES_AT,
@@ -23,6 +22,7 @@ import {
   distanceOf,
   extraOutput,
   rankWithin,
+  damagedData,
 } from './deflate-format.ts';
 
 /** How many bytes a view must have after `end`, because bits are read four and five bytes at a time. */

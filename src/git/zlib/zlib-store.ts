@@ -1,8 +1,6 @@
 /**
- * A zlib stream of stored blocks (RFC 1950, RFC 1951 section 3.2.4): content as it is, plus Adler-32.
- *
- * New commits are a few hundred bytes each and are packed again by the host; compressing them would cost a
- * deflate state for each and save a third of very little.
+ * A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4). New commits are small, and the host packs them again: to
+ * compress them would save a third of very little.
  */
 import { adler32 } from './adler32.ts';
 

@@ -2,23 +2,18 @@
  * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its output.
  *
  * A pack does not store the compressed lengths of its entries, so every stream must be decoded to find the next entry.
- * But only commits, tags and the first bytes of deltas are needed. So output is counted, and written only as far as the
- * caller asks, or passed on piece by piece to a caller that keeps none. Everything that zlib's inflate refuses is
- * refused, except wrong checksums of content that is not kept.
+ * Output is counted, and written only as far as the caller asks, or passed on piece by piece. Everything that zlib's
+ * inflate refuses is refused, except wrong checksums of content that is not kept.
  *
- * Decoding reads 32 bits at any bit offset straight from the chunk. At the end of a chunk, the few bytes that are less
- * than a whole step are carried over in a small buffer, and the same code continues there.
+ * Decoding reads 32 bits at any bit offset straight from the chunk. At its end, the few bytes that are less than a
+ * whole step are carried over in a small buffer, and the same code continues there.
  */
-import { damagedData } from './damaged-data.ts';
 import { adler32 } from './adler32.ts';
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
-import { WINDOW_BYTES } from './deflate-format.ts';
+import { WINDOW_BYTES, damagedData } from './deflate-format.ts';
 
-/**
- * What the next bits are. Each kind except stored bytes and symbols is one step, which is taken completely or not at
- * all.
- */
+/** What the next bits are. All but stored bytes and symbols is one step, taken completely or not at all. */
 const ZLIB_HEADER = 0;
 const BLOCK_HEADER = 1;
 const STORED_HEADER = 2;
@@ -36,10 +31,7 @@ const SPAN_BYTES = 1 << 20;
 const MAX_MATCH_BYTES = 258;
 /** Output that is passed on at once, at most. */
 const PIECE_BYTES = 2 * WINDOW_BYTES;
-/**
- * Longest stream for each byte of output. A literal takes at most 15 bits and a match of three bytes at most 48, so
- * only headers of blocks and empty blocks can make a stream longer than this and the allowance.
- */
+/** Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a match of three. */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
 /** For headers: a stream may be flushed many times, and its checksum and blocks may hold a little output. */
 const STREAM_ALLOWANCE_BYTES = 1024;
@@ -89,10 +81,7 @@ export class ZlibWalker {
     return this.#slidOut + this.#symbols.produced;
   }
 
-  /**
-   * Blocks with a header of their own in all streams so far. Reading such a header costs as much as kilobytes of
-   * content.
-   */
+  /** Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of content. */
   get dynamicBlocks(): number {
     return this.#dynamicBlocks;
   }

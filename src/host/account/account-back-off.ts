@@ -1,9 +1,7 @@
 /**
- * One back-off for an account. When the host asks for a pause, no call of the account leaves this isolate from
- * that moment on, and those of all other isolates stop as soon as they ask the board, which each does every few
- * seconds.
- *
- * A push asks the board together with its admission, which saves a round trip.
+ * One back-off for an account. When the host asks for a pause, no call of the account leaves this isolate from then on,
+ * and those of others stop as soon as they ask the board, every few seconds. A push asks it together with its
+ * admission.
  */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
@@ -108,10 +106,7 @@ export class AccountBackOff {
     return new HostPause(hostName, pauseMs, limit, answer.status);
   }
 
-  /**
-   * A minute; or, if the host refuses again soon after the last pause, twice as long as that one was (GitHub, "Rate
-   * limits for the REST API": wait for exponentially longer).
-   */
+  /** A minute; soon after the last pause, twice as long as that (GitHub, "Rate limits for the REST API"). */
   #unnamedPause(now: number): UnnamedPause {
     const last = this.#known.unnamed;
     // The call was under way when the pause began.

@@ -1,7 +1,11 @@
 /**
- * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of those
- * that write waits: durable/host-account/calls-wait.ts. Pure. A write is a push, a comment or an issue.
+ * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of
+ * those that write waits: durable/host-account/calls-wait.ts. A write is a push, a comment or an issue.
  */
+import type { Clock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { type HostAnswer, hostTime } from '../failure.ts';
+
 /** Reads stop when so much is left, so that whoever writes can go on. */
 const WRITERS_PART = 1 / 3;
 /** Calls of the host's REST interface that a push needs; a comment needs fewer. */
@@ -48,4 +52,58 @@ export function latestCalls(known: KnownCalls | null, said: KnownCalls): KnownCa
 export function resetMs({ at, resetsInMs }: KnownCalls, now: number): number | null {
   const leftMs = at + resetsInMs - now;
   return leftMs > 0 && leftMs <= LONGEST_RESET_MS ? leftMs : null;
+}
+
+const SECOND_MS = 1_000;
+const TELLING_PAUSE_MS = 10_000;
+/** When little is left, it matters more. */
+const SCARCE_PART = 0.3;
+const SCARCE_PAUSE_MS = 1_000;
+
+/** What this isolate has heard last, by account. */
+const heard = new Recent<KnownCalls>({ most: 100 });
+/** When this isolate has told last, by account; milliseconds since 1970. */
+const toldAt = new Recent<number>({ most: 100 });
+
+export interface CallMeter {
+  /** Call it with each answer to a call that used the token. */
+  observe(answer: Pick<HostAnswer, 'header'>): void;
+}
+
+/**
+ * Reports what answers say. Every answer does, but the account's object needs it only now and then.
+ * @param account its name; no secret. @param tell must not throw; nobody waits for it.
+ */
+export function callMeter(account: string, clock: Clock, tell: (calls: CallsLeft) => void): CallMeter {
+  return {
+    observe(answer) {
+      const now = clock.now();
+      const calls = callsLeftSaidBy(answer, now);
+      if (calls === null) return;
+      heard.set(account, latestCalls(heard.get(account), { ...calls, at: now }));
+      const pauseMs = calls.left < calls.limit * SCARCE_PART ? SCARCE_PAUSE_MS : TELLING_PAUSE_MS;
+      if (Math.abs(now - (toldAt.get(account) ?? Number.NEGATIVE_INFINITY)) < pauseMs) return;
+      toldAt.set(account, now);
+      tell(calls);
+    },
+  };
+}
+
+/** How long pages and badges must not ask the host, in milliseconds, as far as this isolate has heard; 0: they may. */
+export function readsPauseMs(account: string, now: number): number {
+  return readsWaitMs(heard.get(account), now);
+}
+
+/** What an answer tells of the account's usual budget (searches have their own); null: nothing. */
+export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: number): CallsLeft | null {
+  const limit = wholeNumber(header('x-ratelimit-limit'));
+  const left = wholeNumber(header('x-ratelimit-remaining'));
+  const resetsAt = wholeNumber(header('x-ratelimit-reset'));
+  const isUsual = (header('x-ratelimit-resource') ?? 'core') === 'core';
+  if (limit === null || left === null || resetsAt === null || !isUsual) return null;
+  return { limit, left, resetsInMs: resetsAt * SECOND_MS - hostTime(header, now) };
+}
+
+function wholeNumber(text: string | null): number | null {
+  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }

@@ -16,10 +16,7 @@ export type TokenProblem =
 export interface AccountRules {
   /** False: an answer shows only the problem that its call was refused for. */
   readonly showsAllProblems: boolean;
-  /**
-   * What an answer tells about the token that went with the request; null: nothing.
-   * @param now milliseconds since 1970.
-   */
+  /** What an answer tells about the token that went with the request; null: nothing. */
   tokenProblems(token: string, answer: HostAnswer, now: number): readonly TokenProblem[] | null;
 }
 
@@ -44,10 +41,7 @@ const GITHUB_SCOPES = {
   'no-notifications': ['notifications', 'repo'],
 } as const satisfies Partial<Record<TokenProblem, readonly string[]>>;
 
-/**
- * GitHub names a classic token's scopes in `X-OAuth-Scopes` of every answer, and its end in
- * `GitHub-Authentication-Token-Expiration`.
- */
+/** GitHub's answers name a classic token's scopes, and its end. */
 const GITHUB: AccountRules = {
   showsAllProblems: true,
 

@@ -30,8 +30,8 @@ interface Told {
 const told = new Recent<Told>({ most: 100 });
 
 /**
- * Answers of 401 that no other answer of the same service has confirmed, or refuted. One among many good ones is a
- * fault of the host (renovatebot/renovate#17822), and nobody is woken for it.
+ * Answers of 401 that no other of the same service has confirmed, or refuted: one among many good ones is a fault of
+ * the host (renovatebot/renovate#17822).
  */
 const doubts = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 200 });
 

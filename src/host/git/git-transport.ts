@@ -1,38 +1,63 @@
 /**
- * Requests to the host in Git's own protocol: the refs and the history of a public repository, and the bot's pushes.
- *
- * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
+ * Requests to the host in Git's own protocol: the refs, the history and the objects of a public repository, and the
+ * bot's pushes. They contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
+import { parseHistory } from '../../git/objects/commit.ts';
+import { CommitTable } from '../../git/objects/commit-table.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
+import { PackScanner } from '../../git/pack/pack-scanner.ts';
+import { ErrorPacket } from '../../git/wire/pkt-line.ts';
+import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import {
   readAdvertised,
   encodeFetch,
   encodeLsRefs,
   encodePeeledLsRefs,
   type ObjectRequest,
+  readFetchSections,
   readLsRefs,
   type RefList,
 } from '../../git/wire/protocol-v2.ts';
 import { readReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { BodyError } from '../../streams/body.ts';
 import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
 import type { IsPublic } from './visibility.ts';
-import { type HistoryAnswer, readHistory, readPackedObjects } from './upload-pack-answers.ts';
 
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
 const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
 /** Of one of which nothing is kept. The largest public repositories have half a million refs. */
 const MAX_SEARCHED_REF_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
+
+/** What a pack of a few objects has besides them. */
+const PACK_OVERHEAD_BYTES = 4 * 1024;
+
+/** What a host says instead of a listing without commits, if it says anything. */
+const NONE_SELECTED = /no commits selected/;
+
+/** Commits of one listing, inflated, with what each costs besides: some 45,000. */
+const MAX_LISTED_BYTES = 18 * 1024 * 1024;
+/** What a listed commit takes besides its content: its place among the objects, its date and its parents. */
+const LISTED_COMMIT_BYTES = 160;
+/** More than a side-band packet of ordinary commits takes. */
+const LISTING_ROOM_BYTES = 512 * 1024;
+
+export type HistoryAnswer =
+  | { readonly kind: 'listed'; readonly commits: CommitTable }
+  /** No commit is new enough: Git then sends an empty answer. */
+  | { readonly kind: 'none-selected' }
+  /** `oldestAt`: the date of the oldest commit that was read. */
+  | { readonly kind: 'too-large'; readonly oldestAt: number };
 
 export interface PushReport extends ReportStatus {
   /** Other messages of the host, for instance which rule it applied. */
@@ -63,37 +88,27 @@ export class GitTransport {
     return this.#http.hostName;
   }
 
-  /**
-   * The refs of a repository that begin with one of the prefixes. One request.
-   * @throws HostError
-   */
+  /** The refs that begin with one of the prefixes. One request. @throws HostError */
   async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
-    return this.#read(repository, owner, async (caller) => {
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeLsRefs(prefixes));
-      return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) =>
-        readLsRefs(reader, this.#memory),
-      );
-    });
+    return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, (reader) =>
+      readLsRefs(reader, this.#memory),
+    );
   }
 
   /**
-   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit. One
-   * request; keeps nothing else of the list.
-   * @throws HostError
+   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit.
+   * One request. @throws HostError
    */
   async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
-    return this.#read(repository, 'upstream', async (caller) => {
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodePeeledLsRefs());
-      return this.#http.read(response, { maxBytes: MAX_SEARCHED_REF_LIST_BYTES }, (reader) =>
-        readAdvertised(reader, oids),
-      );
-    });
+    const asked = encodePeeledLsRefs();
+    return this.#ask(repository, asked, MAX_SEARCHED_REF_LIST_BYTES, 'upstream', (reader) =>
+      readAdvertised(reader, oids),
+    );
   }
 
   /**
-   * Commits of a public repository without their trees. One request; some 150 bytes a commit.
+   * Commits of a public repository without their trees. One request; some 150 bytes a commit. @throws HostError
    * @param onWait called before it waits for memory.
-   * @throws HostError as `listRefs`.
    */
   async listHistory(
     repository: RepositoryName,
@@ -101,16 +116,14 @@ export class GitTransport {
     maxBytes: number,
     onWait: () => void = () => {},
   ): Promise<HistoryAnswer> {
-    return this.#read(repository, 'upstream', async (caller) => {
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeFetch(request));
-      return readHistory(this.#http, this.#memory, response, maxBytes, onWait);
-    });
+    return this.#ask(repository, encodeFetch(request), maxBytes, 'upstream', (reader) =>
+      readHistory(reader, this.#memory, onWait),
+    );
   }
 
   /**
-   * Objects by their ids, of a public repository. One request.
-   * @param maxBytes of the answer, and of the objects when they are inflated, without what each wanted one takes
-   * besides. Null: they are larger.
+   * Objects by their ids, of a public repository; null: they are larger. One request.
+   * @param maxBytes of the answer, and of the objects inflated, without what each wanted one takes besides.
    * @throws HostError; `unreachable` also if the host does not have one of them.
    */
   async readObjects(
@@ -118,26 +131,20 @@ export class GitTransport {
     request: ObjectRequest,
     maxBytes: number,
   ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
-    const allBytes = maxBytes + request.wants.length * KEPT_OBJECT_BYTES;
-    return this.#read(repository, 'upstream', async (caller) => {
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeFetch(request));
-      return readPackedObjects(this.#http, this.#memory, response, allBytes);
-    });
+    const allBytes = maxBytes + request.wants.length * KEPT_OBJECT_BYTES + PACK_OVERHEAD_BYTES;
+    return this.#ask(repository, encodeFetch(request), allBytes, 'upstream', (reader) =>
+      readPackedObjects(reader, this.#memory, allBytes),
+    );
   }
 
-  /**
-   * What a repository's receive-pack can do, as it tells the bot. The refs behind that are not read. One request.
-   * @throws HostError
-   */
+  /** What a repository's receive-pack can do, as it tells the bot. One request. @throws HostError */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
     return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
   /**
-   * Pushes as the bot: to one of its forks, or to a public repository that opens a pull request of it.
-   * @param body commands and pack, as receive-pack expects them.
-   * @param operation which of the two it is.
-   * @throws HostError; after `unreachable` it is unknown whether the push took place.
+   * Pushes as the bot: to one of its forks, or (`offer`) to a public repository that opens a pull request of it.
+   * @param body commands and pack. @throws HostError; after `unreachable` it is unknown whether the push took place.
    */
   async push(
     repository: RepositoryName,
@@ -150,18 +157,28 @@ export class GitTransport {
   }
 
   /**
-   * Reads the bot's own forks in its name, and everything else without a token: the host must not see who reads for whom.
-   * Only where it limits reads by address, it is asked whether the repository is public, and the bot reads it.
+   * Asks upload-pack: of the bot's own forks in its name, and of all else without a token, because the host must not
+   * see who reads for whom. Only where it limits reads by address, and the repository is public, the bot reads it.
    */
-  async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
-    const readAs = (caller: Caller) => withRetries(this.#clock, () => read(caller));
-    if (owner === 'bot') return readAs('bot');
+  async #ask<T>(
+    repository: RepositoryName,
+    request: Uint8Array,
+    maxBytes: number,
+    owner: Owner,
+    parse: (reader: ByteReader) => Promise<T>,
+  ): Promise<T> {
+    const askAs = (caller: Caller) =>
+      withRetries(this.#clock, async () => {
+        const response = await this.#http.post(repository, 'git-upload-pack', caller, request);
+        return this.#http.read(response, { maxBytes }, parse);
+      });
+    if (owner === 'bot') return askAs('bot');
     try {
-      return await readAs('public');
+      return await askAs('public');
     } catch (error) {
       const isLimited = error instanceof HostError && error.code === 'rate-limited';
       if (!isLimited || !(await this.#isPublic?.(repository).catch(() => false))) throw error;
-      return readAs('bot');
+      return askAs('bot');
     }
   }
 }
@@ -175,4 +192,80 @@ async function readPushReport(reader: ByteReader): Promise<PushReport> {
     else messages += decoder.decode(data);
   }
   return { ...(await readReportStatus(new ByteReader(sourceOf(concatBytes(report))))), messages };
+}
+
+/** The objects of a pack by their ids; null: they are too large. */
+async function readPackedObjects(
+  reader: ByteReader,
+  memory: MemoryHold,
+  maxBytes: number,
+): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+  const objects = new Map<Oid, KeptObject>();
+  const share = memory.share();
+  const scanner = new PackScanner({
+    keeps: 'everything',
+    limits: { maxBytes },
+    onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
+  });
+  try {
+    // Once for all: the objects, and the copies of them.
+    await share.set(2 * maxBytes);
+    await readFetchSections(reader);
+    for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+    scanner.finish();
+    if (scanner.namedBases.size === 0) return objects;
+    throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
+  } catch (error) {
+    if (isTooLarge(error)) return null;
+    throw error;
+  } finally {
+    scanner.kept.free();
+    share.setNow(0);
+  }
+}
+
+/** Commits without their trees. @param onWait called before it waits for memory. */
+async function readHistory(
+  reader: ByteReader,
+  memory: MemoryHold,
+  onWait: () => void,
+): Promise<HistoryAnswer> {
+  const commits = new CommitTable();
+  const scanner = new PackScanner({
+    limits: { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory },
+    onKept: ({ type, oid, content }) => {
+      if (type === 'commit') commits.add({ oid, ...parseHistory(content) });
+    },
+  });
+  try {
+    if (!(await beginsListing(reader))) return { kind: 'none-selected' };
+    for await (const { band, data } of readBands(reader, true)) {
+      await scanner.kept.makeRoom(LISTING_ROOM_BYTES, onWait);
+      if (band === BAND_DATA) scanner.scan(data);
+    }
+    scanner.finish();
+    return { kind: 'listed', commits };
+  } catch (error) {
+    if (isTooLarge(error)) return { kind: 'too-large', oldestAt: commits.oldestAt };
+    throw error;
+  } finally {
+    scanner.kept.free();
+  }
+}
+
+/** Of an answer, or of what is in it. */
+function isTooLarge(error: unknown): boolean {
+  return (error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large';
+}
+
+/** False: no commit was selected. */
+async function beginsListing(reader: ByteReader): Promise<boolean> {
+  try {
+    await readFetchSections(reader);
+    return true;
+  } catch (error) {
+    const saysSo = error instanceof ErrorPacket && NONE_SELECTED.test(error.text);
+    if (saysSo || error instanceof ProtocolError) return false;
+    throw error;
+  }
 }

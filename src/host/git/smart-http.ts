@@ -1,8 +1,8 @@
 /**
  * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures.
  *
- * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own forks
- * and for repositories that are known to be public, because it could read private repositories for anyone.
+ * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
+ * forks and for repositories that are known to be public, because it could read private repositories for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
@@ -73,52 +73,30 @@ export class SmartHttp {
     return new URL(this.#webUrl).host;
   }
 
-  /**
-   * One request to a service, with a successful answer.
-   * @throws HostError
-   */
+  /** One request to a service, with a successful answer. @throws HostError */
   async post(
     repository: RepositoryName,
     service: GitService,
     caller: Caller,
     body: Uint8Array | ReadableStream<Uint8Array>,
-    operation?: Operation,
+    operation: Operation = service === 'git-receive-pack' ? 'push' : 'read',
   ): Promise<Response> {
     const headers: Record<string, string> = {
       'Content-Type': `application/x-${service}-request`,
       Accept: `application/x-${service}-result`,
     };
     if (service === 'git-upload-pack') headers['Git-Protocol'] = 'version=2';
-    const account = caller === 'bot' ? this.#account : null;
-    if (account !== null) {
-      headers['Authorization'] = basicAuth(account);
-      await account.backOff.throwIfPaused().catch(async (error: unknown) => {
-        // The producer of the body would wait for ever.
-        if (body instanceof ReadableStream) await body.cancel(error).catch(() => {});
-        throw error;
-      });
-    }
+    const request = { method: 'POST', headers, body };
     // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
     const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
-    const response = await this.fetch(repository, service, { method: 'POST', headers, body }, timeoutMs);
-    if (response.ok) {
-      account?.tokenWatch.observe({ status: response.status, header: () => null, text: '', service });
-      return response;
-    }
-    throw await this.#refusal(response, account, service, operation);
+    return this.#ask(caller, service, operation, [repository, service, request, timeoutMs]);
   }
 
-  /**
-   * What a repository's receive-pack can do, as it tells the bot. The refs that follow are not read.
-   * @throws HostError
-   */
+  /** As it tells the bot. The refs that follow are not read. @throws HostError */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
-    const account = this.#account;
-    await account?.backOff.throwIfPaused();
-    const headers: Record<string, string> = account === null ? {} : { Authorization: basicAuth(account) };
-    const request = { method: 'GET', headers, body: null };
-    const response = await this.fetch(repository, 'info/refs?service=git-receive-pack', request);
-    if (!response.ok) throw await this.#refusal(response, account, 'git-receive-pack');
+    const request = { method: 'GET', headers: {}, body: null };
+    const asked = [repository, 'info/refs?service=git-receive-pack', request] as const;
+    const response = await this.#ask('bot', 'git-receive-pack', 'push', asked);
     return this.read(response, { maxBytes: MAX_FIRST_LINES_BYTES }, async (reader) => {
       for (;;) {
         const packet = await readPacket(reader);
@@ -128,10 +106,30 @@ export class SmartHttp {
     });
   }
 
+  /** The answer, if it is a success. @throws HostError */
+  async #ask(
+    caller: Caller,
+    service: GitService,
+    operation: Operation,
+    [repository, path, request, timeoutMs]: Readonly<Parameters<SmartHttp['fetch']>>,
+  ): Promise<Response> {
+    const account = caller === 'bot' ? this.#account : null;
+    await account?.backOff.throwIfPaused().catch(async (error: unknown) => {
+      // The producer of the body would wait for ever.
+      if (request.body instanceof ReadableStream) await request.body.cancel(error).catch(() => {});
+      throw error;
+    });
+    const headers = { ...request.headers, ...(account !== null && { Authorization: basicAuth(account) }) };
+    const response = await this.fetch(repository, path, { ...request, headers }, timeoutMs);
+    if (!response.ok) throw await this.#refusal(response, account, service, operation);
+    account?.tokenWatch.observe({ status: response.status, header: () => null, text: '', service });
+    return response;
+  }
+
   /**
-   * Any request about a repository. Returns the host's answer unchanged, including redirects.
-   * @param path after `<owner>/<name>.git/`.
-   * @param timeoutMs until the answer begins; null: the caller limits the time.
+   * Any request about a repository, with the host's answer unchanged, redirects included.
+   * @param path after `<owner>/<name>.git/`. @param timeoutMs until the answer begins; null: the caller limits the
+   * time.
    * @throws HostError `unreachable` if no answer begins in time.
    */
   async fetch(
@@ -156,10 +154,7 @@ export class SmartHttp {
     }
   }
 
-  /**
-   * Reads an answer's body.
-   * @throws HostError `unreachable` if it is not what `parse` expects, or what `parse` throws.
-   */
+  /** Reads an answer's body. @throws HostError `unreachable` if it is not what is expected, or what `parse` throws. */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,
@@ -193,7 +188,7 @@ export class SmartHttp {
     response: Response,
     account: BotAccount | null,
     service: GitService,
-    operation: Operation = service === 'git-receive-pack' ? 'push' : 'read',
+    operation: Operation,
   ): Promise<HostError> {
     const { status, headers } = response;
     const text = await beginningOf(response, this.timeoutMs);

@@ -11,7 +11,7 @@ import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
-import type { CallMeter } from '../account/call-meter.ts';
+import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
@@ -67,7 +67,7 @@ export interface RestAccess {
   readonly clock: Clock;
   readonly backOff: BackOff;
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
-  readonly callMeter: Pick<CallMeter, 'observe'>;
+  readonly callMeter: CallMeter;
 }
 
 export interface RestHabits {

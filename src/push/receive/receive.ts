@@ -8,7 +8,7 @@ import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { encodePackHeader, PACK_HEADER_BYTES } from '../../git/pack/entry-header.ts';
 import { keepLateDeltas } from '../../git/pack/late-deltas.ts';
-import type { StoredPack } from '../../git/pack/packed-objects.ts';
+import type { StoredPack } from '../../git/pack/entry-walker.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import { type Command, isDeletion } from '../../git/wire/push-request.ts';

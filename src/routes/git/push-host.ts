@@ -26,7 +26,7 @@ import {
   pullRequestOf,
   spoolOf,
 } from '../../objects.ts';
-import { openSpool } from '../../spool/spool.ts';
+import { Spool } from '../../spool/spool.ts';
 import type { Admission, DelayedStore, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
@@ -88,7 +88,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
     repositories,
     admission,
     openSpool: () =>
-      openSpool({
+      new Spool({
         open: (attempt) => spoolOf(c.env, attempt),
         memory,
         client: memory.client,

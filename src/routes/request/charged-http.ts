@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { readsPauseMs } from '../../host/account/call-meter.ts';
+import { readsPauseMs } from '../../host/account/account-budget.ts';
 import { HostPause } from '../../host/failure.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import { limitsOf } from './limits.ts';

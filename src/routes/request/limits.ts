@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { readsPauseMs } from '../../host/account/call-meter.ts';
+import { readsPauseMs } from '../../host/account/account-budget.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';

@@ -1,7 +1,7 @@
 /** What answers tell of the calls that are left, and how often that is passed on. */
 import { describe, expect, it } from 'vitest';
 import type { CallsLeft } from '../../../src/host/account/account-budget.ts';
-import { CallMeter, callsLeftSaidBy } from '../../../src/host/account/call-meter.ts';
+import { callMeter, callsLeftSaidBy } from '../../../src/host/account/account-budget.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -37,7 +37,7 @@ describe('an answer', () => {
 it('is passed on every ten seconds, and every second when little is left', () => {
   const clock = new PatientClock();
   const told: CallsLeft[] = [];
-  const meter = new CallMeter({ account: 'metered', clock, tell: (calls) => void told.push(calls) });
+  const meter = callMeter('metered', clock, (calls) => void told.push(calls));
   const see = (left: number, times: number) => {
     for (let time = 0; time < times; time++) {
       meter.observe(answer({ ...HEADERS, 'X-RateLimit-Remaining': String(left) }));

@@ -9,7 +9,7 @@ import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
 import { receivePack, type ReceivedPack } from '../../../src/push/receive/receive.ts';
 import type { RowStore } from '../../../src/spool/sealed-rows.ts';
-import { openSpool, type Spool } from '../../../src/spool/spool.ts';
+import { Spool } from '../../../src/spool/spool.ts';
 import { PatientClock } from '../../host/support/scripted-host.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { piecesOf, randomPieces, readerOf } from '../../support/byte-chunks.ts';
@@ -35,7 +35,7 @@ function spools() {
   const opened: Spool[] = [];
   const open = (): Spool => {
     const store = newStore();
-    const spool = openSpool({
+    const spool = new Spool({
       open: () => store,
       memory: UNCOUNTED,
       client: null,

@@ -1,0 +1,11 @@
+/** Tests with commands of their own, and no part of `npm test`: they need a registry, or programs that few machines have. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/local/{alerts,container,first-minute}.ts'],
+    // An installation downloads a few hundred megabytes.
+    testTimeout: 15 * 60_000,
+    hookTimeout: 30 * 60_000,
+  },
+});
