@@ -207,7 +207,9 @@ describe('a repository that asks what a pull request has to say', () => {
     // An update keeps the description, and needs it only for another one.
     await clone.commit();
     const update = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
-    expect((await push(...update)).code).toBe(0);
+    const unsaid = await push(...update, '-o', 'ai=none');
+    expect(unsaid.code, unsaid.stderr).toBe(0);
+    expect(unsaid.stderr).toContain('ai and issue change nothing without -o description=<line>.');
     await clone.commit();
     expect(remoteLines(await push(...update, '-o', 'description=New')).join()).toContain('asks for more');
     const described = ['-o', 'description=New', '-o', 'ai=generated', '-o', `issue=${issue}`];

@@ -78,8 +78,10 @@ export async function release(
     throw missingKey('update');
   if (!isUpdate({ named: found }) || work.description !== null)
     await checkStated(questions, says, work.stated);
-  if (says.policy?.refusesWorkflows)
-    workflowLines(await questions.entriesChanged(work, spool, false), repository, says.policy);
+  if (says.policy?.refusesWorkflows) {
+    const changed = await questions.entriesChanged(work, spool, { isAll: false, isRequired: true });
+    workflowLines(changed, repository, says.policy);
+  }
   const named = found === null ? null : await replaceable(found, claimed);
   if (named === null && wasOpen)
     throw notOpen(new HostError('missing', 'The code host does not show it.', undefined, { status: 404 }));

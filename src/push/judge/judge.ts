@@ -160,7 +160,8 @@ export async function judge(
   const mayHaveModules = hasSubmodules || names.hasGitlinks;
   const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
   const isCompared = mayHaveModules || mayHaveWorkflows;
-  const changed = isCompared ? await questions.entriesChanged(work, pack.spool, mayHaveModules) : [];
+  const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
+  const changed = isCompared ? await questions.entriesChanged(work, pack.spool, how) : [];
   questions.noteRules(...(gate === null ? [] : [gate]), ...workflowLines(changed, repository, policy));
   const warnings = [
     ...(updates || template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template))),
@@ -220,8 +221,12 @@ function rootsOf({ commits }: Plan): Set<Oid> {
   return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
 }
 
-function warningOfDraft({ isDraft }: Pick<PushedWork, 'isDraft'>): string[] {
-  return isDraft ? ['The option draft changes nothing: this pull request is open already.'] : [];
+function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] {
+  const isUnsaid = description === null && (stated.ai ?? stated.issue) !== null;
+  return [
+    ...(isDraft ? ['The option draft changes nothing: this pull request is open already.'] : []),
+    ...(isUnsaid ? ['The options ai and issue change nothing without -o description=<line>.'] : []),
+  ];
 }
 
 /** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */

@@ -162,8 +162,11 @@ export function questionsOf(
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
     /** As the function. */
-    entriesChanged: (work: Pick<Publishable, 'commits' | 'ground'>, spool: ComparedSpool, isAll: boolean) =>
-      entriesChanged(run, { ...work, repository }, spool, isAll),
+    entriesChanged: (
+      work: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
+      spool: ComparedSpool,
+      how: Parameters<typeof entriesChanged>[3],
+    ) => entriesChanged(run, { ...work, repository }, spool, how),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),

@@ -21,6 +21,7 @@ const PATIENCE_MS = 5_000;
 const MAX_PATHS = 20;
 /** From a spool that is not in memory. */
 const MAX_READS = 32;
+const MAX_ENTRIES = 30_000;
 
 type What = 'the bases of deltas' | 'files of upstream' | 'what a push changes';
 export type ComparedSpool = Parameters<typeof storedPack>[0];
@@ -74,17 +75,22 @@ export async function readUpstreamFiles(
   return new Map(files);
 }
 
-/** Null: nobody knows. @param isAll whether all folders are compared, or those of workflows alone. */
+/**
+ * Null: nobody knows. A pack that is not in memory is read only if that is required, and each entry takes some memory.
+ * @param isAll whether all folders are compared, or those of workflows alone.
+ */
 export async function entriesChanged(
   run: Reading,
   {
     repository,
     commits,
     ground,
-  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground'>,
+    entryCount,
+  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
   spool: ComparedSpool,
-  isAll: boolean,
+  { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
 ): Promise<readonly ChangedEntry[] | null> {
+  if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
   const { transport, memory } = run.host;
   const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
   const pushed = { commits, ground, pack: storedPack(spool, MAX_READS) };

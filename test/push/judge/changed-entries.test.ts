@@ -31,8 +31,8 @@ it.each([true, false])(
   async (isInMemory) => {
     const logger = {} as PushRun['logger'];
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)] };
-    const changed = await entriesChanged({ host, logger }, push, spool, true);
+    const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)], entryCount: 0 };
+    const changed = await entriesChanged({ host, logger }, push, spool, { isAll: true, isRequired: true });
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
@@ -43,3 +43,14 @@ it.each([true, false])(
     expect(() => workflowLines(changed, REPOSITORY, strict)).toThrow('takes no changes of workflows');
   },
 );
+
+it('is not tried for a pack of too many entries, or one outside memory that need not be read', async () => {
+  const asked = { commits, ground: ['cd'.repeat(20)], repository: REPOSITORY };
+  const unread = () => Promise.reject(new Error('nobody reads it'));
+  const spool = { isInMemory: false, byteLength: 9, read: unread as never };
+  const run = { host, logger: {} as PushRun['logger'] };
+  const how = { isAll: false, isRequired: true };
+  expect(await entriesChanged(run, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
+  const small = { ...asked, entryCount: 1 };
+  expect(await entriesChanged(run, small, spool, { isAll: false, isRequired: false })).toBeNull();
+});
