@@ -31,14 +31,9 @@ export async function madePages(service: string): Promise<Readonly<Record<string
   };
 }
 
-/** Without comments, which are for those who read the source. */
-function sourceOf(file: string): string {
-  return readFileSync(join(ROOT, file), 'utf8').replaceAll(/^<!--.*?-->\n/gms, '');
-}
-
 /** For a terminal: the same text, whose links lead where those of the page do. Pictures are of these pages. */
 function markdownOf(file: string): string {
-  return sourceOf(file)
+  return readFileSync(join(ROOT, file), 'utf8')
     .replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'))
     .replaceAll(/^!\[.*\]\(images\/.*\)\n\n?/gm, '')
     .replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (href) => {
@@ -70,7 +65,7 @@ function htmlOf(file: string): string {
   rules.table_close = () => '</table></div>\n';
   rules.fence = (tokens, index) =>
     `<pre><code>${markdown.utils.escapeHtml(tokens[index]!.content)}</code></pre>\n`;
-  const html = markdown.render(sourceOf(file)).replaceAll('<p></p>\n', '');
+  const html = markdown.render(readFileSync(join(ROOT, file), 'utf8')).replaceAll('<p></p>\n', '');
   const links = sections.map(
     (heading) => `<li><a href="#${slug(heading)}">${markdown.renderInline(heading)}</a></li>`,
   );

@@ -20,7 +20,7 @@ export class Pipeline {
     this.#answerBytes = answerBytes;
   }
 
-  /** Rejects if the first answer is no 200. */
+  /** Rejects if an answer is no 200. For the first one, the service may have to ask others: the second is like all that follow. */
   static async open(url: string): Promise<Pipeline> {
     const { hostname, port, host, pathname } = new URL(url);
     const request = `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
@@ -28,8 +28,9 @@ export class Pipeline {
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     const [first] = sockets as [Socket];
     first.write(request);
-    const answer = await wholeAnswer(first);
-    return new Pipeline(sockets, request, answer);
+    await wholeAnswer(first);
+    first.write(request);
+    return new Pipeline(sockets, request, await wholeAnswer(first));
   }
 
   /** Milliseconds a request. */

@@ -21,7 +21,7 @@ it('pull-request.sh opens a pull request and updates it', async () => {
   expect(pull).toMatchObject({ state: 'open', title: 'Greet in the morning' });
   const [, page = ''] = /^Follow it: (.*)$/m.exec(printed) ?? [];
   const shown = async () => (await fetch(page, { headers: { Accept: 'text/plain' } })).text();
-  await expect.poll(shown).toContain('updated');
+  await expect.poll(shown).toContain('Updated with new commits');
 });
 
 /** The texts that reached the host for a thread or a repository. */

@@ -15,3 +15,10 @@ it('no package in the lock asks for a Node.js; if one does, npm run lock helps',
   );
   expect(asking.map(([path]) => path)).toEqual([]);
 });
+
+it('replaces no package: the npm of Debian 12 cannot read a lock file that does', () => {
+  const { overrides } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    overrides?: object;
+  };
+  expect(overrides).toBeUndefined();
+});

@@ -48,7 +48,21 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+const loggedLines = (): string => vi.mocked(console.log).mock.calls.flat().join('\n');
+
 describe('statistics', () => {
+  it('of an empty database, as wrangler dev begins with, are unavailable, and the log says what to run', async () => {
+    forgetEverything();
+    const DB = {
+      prepare: () => {
+        throw new Error('D1_ERROR: no such table: totals: SQLITE_ERROR');
+      },
+    } as unknown as D1Database;
+    const empty = { DB, LAST_KNOWN: EMPTY_KV, SERVICE_URL: 'https://empty.test' };
+    expect((await get('/api/stats', empty)).status).toBe(503);
+    expect(loggedLines()).toContain('npx wrangler d1 migrations apply DB --local');
+  });
+
   it('are unavailable when the ledger does not answer and never has', async () => {
     forgetEverything();
     // A place of its own: a file before may still be writing what it asked for into the one that all share.
@@ -58,6 +72,7 @@ describe('statistics', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toMatchObject({ error: 'statistics are unavailable; try again later' });
     expect((await get('/api/recent-prs', nowhere)).status).toBe(503);
+    expect(loggedLines()).not.toContain('the database is empty');
   });
 
   it('hold only a zero while there is no pull request', async () => {
