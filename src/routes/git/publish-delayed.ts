@@ -194,8 +194,8 @@ async function releaseLeased(
       spool: {
         byteLength: push.entryBytes,
         isInMemory: false,
-        read: (start = 0, end = push.entryBytes) =>
-          readDelayedBytes(c.env, push, key, memory, start, Math.min(end, push.entryBytes)),
+        read: (start?: number, end?: number) =>
+          readDelayedBytes(c.env, push, key, memory, start ?? 0, Math.min(end ?? Infinity, push.entryBytes)),
       },
       place,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
