@@ -18,6 +18,7 @@ const OID = /^[0-9a-f]{40}$/;
 
 export const refRoutes: readonly Route[] = [
   repositoryRoute('GET', '/git/ref/:ref+', 'git/refs#get-a-reference', getRef),
+  repositoryRoute('GET', '/git/matching-refs/:ref+', 'git/refs#list-matching-references', matchingRefs),
   repositoryRoute('POST', '/git/refs', 'git/refs#create-a-reference', createRef),
   repositoryRoute('PATCH', '/git/refs/:ref+', 'git/refs#update-a-reference', updateRef),
   repositoryRoute('DELETE', '/git/refs/:ref+', 'git/refs#delete-a-reference', deleteRef),
@@ -28,6 +29,13 @@ async function getRef(call: ApiCall, repository: Repository): Promise<Answer> {
   const oid = readRef(readablePath(call.host, repository), ref);
   if (oid === undefined) throw notFound();
   return json(200, await renderRef(call.host, repository, ref, oid));
+}
+
+async function matchingRefs(call: ApiCall, repository: Repository): Promise<Answer> {
+  const refs = [...readRefs(readablePath(call.host, repository))].filter(([ref]) =>
+    ref.startsWith(calledRef(call)),
+  );
+  return json(200, await Promise.all(refs.map(([ref, oid]) => renderRef(call.host, repository, ref, oid))));
 }
 
 async function createRef(call: ApiCall, repository: Repository): Promise<Answer> {

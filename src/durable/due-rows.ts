@@ -1,7 +1,4 @@
-/**
- * What waits to be worked off: each has a time when it is due, which is later each time it has failed, and at least as
- * late as the refusing side asks for.
- */
+/** What waits to be worked off: it is due later each time it has failed, and as late as the refusing side asks for. */
 
 const FIRST_MS = 5_000;
 /** Longer requests to wait are ignored. Nothing waits longer, even after a clock was set back. */
@@ -27,12 +24,12 @@ export function earliest(...times: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-export interface DueTable {
+interface DueTable {
   /** Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without that time does not wait. */
   readonly table: 'history' | 'comments' | 'attempts';
-  /** Of the answers; all if it is not given. */
-  readonly columns?: string;
-  /** Of the rows that wait; all if it is not given. */
+  /** Of the answers. */
+  readonly columns: string;
+  /** Of the rows that wait. */
   readonly condition?: string;
 }
 
@@ -42,7 +39,7 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
 
   constructor(sql: SqlStorage, table: DueTable) {
     this.#sql = sql;
-    this.#table = { columns: '*', condition: 'due_at IS NOT NULL', ...table };
+    this.#table = { condition: 'due_at IS NOT NULL', ...table };
   }
 
   /** @param limit none: all of them. */

@@ -1,9 +1,7 @@
 /**
- * A lock for one holder at a time.
- *
- * It is in the object's memory, so a process that dies releases it. If only the holder dies, it expires. If the
- * platform evicts the object in the middle of a push, the lease is lost, too. The holder's work must tolerate that, and
- * does, because the host compares each branch before it changes it.
+ * A lock for one holder at a time, in the object's memory: a process that dies releases it, and if only the holder dies, it
+ * expires. If the platform evicts the object in the middle of a push, it is lost; the host compares each branch before it
+ * changes it.
  */
 
 /** Long enough for slow pushes, short enough that a crashed holder does not block others for long. */

@@ -1,7 +1,6 @@
 /**
  * Messages of an object that were not delivered yet. One stays until its receiver has accepted it, even after a crash, so
- * that an outage of the receiver delays nobody and loses nothing. If an answer is lost, a message may arrive twice: the
- * receiver must tolerate that.
+ * that an outage delays nobody and loses nothing. If an answer is lost, it arrives twice: the receiver tolerates that.
  */
 import type { Config } from '../config.ts';
 import { NotificationError } from '../notify/ntfy.ts';

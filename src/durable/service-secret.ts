@@ -1,7 +1,4 @@
-/**
- * The key of all hashes of personal data, if the operator has set none (`IDENTITY_SECRET`). It is created once and
- * stored here, so that it is the same for every isolate and after every restart.
- */
+/** The key of all hashes of personal data, if the operator has set none (`IDENTITY_SECRET`): made once, and stored. */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 

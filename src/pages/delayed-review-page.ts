@@ -9,7 +9,7 @@ import {
 } from '../durable/delayed-pushes/delayed-push.ts';
 import type { ChangedFile, Changes } from '../push/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
-import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/leaves.ts';
+import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/kept-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { differenceTable } from './forms/difference.ts';
 import { hidden, problemNotice, secretField } from './forms/parts.ts';

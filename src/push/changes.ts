@@ -6,7 +6,7 @@
  * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
  * be listed is counted.
  */
-import { type Difference, difference } from '../edit/hunks.ts';
+import type { Difference } from '../edit/hunks.ts';
 import { decodeEscaped, decodeUtf8 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
@@ -79,11 +79,19 @@ export interface PushedFiles {
   readonly pack: StoredPack;
 }
 
+/** The difference of two texts. */
+export type Differ = (before: string, after: string) => Difference;
+
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
-export function changesOf(pushed: PushedFiles, read: ReadObjects, memory: Memory): Promise<Changes> {
+export function changesOf(
+  pushed: PushedFiles,
+  read: ReadObjects,
+  memory: Memory,
+  differ: Differ,
+): Promise<Changes> {
   return compare(pushed, groundOf(pushed.commits), read, memory, async (comparison, old) => {
     await comparison.compareEarlier(pushed.commits, old);
-    return comparison.compareFiles();
+    return comparison.compareFiles(differ);
   });
 }
 
@@ -259,7 +267,7 @@ class Comparison {
     }));
   }
 
-  async compareFiles(): Promise<Changes> {
+  async compareFiles(differ: Differ): Promise<Changes> {
     const changed = this.#changed.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
     const sorted = [...changed, ...this.#others()];
     const unlisted = sorted.length - MAX_LISTED;
@@ -272,7 +280,7 @@ class Comparison {
     for (const pair of listed) {
       const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
       if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');
-      const file = isRoom ? await this.#fileOf(pair) : await this.#listedOnly(pair);
+      const file = isRoom ? await this.#fileOf(pair, differ) : await this.#listedOnly(pair);
       if (file.difference !== null)
         bytesLeft -= (file.bytes ?? 0) + (pair.old === null ? 0 : (this.#sizeOf(pair.old.oid) ?? 0));
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
@@ -392,7 +400,7 @@ class Comparison {
     await this.#pushed.index.resolve();
   }
 
-  async #fileOf(pair: Pair): Promise<ChangedFile> {
+  async #fileOf(pair: Pair, differ: Differ): Promise<ChangedFile> {
     const { now, old } = pair;
     const only = await this.#listedOnly(pair);
     const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
@@ -406,7 +414,7 @@ class Comparison {
     }
     if (before.includes(0) || after.includes(0)) return remark('It is not text.');
     const shown = decodeUtf8(after) === null ? remark('It is not UTF-8: some bytes are written out.') : only;
-    return { ...shown, difference: difference(decodeEscaped(before), decodeEscaped(after)) };
+    return { ...shown, difference: differ(decodeEscaped(before), decodeEscaped(after)) };
   }
 
   /** Without its difference. */

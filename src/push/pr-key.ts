@@ -4,7 +4,6 @@
  * Anybody who knows the pr_hash can update the pull request, as the contract says. To withdraw it, or to change its
  * title or description, a push also gives the key.
  */
-import { prKeyOf } from '../secret/pr-key.ts';
 import { isSameSecret } from '../secret/same-secret.ts';
 import type { PushRun } from './push-run.ts';
 import type { PushOptions } from './receive/push-options.ts';
@@ -22,15 +21,11 @@ const NEEDED: Readonly<Record<KeyUse, string>> = {
 
 type Given = Pick<PushOptions, 'prHash' | 'prKey'>;
 
-export async function keyOf({ host }: Pick<PushRun, 'host'>, prHash: string): Promise<string> {
-  return prKeyOf(await host.secret(), prHash);
-}
-
 /** @param use null: no key is needed, but a key that is given must be right. @throws Refusal */
 export async function requireKey(run: PushRun, { prHash, prKey }: Given, use: KeyUse | null): Promise<void> {
   if (prHash === null) return;
   if (prKey === null && use !== null) throw missingKey(use);
-  if (prKey === null || isSameSecret(prKey, await keyOf(run, prHash))) return;
+  if (prKey === null || isSameSecret(prKey, await run.store.prKey(prHash))) return;
   throw new Refusal('pr-key', 'the pr-key is wrong', [
     `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`,
   ]);
@@ -42,5 +37,5 @@ export function missingKey(use: KeyUse): Refusal {
 
 /** Null: the push names a pull request without its key, so the key is not shown. */
 export async function keyToShow(run: PushRun, given: Given, prHash: string): Promise<string | null> {
-  return given.prHash === prHash && given.prKey === null ? null : keyOf(run, prHash);
+  return given.prHash === prHash && given.prKey === null ? null : run.store.prKey(prHash);
 }

@@ -2,10 +2,11 @@
 import type { DelayedView, DelayWindow, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
+import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { Wants } from '../limits/wants.ts';
-import type { CodeHost, Repository } from '../host/code-host.ts';
+import type { CodeHost, PullRequestPlace, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
@@ -15,14 +16,20 @@ import type { UpstreamHost } from '../upstream/upstream-host.ts';
 import type { Refusal } from './reply/refusal.ts';
 import type { SameWork } from './reply/reply.ts';
 
-/** All side effects go through this interface. */
+/** All side effects go through these three. */
+export interface PushPorts {
+  readonly host: PushHost;
+  readonly limits: PushLimits;
+  readonly store: PushStore;
+}
+
+/** The code host, and the bot's account there. */
 export interface PushHost extends UpstreamHost {
   readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
-  readonly admission: Admission;
-  /** For what a push sends besides its commits. */
-  openSpool(): Spool;
+  /** As the service's records have it, in lower case. */
+  nameOf(repository: RepositoryName): string;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
   /**
@@ -32,14 +39,29 @@ export interface PushHost extends UpstreamHost {
   botLogin(isQuiet?: boolean): Promise<string>;
   /** The policy of the repository. @param looked the repository, if it is looked up already. Never rejects. */
   policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
-  /** The key of all hashes of personal data. */
-  secret(): Promise<string>;
-  /** The object of a push, by its hash. */
-  pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
-  /**
-   * Whether the pull request with this pr_hash is open, as far as the service has heard; true: nobody knows. Never
-   * rejects.
-   */
+}
+
+/** What the service keeps: of a push while it runs, of those that are published later, and of pull requests. */
+export interface PushStore {
+  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: there was no pack to read. */
+  count(refusal: Refusal | null, durationMs: number | null): void;
+  /** For what a push sends besides its commits. */
+  openSpool(): Spool;
+  /** A keyed hash: without the key of the service, nobody can guess what it was made of. */
+  hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
+  /** The key of a pull request: src/secret/pr-key.ts. */
+  prKey(prHash: string): Promise<string>;
+  /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
+  pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
+  pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;
+  /** Tells that a pull request was withdrawn: once, also if the code host says so, too. @param at empty: not known. Never rejects. */
+  tellWithdrawn(
+    pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
+    at: string,
+  ): Promise<void>;
+  /** Null if no push to this code host has recorded it. Wakes no object for a hash that is made up. */
+  placeOf(prHash: string): Promise<PullRequestPlace | null>;
+  /** Whether the pull request is open, as far as the service has heard; true: nobody knows. Never rejects. */
   isOpen(prHash: string): Promise<boolean>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
@@ -56,32 +78,22 @@ export interface PushHost extends UpstreamHost {
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
-  /** The pushes that are published later. */
-  readonly delayed: DelayedStore;
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
-  /** The object of a pull request. */
-  pullRequest(
-    prHash: string,
-  ): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater' | 'view'>;
-}
-
-/** Where delayed pushes wait: an object, and the keys of what lies in their spools. */
-export interface DelayedStore {
-  /** One that waits, or has ended within the last day. @param push as `NewDelayedPush.push` */
-  find(push: string): Promise<DelayedView | null>;
-  /** @param spool that was kept. @param keptUntil how long it is there, and its key. @returns `found`: the same push waits already, and nothing is kept. */
-  keep(
-    delayed: Omit<NewDelayedPush, 'spool' | 'client' | 'host'>,
+  /** A delayed push that waits, or has ended within the last day. @param push as `NewDelayedPush.push` */
+  findDelayed(push: string): Promise<DelayedView | null>;
+  /**
+   * @param spool that was kept. @param keptUntil how long it is there, and its key.
+   * @returns `found`: the same push waits already, and nothing is kept.
+   */
+  keepDelayed(
+    delayed: Omit<NewDelayedPush, 'name' | 'dueAt' | 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
     keptUntil: number,
   ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
   /** False: it is being published, or waits no more. */
-  move(name: string, window: DelayWindow & { readonly dueAt: number }): Promise<boolean>;
+  moveDelayed(name: string, window: DelayWindow): Promise<boolean>;
 }
-
-/** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
-type ObjectOf<T, Methods extends keyof T> = Pick<T, Methods>;
 
 /**
  * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
@@ -89,7 +101,7 @@ type ObjectOf<T, Methods extends keyof T> = Pick<T, Methods>;
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
-export interface Admission {
+export interface PushLimits {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal a withdrawal is allowed, however many requests its client has caused.
@@ -157,7 +169,6 @@ export interface PushSettings {
   readonly anonEmail: string;
   readonly maxRepositoryMb: number;
   readonly writeTimeoutMs: number;
-  readonly notifyBaseUrl: string;
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do with a push of commits that are in an open pull request of the service already. */
   readonly pushDoubles: 'tell' | 'refuse';
@@ -185,6 +196,8 @@ export interface PushSettings {
   fileUrl(repository: RepositoryName, path: string): string;
   /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;
+  /** The topic of a pull request at the notification service. */
+  topicUrl(prHash: string): string;
   /** The page of a pull request. */
   pageUrl(prHash: string): string;
   /** The page of a delayed push. */

@@ -4,13 +4,19 @@ import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts
 import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import type { PushHost, PushSettings } from './push-host.ts';
+import type { Received } from './receive/receive.ts';
+import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from './push-host.ts';
 import { HostSteps } from './reply/host-steps.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
 
-export class PushRun {
+/** What is pushed, and how: all of a push but its pack. */
+export type Pushed = Pick<Received, 'taken' | 'options'>;
+
+export class PushRun implements PushPorts {
   readonly host: PushHost;
+  readonly limits: PushLimits;
+  readonly store: PushStore;
   readonly settings: PushSettings;
   /** The repository as the request names it. */
   readonly target: RepositoryName;
@@ -23,18 +29,20 @@ export class PushRun {
   readonly notes: string[] = [];
 
   constructor(
-    host: PushHost,
+    { host, limits, store }: PushPorts,
     settings: PushSettings,
     target: RepositoryName,
     { reply, logger }: Pick<PushRun, 'reply' | 'logger'>,
   ) {
     this.host = host;
+    this.limits = limits;
+    this.store = store;
     this.settings = settings;
     this.target = target;
     this.reply = reply;
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
-    this.claims = new Claims(host);
+    this.claims = new Claims(host, store);
   }
 
   /** Lines that the person should know, told by `tell`: first comes whether commits are open already; rules stand in front. */
@@ -64,6 +72,14 @@ export interface ClaimedUpdate {
   readonly dates: readonly DatedCommits[];
 }
 
+/** By which a repeated push is recognised, and its place in the limit: what it opens or changes, without its texts. */
+export function pushHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
+  const { newId, refName } = taken.command;
+  // A ref name contains no space.
+  const parts = [host.nameOf(target), newId, refName, options.base ?? '', options.prHash ?? ''];
+  return store.hash('push', parts.join(' '));
+}
+
 type Begun = Extract<BegunPush, { kind: 'begun' }>;
 
 /**
@@ -78,14 +94,16 @@ type Left = 'published' | 'nothing' | 'work';
  * releases all of it, even a claim that is still on its way.
  */
 export class Claims {
-  readonly #host: PushHost;
+  readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
+  readonly #store: PushStore;
   #update: { readonly prHash: string; readonly claiming: Promise<ClaimedPullRequest | null> } | null = null;
   #push: { readonly hash: string; readonly beginning: Promise<BegunPush> } | null = null;
   #isRepeated = false;
   #left: Left = 'published';
 
-  constructor(host: PushHost) {
+  constructor(host: Pick<PushHost, 'hostKey' | 'clock'>, store: PushStore) {
     this.#host = host;
+    this.#store = store;
   }
 
   /**
@@ -93,7 +111,7 @@ export class Claims {
    * knows it, claim it then. @throws Refusal as `claimPullRequest`.
    */
   claimListed(prHash: string): Promise<ClaimedUpdate | null> {
-    return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash);
+    return this.#claimIf(this.#store.mayBeRecorded(prHash), prHash);
   }
 
   /** @throws Refusal */
@@ -108,7 +126,7 @@ export class Claims {
   /** Null if the pull request is not wanted, or is on another code host. */
   async #claimIf(isWanted: Promise<boolean>, prHash: string): Promise<ClaimedUpdate | null> {
     const { hostKey, clock } = this.#host;
-    const claim = () => this.#host.pullRequest(prHash).claim(hostKey, clock.now());
+    const claim = () => this.#store.pullRequest(prHash).claim(hostKey, clock.now());
     const claiming = isWanted.then((wanted) => (wanted ? claim() : null));
     this.#update = { prHash, claiming };
     const claimed = await claiming;
@@ -131,7 +149,7 @@ export class Claims {
     const { hostKey, clock } = this.#host;
     this.#push ??= {
       hash: pushHash,
-      beginning: this.#host.pendingPush(pushHash).begin(pushHash, hostKey, target, proposed, clock.now()),
+      beginning: this.#store.pendingPush(pushHash).begin(pushHash, hostKey, target, proposed, clock.now()),
     };
     const begun = await this.#push.beginning;
     if (begun.kind === 'begun') {
@@ -160,7 +178,7 @@ export class Claims {
     this.#update = null;
     const claimed = await update?.claiming.catch(() => null);
     if (update === null || claimed?.kind !== 'claimed') return;
-    await this.#host
+    await this.#store
       .pullRequest(update.prHash)
       .release(claimed.lease)
       .catch(() => {});
@@ -172,7 +190,7 @@ export class Claims {
     const begun = await push?.beginning.catch(() => null);
     if (push === null || begun?.kind !== 'begun') return;
     const isOver = this.#left === 'published' ? isAnswered : this.#left !== 'work';
-    await this.#host
+    await this.#store
       .pendingPush(push.hash)
       .end(push.hash, begun.lease, isOver)
       .catch(() => {});

@@ -8,7 +8,6 @@
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { workHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
 import type { Reply, SameWork } from './reply/reply.ts';
@@ -17,17 +16,24 @@ import type { Publishable } from './verdict/verdict.ts';
 
 /** Commits of a push that are recorded, and looked for: the newest ones. */
 const MOST_COMMITS = 100;
+/** Many are stored. */
+const HASH_LENGTH = 16;
 const NOT_CHECKED = 'The service could not check whether your commits are open already.';
 
 /** To be recorded. @param undated the commits without author and dates. */
 export function worksOf(
-  run: PushRun,
+  { host, store }: PushRun,
   { repository }: { readonly repository: RepositoryName },
   undated: AnonymousCommits,
 ): Promise<readonly string[]> {
   const first = Math.max(0, undated.size - MOST_COMMITS);
   const places = Array.from({ length: undated.size - first }, (_, place) => first + place);
-  return Promise.all(places.map((place) => workHashOf(run, repository, undated.idOf(place))));
+  return Promise.all(
+    places.map(async (place) => {
+      const hash = await store.hash('work', `${host.nameOf(repository)} ${undated.idOf(place)}`);
+      return hash.slice(0, HASH_LENGTH);
+    }),
+  );
 }
 
 /**
@@ -39,7 +45,7 @@ export async function findSameWork(
   { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
 ): Promise<SameWork | null> {
-  const found = await run.host.pullRequestWith(repository, works);
+  const found = await run.store.pullRequestWith(repository, works);
   if (found === undefined) await run.reply.note(NOT_CHECKED);
   if (!found) return null;
   const { last, ...pullRequest } = found;

@@ -15,10 +15,9 @@ import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { ReportStatus } from '../git/wire/report-status.ts';
 import type { PushIntent } from '../durable/pending-push/pending-push.ts';
-import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
-import { BodyError, drain } from '../streams/body.ts';
+import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
   type DelayPlan,
@@ -39,11 +38,10 @@ import {
   quietly,
 } from './judge/questions.ts';
 import { enter, type Entered, type Publication, type Published, publish } from './publish/publish.ts';
-import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
-import { pushHashOf } from './push-hashes.ts';
+import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Place } from './push-host.ts';
 import { keyToShow, missingKey, requireKey } from './pr-key.ts';
-import type { ClaimedUpdate, PushRun } from './push-run.ts';
+import { type ClaimedUpdate, pushHashOf, type PushRun } from './push-run.ts';
 import { type Announced, announced } from './receive/announced.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import { type Received, receivePack } from './receive/receive.ts';
@@ -55,7 +53,7 @@ import {
   farewellLines,
   type Withdrawn,
 } from './reply/banner.ts';
-import { countPush, isMomentary, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
+import { isMomentary, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -105,13 +103,13 @@ const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
 
-/** Reads the body to its end, or to its limit. Never rejects. */
+/** Reads the body to the end of its pack. Where there is nothing to publish, the rest is unread. Never rejects. */
 export async function receive(
   run: PushRun,
   request: PushRequest | FaultyRequest,
   reader: ByteReader,
 ): Promise<Arrival> {
-  const { host, settings } = run;
+  const { host, store, settings } = run;
   const startedAt = host.clock.now();
   const said = announced(request);
   const spools: Spool[] = [];
@@ -120,6 +118,7 @@ export async function receive(
     host.memory.end();
   };
   let logged: Arrival['logged'] = null;
+  const arrived = (task: Task): Arrival => ({ said, task, logged, startedAt, discard });
   try {
     // Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6).
     await admit(run, said);
@@ -129,29 +128,21 @@ export async function receive(
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
       await requireKey(run, options, 'withdrawal');
-      // A pack is of no use. Git sends none with a deletion.
-      await drain(reader);
       await run.reply.note(...options.warnings);
-      return { said, task: { kind: 'withdrawal', prHash }, logged, startedAt, discard };
+      return arrived({ kind: 'withdrawal', prHash });
     }
-    if (said.taken === null) {
-      await drain(reader);
-      return { said, task: { kind: 'nothing-taken' }, logged, startedAt, discard };
-    }
+    if (said.taken === null) return arrived({ kind: 'nothing-taken' });
     logged = 'push';
     const received = await receivePush(run, { ...said, taken: said.taken }, reader, () => {
-      const spool = host.openSpool();
+      const spool = store.openSpool();
       spools.push(spool);
       return spool;
     });
     const all = async (): Promise<void> => (received.pack.kept.free(), discard());
-    return { said, task: { kind: 'push', received }, logged, startedAt, discard: all };
+    return { ...arrived({ kind: 'push', received }), discard: all };
   } catch (error) {
     await discard();
-    // A body over its limit is answered immediately.
-    if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
-    const refusal = toRefusal(error, settings.client);
-    return { said, task: { kind: 'refused', refusal }, logged, startedAt, discard };
+    return arrived({ kind: 'refused', refusal: toRefusal(error, settings.client) });
   }
 }
 
@@ -165,7 +156,7 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
       : isNow(run.settings, options)
         ? 'none'
         : 'delay';
-  const refusal = await run.host.admission.enter(isWithdrawal, openingHash(run, said), patience);
+  const refusal = await run.limits.enter(isWithdrawal, openingHash(run, said), patience);
   if (refusal !== null) throw refusal;
 }
 
@@ -239,13 +230,13 @@ async function refusedByLimit(
   { said, logged }: Arrival,
   outcome: Outcome,
 ): Promise<Refusal | null> {
-  const { host } = run;
+  const { limits, store } = run;
   const isRefused = outcome.kind === 'refused' && !TOLD_FIRST.has(outcome.refusal.code);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   if (logged === 'withdrawal' || said.options?.preview) return null;
   const prHash = said.options?.prHash ?? null;
-  if (prHash !== null && (await host.isOpen(prHash))) return null;
-  return host.admission.refuseFull(openingHash(run, said));
+  if (prHash !== null && (await store.isOpen(prHash))) return null;
+  return limits.refuseFull(openingHash(run, said));
 }
 
 /** @throws Refusal, and whatever else has failed */
@@ -287,19 +278,19 @@ interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishabl
 
 /** @param plan null: it is to be published now. @throws Refusal, also for a preview */
 async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | null): Promise<JudgedPush> {
-  const { host, settings, claims, reply } = run;
+  const { host, limits, store, settings, claims, reply } = run;
   const { options, pack } = received;
   const { prHash, preview } = options;
   const listed = prHash === null ? null : await claims.claimListed(prHash);
   const pushHash = await pushHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
-  const full = isAsked ? await host.admission.peek(pushHash) : null;
+  const full = isAsked ? await limits.peek(pushHash) : null;
   // A made-up hash must not cost the host anything, and is an attempt like any other.
-  if (full !== null && !preview) throw (await host.admission.refuseFull(async () => pushHash)) ?? full;
+  if (full !== null && !preview) throw (await limits.refuseFull(async () => pushHash)) ?? full;
   const { delayMs } = options;
   if (preview && (delayMs ?? settings.publishDelayMs) > 0) await reply.note(ASKS_NOW);
   // Previews can be repeated without end and never reach the account's own check, so count them here.
-  if (preview) await host.admission.takeShare();
+  if (preview) await limits.takeShare();
   const isQuiet = plan !== null;
   if (!preview && !isQuiet) {
     void host.connectAhead('push');
@@ -326,7 +317,7 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   run.note(...warnings);
   const wasOpen =
     judged.place === null
-      ? prHash !== null && claim !== null && (await host.isOpen(prHash))
+      ? prHash !== null && claim !== null && (await store.isOpen(prHash))
       : isUpdate(judged.place);
   const recordedTip = claim?.recorded?.tip ?? null;
   const changesTexts = options.title !== null || options.description !== null;
@@ -356,9 +347,9 @@ async function decide(
   { work, place: says, pushHash, spool, claim, wasOpen }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
-  const { host, settings } = run;
+  const { host, limits, settings } = run;
   const opens = says === null ? !wasOpen : !isUpdate(says);
-  const place = opens ? await host.admission.place(pushHash) : null;
+  const place = opens ? await limits.place(pushHash) : null;
   const plan = planned ?? (says === null ? busyPlan(host.clock.now()) : null);
   if (plan !== null || says === null) return { kind: 'later', plan: plan as DelayPlan, place };
   const prHash = settings.newPrHash();
@@ -416,18 +407,18 @@ function bannerOf(
     base,
     pageUrl: settings.pageUrl(prHash),
     newRemarks,
-    subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+    subscribeUrl: settings.topicUrl(prHash),
     remoteUrl: settings.remoteUrl(push.repository),
     refName,
   };
 }
 
-function tell({ host, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {
+function tell({ host, store, logger }: PushRun, { logged, startedAt }: Arrival, outcome: Outcome): void {
   if (outcome.kind === 'nothing-taken') return;
   const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
   const durationMs = logged === 'push' ? host.clock.now() - startedAt : null;
   // A delayed push counts when it is published.
-  if (outcome.kind !== 'delayed') countPush(refusal, durationMs);
+  if (outcome.kind !== 'delayed') store.count(refusal, durationMs);
   if (logged === null) return;
   const facts = durationMs === null ? {} : { durationMs };
   const done = outcome.kind === 'delayed' ? 'delayed' : 'accepted';

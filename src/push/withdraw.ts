@@ -6,7 +6,6 @@
  * happened to the repository. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
-import { closedEvent } from '../events/host-event.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { isRefusedByHost, unlessMissing } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
@@ -66,8 +65,8 @@ function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPull
 
 /** @throws Refusal */
 async function findUnrecorded(run: PushRun, prHash: string): Promise<Withdrawal | null> {
-  const { host, steps } = run;
-  await host.admission.takeShare();
+  const { host, limits, steps } = run;
+  await limits.takeShare();
   const [repository, botLogin] = await Promise.all([
     publicRepository(run),
     steps.run('lookup', () => host.botLogin()),
@@ -81,8 +80,8 @@ type Closing =
 
 /** Does both steps, even if one of them fails. @throws Refusal */
 async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Closing> {
-  const { host, steps } = run;
-  await host.admission.takeShare();
+  const { host, limits, store, steps } = run;
+  await limits.takeShare();
   const [removal] = await Promise.allSettled([steps.run('withdrawal', () => removeBranch(host, withdrawal))]);
   const closing = await steps
     .run('withdrawal', () => close(host, withdrawal))
@@ -90,7 +89,8 @@ async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Clos
       const isRemoved = removal.status === 'fulfilled' && withdrawal.fork !== null;
       throw isRemoved ? having('Its branch is removed.', error) : error;
     });
-  await tell(run, withdrawal, closing);
+  if (closing.kind === 'closed' || closing.kind === 'gone')
+    await store.tellWithdrawn(withdrawal, (closing.kind === 'closed' ? closing.at : null) ?? '');
   if (removal.status === 'fulfilled') return closing;
   throw closing.kind === 'open' ? removal.reason : having('It is closed.', removal.reason);
 }
@@ -134,15 +134,4 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
 function having(done: string, error: unknown): unknown {
   if (!(error instanceof Refusal)) return error;
   return new Refusal(error.code, error.reason, [done, ...error.lines], { cause: error.cause });
-}
-
-/** Uses the event and key that the notifications feed would give for somebody else's close, so it is published once. */
-async function tell({ host, logger }: PushRun, { prHash, number, url }: Withdrawal, closing: Closing) {
-  if (closing.kind === 'merged' || closing.kind === 'open') return;
-  // If the host does not say when it closed, the empty time still gives one key, so it is told once.
-  const at = (closing.kind === 'closed' ? closing.at : null) ?? '';
-  await host
-    .pullRequest(prHash)
-    .tell(host.hostKey, [closedEvent(number, at, url, 'withdrawn')], host.clock.now())
-    .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
 }

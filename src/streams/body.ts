@@ -8,6 +8,7 @@
 import { type ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
+import { BodyError } from './body-error.ts';
 import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 64 * 1024;
@@ -15,20 +16,7 @@ const READ_BYTES = 64 * 1024;
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
-
-/** Why a body could not be read, for the caller to answer. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-  /**
-   * `timeout`: nothing arrived for too long, or too little. `damaged`: the body is compressed, and cannot be inflated.
-   */
-  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
-
-  constructor(code: BodyError['code'], cause?: unknown) {
-    super(`body: ${code}`, { cause });
-    this.code = code;
-  }
-}
+const tooLate = (): BodyError => new BodyError('timeout');
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -101,7 +89,6 @@ function patientSource(
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
     // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.
     const waitMs = leftMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
-    const tooLate = () => new BodyError('timeout');
     const { value } = await within(waitMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);
     });

@@ -3,7 +3,8 @@ import { gunzipped } from '../git/zlib/gunzip.ts';
 import { ByteReader, type ChunkSource } from '../git/wire/byte-reader.ts';
 import { systemClock } from '../isolate/clock.ts';
 import { bodiesMemory, type MemoryHold } from '../isolate/memory-budget.ts';
-import { BodyError, type BodyLimits, chunksOf, drain, limited, type LimitedSource } from './body.ts';
+import { BodyError } from './body-error.ts';
+import { type BodyLimits, chunksOf, drain, limited, type LimitedSource } from './body.ts';
 
 /** Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses small pushes, and Git a fetch of more than a kilobyte. */
 export function isGzip(encoding: string): boolean {

@@ -32,7 +32,7 @@ it('rows that wait are due in their order, and later when they have failed', () 
   withSql((sql) => {
     sql.exec('CREATE TABLE history (id INTEGER PRIMARY KEY, failures INTEGER DEFAULT 0, due_at INTEGER)');
     sql.exec('INSERT INTO history (id, due_at) VALUES (1, ?1), (2, ?1), (3, NULL)', NOW);
-    const rows = new DueRows(sql, { table: 'history' });
+    const rows = new DueRows(sql, { table: 'history', columns: '*' });
     expect(rows.due(NOW, 1).map(({ id }) => id)).toEqual([1]);
     expect(rows.later(1, 0, NOW)).toBe(NOW + 5_000);
     expect(rows.due(NOW)).toEqual([{ id: 2, failures: 0, due_at: NOW }]);
@@ -47,8 +47,9 @@ describe('after a clock was set back', () => {
   it('the chores of a pseudonym are due', () =>
     withSql((sql) => {
       const comments = new Comments(sql);
-      const attempt = comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
-      comments.settle(attempt, 7, NOW);
+      const begin = () => comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
+      comments.settle(begin(), 7, NOW);
+      begin();
       comments.order('reset', NOW);
       expect(comments.dueChores(NOW - DAY_MS, 10)).toHaveLength(1);
       expect(comments.dueAttempts(NOW - DAY_MS)).toHaveLength(1);

@@ -76,8 +76,10 @@ describe('the fork', () => {
     expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
   });
 
-  it('whose old branch "release" is in the way of "release/1.0" takes the push all the same', async () => {
-    const [old, now] = ['release', 'release/1.0'];
+  it.each([
+    ['release', 'release/1.0'],
+    ['release/1.0', 'release'],
+  ])('whose old branch "%s" is in the way of "%s" takes the push all the same', async (old, now) => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     const propose = async (base: string) => {

@@ -1,5 +1,6 @@
 /** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
 import { describe, expect, it } from 'vitest';
+import { difference as differ } from '../../src/edit/hunks.ts';
 import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
@@ -122,6 +123,7 @@ async function changes({
     { commits, ground: [...commitsUpstream.keys()], pack: filesOnly(buildPack(entries).bytes) },
     read,
     memory,
+    differ,
   );
   expect(memory.bytes).toBe(0);
   return { ...answer, asked, texts: textsOf(answer) };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BegunPush } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
 import { Claims } from '../../src/push/push-run.ts';
-import type { PushHost } from '../../src/push/push-host.ts';
+import type { PushHost, PushStore } from '../../src/push/push-host.ts';
 
 const INTENT = { prHash: 'aaaaaaaaaaaa', committedAt: 1 };
 const PR_HASH = '0123456789ab';
@@ -39,7 +39,7 @@ function world(
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
-  const claims = new Claims(host as unknown as PushHost);
+  const claims = new Claims(host as unknown as PushHost, host as unknown as PushStore);
   const of = (name: string) => calls.filter(([called]) => called === name);
   return { claims, calls, of };
 }

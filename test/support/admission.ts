@@ -4,15 +4,15 @@ import { Hono } from 'hono';
 import { configOf } from '../../src/configured.ts';
 import type { AppEnv, Env } from '../../src/env.ts';
 import { loggerOf } from '../../src/log.ts';
-import type { Admission } from '../../src/push/push-host.ts';
+import type { PushLimits } from '../../src/push/push-host.ts';
 import { Refusal } from '../../src/push/reply/refusal.ts';
-import { pushAdmission } from '../../src/routes/git/push-admission.ts';
+import { pushLimits } from '../../src/routes/git/push-limits.ts';
 
-/** Answers `null`, or why the push is refused, when a push from an address has done this with its admission. */
+/** Answers `null`, or why the push is refused, when a push from an address has done this with its limits. */
 export async function admitted(
   address: string,
   variables: object,
-  work: (admission: Admission) => Promise<unknown>,
+  work: (limits: PushLimits) => Promise<unknown>,
 ): Promise<Refusal | null> {
   const app = new Hono<AppEnv>();
   let refusal: Refusal | null = null;
@@ -23,7 +23,7 @@ export async function admitted(
     c.set('config', config);
     c.set('logger', loggerOf(config));
     c.set('host', config.hosts[0]);
-    await work(pushAdmission(c)).catch((error: unknown) => {
+    await work(pushLimits(c)).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       refusal = error;
     });

@@ -3,12 +3,9 @@
  * hash that changes every day; its address never gets here. Clients are rows of a few objects, because the file of an
  * object of its own would tell by its name and its date who came when (src/objects.ts).
  *
- * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
- * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
- * limit. Refused attempts are never written. Memory and disk are bounded: of very many clients, those that tried something
- * longest ago are forgotten, so a crowd can only make a limit milder.
- *
- * While there is anything to forget, an alarm runs every hour. It deletes what no longer counts, without a trace.
+ * Cost: an attempt is counted in memory. Refused ones are never written down, and of a large limit's only every so many: a
+ * restart forgets less than a tenth of it. Of very many clients, those that came longest ago are forgotten, so a crowd can
+ * only make a limit milder. While there is anything to forget, an hourly alarm deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -22,52 +19,11 @@ const HOUR_MS = 60 * 60 * 1000;
 const UNWRITTEN_PART = 0.1;
 /** Some 10 MB. Of more rows, those that came first are written down. */
 const MOST_IN_MEMORY = 20_000;
-/** With more of them on the disk, `isFull`; half of them stay. */
+/** With more of them on the disk, the alarm need not be waited for; half of them stay. */
 const MOST_STORED = 40_000;
 const PAGE_ROWS = 1_000;
 /** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * HOUR_MS;
-
-export class ClientWindows extends DurableObject<Env> {
-  readonly #rows = new LimitRows(this.ctx.storage.kv);
-  #hasAlarm = false;
-
-  /**
-   * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
-   * it is not counted.
-   */
-  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
-    const answer = this.#rows.hit(`${client} ${action}`, limits, Date.now(), isAttempt);
-    await this.#forgetLater();
-    return answer;
-  }
-
-  /** The client's random name, under which its delayed pushes are counted. After a day it has another one. */
-  async tag(client: string): Promise<string> {
-    const tag = this.#rows.tag(`${client} tag`, Date.now());
-    await this.#forgetLater();
-    return tag;
-  }
-
-  /** Forgets what does not count any more. */
-  override alarm(): Promise<void> {
-    return this.#forget();
-  }
-
-  async #forget(): Promise<void> {
-    const now = Date.now();
-    const kept = this.#rows.forgetOld(now);
-    this.#hasAlarm = kept.length > 0 || this.#rows.size > 0;
-    await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
-  }
-
-  async #forgetLater(): Promise<void> {
-    if (this.#rows.isFull) await this.#forget();
-    if (this.#hasAlarm) return;
-    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
-    this.#hasAlarm = true;
-  }
-}
 
 interface StoredWindow {
   /** When an attempt was accepted, oldest first; milliseconds since 1970. */
@@ -92,51 +48,48 @@ interface Known<R extends Row = Row> {
   readonly unwritten: number;
 }
 
-class LimitRows {
-  readonly #kv: SyncKvStorage;
+export class ClientWindows extends DurableObject<Env> {
+  readonly #kv = this.ctx.storage.kv;
   /** What came last is the last one. */
   readonly #known = new Map<string, Known>();
   /** The keys of the rows that were written since the object has started. */
   #stored = new Set<string>();
-
-  constructor(kv: SyncKvStorage) {
-    this.#kv = kv;
-  }
-
-  /** How many rows are in memory. */
-  get size(): number {
-    return this.#known.size;
-  }
-
-  /** `forgetOld` is due, whenever the alarm would call it. */
-  get isFull(): boolean {
-    return this.#stored.size >= MOST_STORED;
-  }
+  #hasAlarm = false;
 
   /**
-   * Answers whether an attempt is within the limits. @param now milliseconds since 1970, as everywhere. @param isAttempt
-   * false: it is not counted.
+   * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
+   * it is not counted.
    */
-  hit(key: string, limits: readonly Limit[], now: number, isAttempt = true): Wait {
+  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
+    const key = `${client} ${action}`;
     const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });
-    const { hits, wait } = hit(row.hits, limits, now);
-    if (!isAttempt) return wait;
-    const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
-    this.#remember(key, { hits, withinMs: longestOf(limits) }, more, more >= mostUnwritten(limits));
+    const { hits, wait } = hit(row.hits, limits, Date.now());
+    if (isAttempt) {
+      const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
+      this.#remember(key, { hits, withinMs: longestOf(limits) }, more, more >= mostUnwritten(limits));
+    }
+    await this.#forgetLater();
     return wait;
   }
 
-  /** The random name that `key` has for a day. */
-  tag(key: string, now: number): string {
+  /** The client's random name, under which its delayed pushes are counted. After a day it has another one. */
+  async tag(client: string): Promise<string> {
+    const [key, now] = [`${client} tag`, Date.now()];
     const { row } = this.#read<Tag>(key, { tag: '', until: 0 });
-    if (row.until > now && row.until <= now + TAG_LIFE_MS) return row.tag;
-    const tag = crypto.randomUUID();
-    this.#remember(key, { tag, until: now + TAG_LIFE_MS }, 0, true);
+    const isCurrent = row.until > now && row.until <= now + TAG_LIFE_MS;
+    const tag = isCurrent ? row.tag : crypto.randomUUID();
+    if (!isCurrent) this.#remember(key, { tag, until: now + TAG_LIFE_MS }, 0, true);
+    await this.#forgetLater();
     return tag;
   }
 
-  /** Forgets what does not count any more. Answers what is stored and still counts, to be stored again. */
-  forgetOld(now: number): readonly (readonly [string, unknown])[] {
+  override alarm(): Promise<void> {
+    return this.#forget();
+  }
+
+  /** Forgets what does not count any more. */
+  async #forget(): Promise<void> {
+    const now = Date.now();
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
     let kept: (readonly [string, Row])[] = [];
     for (let startAfter: string | undefined; ;) {
@@ -148,9 +101,17 @@ class LimitRows {
       startAfter = page.at(-1)?.[0];
       if (page.length < PAGE_ROWS) break;
     }
-    if (this.isFull) kept = newest(kept, MOST_STORED / 2);
+    if (this.#stored.size >= MOST_STORED) kept = newest(kept, MOST_STORED / 2);
     this.#stored = new Set(kept.map(([key]) => key));
-    return kept;
+    this.#hasAlarm = kept.length > 0 || this.#known.size > 0;
+    await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
+  }
+
+  async #forgetLater(): Promise<void> {
+    if (this.#stored.size >= MOST_STORED) await this.#forget();
+    if (this.#hasAlarm) return;
+    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
+    this.#hasAlarm = true;
   }
 
   #read<R extends Row>(key: string, empty: R): Known<R> {

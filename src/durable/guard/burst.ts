@@ -1,11 +1,8 @@
 /**
- * Notices when unusually many pushes arrive, or pushes from unusually many addresses (contract, sections 6 and 8), or
- * when unusually many comments and issues are posted, and says when to tell the operator.
- *
- * The operator is told when a burst begins, again when its figures have doubled, and every ten minutes as long as it
- * lasts, so that a trickle cannot hide a flood. One client alone, which can make a burst for the price of twenty tiny
- * requests, is told once in ten minutes; the networks of an IPv6 /48 are one client here, because a free tunnel gives
- * anybody all of them.
+ * Notices unusually many pushes, or pushes from unusually many addresses (contract, sections 6 and 8), or unusually many
+ * comments and issues, and says when to tell the operator: when a burst begins, when its figures have doubled, and every
+ * ten minutes as long as it lasts, so that a trickle cannot hide a flood. One client alone, which can make a burst with
+ * twenty tiny requests, is told once in ten minutes; an IPv6 /48 is one client here, because a free tunnel gives all of it.
  *
  * Pure. Cost: memory for the events of one minute, and constant time for each.
  */
@@ -19,14 +16,8 @@ export const BURST_PAUSE_MS = 10 * 60 * 1000;
 /** So many events, or events from so many addresses, are a burst. */
 export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
 
-/**
- * Comments and issues together. Twice as many as pushes: they are shorter, and a thread that many people read at once is
- * no attack.
- */
-export const POST_BURST: BurstFigures = {
-  events: 2 * PUSH_BURST.events,
-  addresses: 2 * PUSH_BURST.addresses,
-};
+/** Comments and issues together, twice as many: they are shorter, and a thread that many people read is no attack. */
+export const POST_BURST: BurstFigures = { events: 40, addresses: 20 };
 
 /** Whose event it is, as keyed hashes. */
 export interface Client {

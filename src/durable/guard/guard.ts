@@ -2,9 +2,8 @@
  * The operator's controls: the panic switch, the burst detectors, alerts and their buttons, and what a rollback undoes
  * (contract, 3.2 to 3.4). One object for the whole service, so that the switch works everywhere immediately.
  *
- * Cost: a push attempt writes nothing, because the last minute is only in memory. A pull request, a comment or an issue
- * writes one row, and an alert about five. After a restart of the object, the minute and the limit of pushes start
- * again. Everything else stays as it was, above all the panic switch.
+ * Cost: a push attempt writes nothing; the last minute and the limit of pushes are in memory, and begin anew after a
+ * restart. What is created writes one row, and an alert about five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

@@ -1,8 +1,7 @@
 /**
  * What the operator is told on their topic: the alerts that wait for the notification service, how often each kind may
- * come, and what was told last. Without a topic there is nobody to tell, and nothing is kept.
- *
- * An address is in memory only, for the first attempt; a later one names its pseudonym, which is all that is stored.
+ * come, and what was told last. Without a topic, nothing is kept. An address is in memory only, for the first attempt; a
+ * later one names its pseudonym, which is all that is stored.
  */
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
@@ -132,10 +131,7 @@ export class Operator {
     return 'kept';
   }
 
-  /**
-   * Tells how many pushes wait for the operator: at once, or an hour after the last time; then the alert says how many
-   * there were by then. Answers when; null: not at all.
-   */
+  /** Tells how many pushes wait for the operator: at once, or an hour after the last time. Answers when; null: never. */
   tellReview(env: Env, waiting: number, now: number): number | null {
     const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
     const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
@@ -155,22 +151,18 @@ export class Operator {
 
   /** By account, what is wrong with it as far as that may still hold. */
   accountProblems(now: number): AccountProblems {
-    const reports = [...this.#kv.list<Told>({ prefix: TOKEN_PREFIX })]
-      .filter(([, told]) => isCurrent(told, now))
-      .map(([key, { value }]) => [key.slice(TOKEN_PREFIX.length), (value as TokenReport).problems] as const);
     const all: Record<string, readonly TokenProblem[]> = {};
-    for (const [key, problems] of reports) {
-      const [account = ''] = key.split(':', 1);
-      if (problems.length > 0) all[account] = [...(all[account] ?? []), ...problems];
+    for (const [key, told] of this.#kv.list<Told>({ prefix: TOKEN_PREFIX })) {
+      const [account = ''] = key.slice(TOKEN_PREFIX.length).split(':', 1);
+      const { problems } = told.value as TokenReport;
+      if (problems.length > 0 && isCurrent(told, now)) all[account] = [...(all[account] ?? []), ...problems];
     }
     return all;
   }
 
   /**
    * Takes a report of an account, and answers whether the operator is to hear of it now: once, until it is well again.
-   * Cost: one write, but none of an account that was and is well.
-   * @param account what stands behind a colon in it names what was looked at: each is reported by itself.
-   * @param problems none: nothing is wrong any more.
+   * @param account behind a colon it names what was looked at: each is reported by itself.
    */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
     const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
@@ -190,7 +182,6 @@ export class Operator {
     return told !== undefined && isCurrent(told, now) ? told.value : null;
   }
 
-  /** Cost: one write. It survives a restart of the object. */
   remember(key: string, value: unknown, now: number, lifeMs: number): void {
     this.#kv.put(key, { value, until: now + lifeMs, lifeMs });
   }

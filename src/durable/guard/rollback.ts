@@ -1,10 +1,10 @@
 /**
- * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever the service has created in the last two hours is
- * tracked. First, the delayed pushes of these hours are discarded, so that nothing follows. Then its pull requests are
- * closed, a few at a time, and if the operator says so, its comments are deleted and its issues closed.
+ * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever was created in the last two hours is tracked. First,
+ * the delayed pushes of these hours are discarded, so that nothing follows. Then pull requests are closed, a few at a time,
+ * and if the operator says so, comments are deleted and issues closed.
  *
- * A rollback runs in the guard's alarm. A caller that disconnects stops nothing, and after a restart the alarm continues
- * where it ended; only the caller's answer is lost. What fails stays tracked, for the next attempt.
+ * It runs in the guard's alarm, so that a caller that disconnects stops nothing, and after a restart it goes on; only the
+ * caller's answer is lost. What fails stays tracked, for the next attempt.
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -146,7 +146,11 @@ export class Rollbacks {
       if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(now() - TRACKED_MS));
       const all = this.#toUndo(scope, now());
       const undo = undoAtHost(env);
-      const failed = new Set(await undoAll(all, async (one) => this.#settle(one, await undo(one))));
+      const undone = async (one: Tracked): Promise<void> => {
+        // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
+        if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
+      };
+      const failed = new Set(await undoAll(all, undone));
       this.#sql.exec('DELETE FROM begun_rollbacks WHERE id = ?', id);
       if (failed.size > 0 && tokenHash !== null) onIncomplete(tokenHash);
       this.#ends.get(id)?.resolve({
@@ -167,12 +171,6 @@ export class Rollbacks {
     for (const [client, number] of this.#clients) if (!kept.has(number)) this.#clients.delete(client);
     return sql.exec<{ at: number | null }>('SELECT min(created_at) + ? AS at FROM created', TRACKED_MS).one()
       .at;
-  }
-
-  /** One whose subscriber could not be told stays tracked: it is told next time. Never rejects. */
-  async #settle({ url }: Tracked, tell: () => Promise<void>): Promise<void> {
-    // A pull request still counts as opened by its client.
-    if (await succeeds(tell())) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', url);
   }
 
   /** The pull requests before what was said; the oldest first. */
@@ -223,11 +221,8 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
   return failed;
 }
 
-/**
- * Undoes one at its code host, and answers how its subscriber is told of that. With an invalid configuration every attempt
- * fails.
- */
-function undoAtHost(env: Env): (one: Tracked) => Promise<() => Promise<void>> {
+/** Undoes one at its code host, and answers whether its subscriber is told. With an invalid configuration it rejects. */
+function undoAtHost(env: Env): (one: Tracked) => Promise<boolean> {
   let http: HttpClient | null = null;
   return async (one) => {
     const reached = reachHost(env, one.host, http);
@@ -237,17 +232,15 @@ function undoAtHost(env: Env): (one: Tracked) => Promise<() => Promise<void>> {
     const [repository, { number, url }] = [{ owner: one.owner, name: one.repo }, one];
     if (one.kind === 'pull-request') {
       const closed = await openRepositories(access).closePullRequest(repository, number);
-      return async () => {
-        // The notifications feed reports merges, but never what the bot itself closes.
-        if (closed.kind === 'merged' || closed.at === null) return;
-        const event = closedEvent(number, closed.at, url);
-        await pullRequestOf(env, one.prHash).tell(one.host, [event], systemClock.now());
-      };
+      // The notifications feed reports merges, but never what the bot itself closes.
+      if (closed.kind === 'merged' || closed.at === null) return true;
+      const event = closedEvent(number, closed.at, url);
+      return succeeds(pullRequestOf(env, one.prHash).tell(one.host, [event], systemClock.now()));
     }
     const threads = openThreads(access);
     await (one.kind === 'comment'
       ? threads.deleteComment(repository, number)
       : threads.closeIssue(repository, number));
-    return async () => {};
+    return true;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What the buttons of an operator alert contain instead of the password (contract, 2.9): valid for one action, once, for
- * ten minutes. Only a token's hash is stored. It is random, so a plain hash reveals nothing about it.
+ * What the buttons of an alert contain instead of the password (contract, 2.9): good for one action, once, for ten minutes.
+ * Only the hash is stored; of something random, it reveals nothing.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Action } from '../../notify/alert.ts';

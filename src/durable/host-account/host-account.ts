@@ -6,19 +6,20 @@
  * last, when nothing else refuses it, in one call: the network, the repository, the thread and the account allow it
  * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
  *
- * Cost: a write that creates something stores one row; a form stores two. Everything else is in memory. After a restart,
- * the host's calls are unknown until the next answer tells of them. While there is anything to forget, an alarm runs
- * every hour. It deletes what no longer counts, without a trace.
+ * Cost: a write that creates something stores one row; a form stores two. The host's calls are in memory: after a restart,
+ * the next answer tells of them. While there is anything to forget, an hourly alarm deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import {
+  CALLS_PER_WRITE,
   callsLeft,
   type CallsLeft,
   type KnownCalls,
   latestCalls,
+  LONGEST_RESET_MS,
+  resetMs,
 } from '../../host/account/account-budget.ts';
-import { callsWait } from './calls-wait.ts';
 import {
   type AccountWait,
   type Reserved,
@@ -27,8 +28,8 @@ import {
   windowName,
   writesNow,
 } from '../../limits/wants.ts';
-import type { Limit } from '../../limits/sliding-window.ts';
-import type { Use } from '../../limits/fairness.ts';
+import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
+import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { keepOnly } from '../keep-only.ts';
@@ -197,4 +198,24 @@ export class HostAccount extends DurableObject<Env> {
     this.#hasAlarm = true;
     void this.ctx.storage.setAlarm(Date.now() + HOUR_MS, { allowUnconfirmed: true });
   }
+}
+
+/**
+ * How long the asker waits when the host allows few calls more: first the networks that have written most. The writes of
+ * this hour, and those for which calls are left, are a window that all share. @param writes of this hour, oldest first. @param begun how many of them since the host said what is left.
+ */
+export function callsWait(
+  calls: KnownCalls | null,
+  writes: readonly Use[],
+  begun: number,
+  asker: Asker,
+  now: number,
+): Wait {
+  const left = callsLeft(calls, begun, now);
+  if (calls === null || left === null) return NO_WAIT;
+  const most = writes.length + Math.floor(left / CALLS_PER_WRITE);
+  const limit = { most, withinMs: LONGEST_RESET_MS };
+  const fair = fairWait('calls', writes, [limit], asker, now);
+  if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
+  return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
 }

@@ -1,10 +1,9 @@
 /**
- * The forms and requests that were to post an issue or a comment at the account's code host, so that each posts once:
- * one that is sent again, by a double click, by reloading the page, or by a program that got no answer, gets the answer
- * of the first time.
+ * The forms and requests that were to post an issue or a comment, so that each posts once: one that is sent again, by a
+ * double click or by a program that got no answer, gets the answer of the first time.
  *
- * A post is stored before the host is asked. So one that was sent before a restart is known after it, but not whether
- * its answer was lost. Cost: two writes for each; a row lasts for a day, as long as a form is valid.
+ * A post is stored before the host is asked, so that a restart does not forget it. Cost: two writes for each; a row lasts
+ * for a day, as long as a form is valid.
  */
 import { FORM_LIFE_MS } from '../../secret/form-token.ts';
 import { isAhead } from '../../isolate/clock.ts';

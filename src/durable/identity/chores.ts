@@ -9,10 +9,7 @@ import { shownKarma, withKarma } from '../../text/footer.ts';
 import type { Attempt, Chore } from './comments.ts';
 import type { Pseudonym } from './pseudonym.ts';
 
-/**
- * GitHub asks for a second between writes. A run makes a few at once, and the next run starts when their seconds are
- * over.
- */
+/** GitHub asks for a second between writes: a run makes a few at once, and the next begins when their seconds are over. */
 const CHORES_PER_RUN = 10;
 const RUN_PAUSE_MS = 10_000;
 /** After refusing for this long, the host will not do it any more. */

@@ -1,16 +1,14 @@
 /**
- * The comments of one pseudonym: where they are, and what must still be done with them. Only the host stores their
- * texts.
+ * The comments of one pseudonym: where they are, and what must still be done with them. Only the host stores their texts.
  *
- * An attempt is recorded before the host is asked. If the record is still there later, the attempt ended without an
- * answer, by a crash or a lost connection. Its comment may exist, so the thread is searched for it. Decisions of
- * moderation in between are recorded with the attempt, and so apply to its comment, too.
+ * An attempt is recorded before the host is asked. If the record is still there later, its answer was lost and its comment
+ * may exist, so the thread is searched for it. What moderation decides meanwhile is recorded with the attempt.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
-/** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
+/** `reset`: show karma 0. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
@@ -126,7 +124,6 @@ export class Comments {
     return chore;
   }
 
-  /** The newest ones. */
   newest(): PostedOn[] {
     const rows = this.#sql.exec<Row<PostedOn>>(
       `SELECT id, owner, repo AS name, number FROM comments
@@ -141,16 +138,13 @@ export class Comments {
     );
   }
 
-  /** Marks all comments for an action, including those that are being posted. */
+  /** For all comments, including those that are being posted. */
   order(kind: ChoreKind, now: number): void {
     this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
-  /**
-   * Cancels actions that are pending, and orders the opposite of those that were carried out, where that is possible.
-   * Answers for how many comments.
-   */
+  /** Cancels what is pending, and orders the opposite of what was carried out. Answers for how many comments. */
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
     this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');
@@ -162,7 +156,6 @@ export class Comments {
     return restored.toArray().length;
   }
 
-  /** How many comments there are, and where. */
   extent(): { comments: number; repository: string | null } {
     return this.#sql
       .exec<{ comments: number; repository: string | null }>(
@@ -201,7 +194,7 @@ export class Comments {
     }
   }
 
-  /** Tries this one again at another time, and answers when. */
+  /** Answers when it is tried again. */
   postpone({ commentId, failures }: Chore, now: number): number {
     return this.#chores.later(commentId, failures, now);
   }
@@ -212,7 +205,7 @@ export class Comments {
     this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
   }
 
-  /** Old attempts that have not ended. */
+  /** Those that have ended without an answer, unless the clock has jumped: then one is recorded twice, which changes nothing. */
   dueAttempts(now: number): Attempt[] {
     return this.#attempts.due(now).map((row) => placed<Attempt>(row));
   }

@@ -1,8 +1,6 @@
 /**
- * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. The operator sees
- * it, is alerted from it, and a pardon restores karma from it. Entries are deleted after 90 days.
- *
- * Cost: one row for an entry; one more when it was told.
+ * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. The operator is alerted
+ * from it, and a pardon restores karma from it.
  */
 import type { ModerationNews } from '../../notify/alert.ts';
 import { DueRows, earliest } from '../due-rows.ts';
@@ -11,7 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRY_LIFE_MS = 90 * DAY_MS;
 /** The pause between two appeals of one author. */
 const APPEAL_PAUSE_MS = DAY_MS;
-/** Alerts that could not be delivered for this long are dropped. */
+/** What could not be told for so long is dropped. */
 const NEWS_LIFE_MS = 7 * DAY_MS;
 
 export type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';

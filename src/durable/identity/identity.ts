@@ -1,10 +1,8 @@
 /**
- * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, the reports about it, and
- * its comments.
+ * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, reports and comments.
  *
- * It posts the comments itself, one at a time, so that karma is exact. It accepts reports at the same time. Their
- * consequences (footers to edit, comments to delete) are stored immediately, and the alarm retries them until the host
- * has carried them out.
+ * It posts the comments itself, one at a time, so that karma is exact, and takes reports meanwhile. What follows from them
+ * (footers to edit, comments to delete) is stored at once, and the alarm retries it until the host has done it.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../../isolate/clock.ts';
@@ -36,7 +34,7 @@ export type { CommentOutcome, CommentRequest } from './post-comment.ts';
 /** Limits for waiting comments: how many, and how long. */
 const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** How long to wait until the configuration may be valid again. The platform retries a failing alarm only six times. */
+/** Until the configuration may be valid again. The platform retries a failing alarm only six times. */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
@@ -80,25 +78,18 @@ export class Identity extends DurableObject<Env> {
   #alarmAt: number | null = null;
   #asPart: readonly number[] = [];
   #http: HttpClient | null = null;
-  /** The attempt in progress. All other attempts ended without an answer. */
-  #currentAttempt: number | null = null;
   /** Whether the list of pseudonyms has this one, as far as that is known here. */
   #isListed = false;
 
-  standing(): Standing {
-    return this.#known?.standing(systemClock.now()) ?? UNREPORTED;
-  }
-
   publicRecord(): PublicRecord {
-    const posted = this.#known?.comments.newest() ?? [];
-    return { standing: this.standing(), host: this.#hostKey, posted };
+    const standing = this.#known?.standing(systemClock.now()) ?? UNREPORTED;
+    return { standing, host: this.#hostKey, posted: this.#known?.comments.newest() ?? [] };
   }
 
   /**
    * Does not say whether the report counts: that would tell everybody who shares the address that somebody there has
-   * reported this pseudonym.
-   * @param reporter keyed hash of the reporter's network. @param site keyed hash of the /48 around it. Both are made
-   * for this pseudonym only.
+   * reported this pseudonym. @param reporter keyed hash of the network. @param site of the /48 around it. Both are made for
+   * this pseudonym only.
    */
   async report(reporter: string, site: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
@@ -183,9 +174,6 @@ export class Identity extends DurableObject<Env> {
       reserve: (wants: Wants) => this.#reserve(wants),
       track: (attempt: Attempt, posted: PostedComment) => this.#track(attempt, posted),
       wakeBy: (at: number | null) => this.#wakeBy(at),
-      attempting: (id: number | null) => {
-        this.#currentAttempt = id;
-      },
     };
     const [posted] = await Promise.all([postComment(surroundings, request), listing]);
     return posted;
@@ -202,10 +190,9 @@ export class Identity extends DurableObject<Env> {
     this.#http = reached.http;
     const host = openThreads(reached.access);
     const { hash, moderation, comments, karma, history } = pseudonym;
-    const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { pseudonym, host, clock: systemClock };
     const found: { thread: Thread; url: string }[] = [];
-    await doChores(supplies, lost, async (attempt, { id, text, url }) => {
+    await doChores(supplies, comments.dueAttempts(now), async (attempt, { id, text, url }) => {
       await this.#track(attempt, { id, url });
       const chore = comments.settle(attempt, id, now);
       // The next comment's karma must be higher than any that is shown.
@@ -249,10 +236,7 @@ export class Identity extends DurableObject<Env> {
     await guardOf(this.env).track(comment, null, startedAt);
   }
 
-  /**
-   * Makes sure that the topic of an anonymous pull request reports a comment on it, because the host does not notify
-   * the bot of its own comments. Never rejects, because the comment is posted already.
-   */
+  /** For the topic of a pull request: the host does not notify the bot of its own comments. Never rejects. */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
     const feed = feedNamed(this.env, feedName(this.#hostKey));

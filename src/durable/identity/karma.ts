@@ -1,8 +1,6 @@
 /**
- * The karma of one pseudonym (contract, 2.3), stored here and copied to the ledger.
- *
- * The ledger is read once, when nothing is known here. The object's alarm sends changes to it, and only the last of
- * several. While the ledger cannot be reached, comments continue. Its value is added when it is back.
+ * The karma of one pseudonym (contract, 2.3), stored here. The ledger is read once, when nothing is known here, and the
+ * object's alarm copies the last change to it. While it cannot be reached, comments continue; its value is added later.
  */
 import type { Ledger } from '../../stats/ledger.ts';
 import { within } from '../../isolate/within.ts';

@@ -1,9 +1,6 @@
 /**
- * Community moderation of one pseudonym (contract, 3.1): what reports lead to, whether it may post, and where that is
- * kept.
- *
- * The rules are pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since
- * 1970. After a clock was set back, nothing lasts longer than it would have.
+ * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post. The rules are pure:
+ * facts and the time go in; new facts and the actions to take come out. After a clock was set back, nothing lasts longer.
  */
 import { isAhead } from '../../isolate/clock.ts';
 
@@ -15,10 +12,7 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 /** How many active reports flag a pseudonym, and how many block it permanently. */
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
-/**
- * How many /64 networks of one /48 count: a free tunnel has 65,536 of them, and two neighbours may share a provider's
- * /48.
- */
+/** How many /64 of one /48 count: a free tunnel has 65,536, and two neighbours may share a provider's /48. */
 export const REPORTS_PER_SITE = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';

@@ -13,7 +13,7 @@ import type { Attempt } from './comments.ts';
 const FORGETTING_DELAY_MS = 60_000;
 
 export interface CommentRequest {
-  /** The key of the code host. */
+  /** The code host's key. */
   readonly host: string;
   readonly owner: string;
   readonly repo: string;
@@ -46,10 +46,8 @@ export interface Surroundings extends ChoreSupplies {
   reserve(wants: Wants): Promise<Grant | Refused>;
   /** Lets a rollback know of a comment. Rejects if it cannot be told. */
   track(attempt: Attempt, posted: PostedComment): Promise<void>;
-  /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
+  /** Makes the alarm go off by this time; null: no alarm is needed. */
   wakeBy(at: number | null): Promise<void>;
-  /** Called with the attempt in progress; with null when it is over. */
-  attempting(id: number | null): void;
 }
 
 export async function postComment(
@@ -79,7 +77,6 @@ export async function postComment(
   }
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
-  surroundings.attempting(attempt.id);
   // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
   await surroundings.wakeBy(Math.min(attempt.dueAt, karma.dueAfter(clock.now())));
   try {
@@ -103,7 +100,6 @@ export async function postComment(
     }
     return { kind: 'posted', url: posted.url, karma: newKarma };
   } finally {
-    surroundings.attempting(null);
     await surroundings.wakeBy(karma.nextDueAt());
   }
 }

@@ -4,11 +4,9 @@ import type { FeedMemory, NotedThread } from '../../events/follow.ts';
 import type { FeedThread } from '../../host/code-host.ts';
 import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
 
-/**
- * Threads that could not be examined for this long are given up. Examined threads are forgotten after the same time.
- */
+/** When threads are forgotten, examined or not. */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-/** How long it is known whose a pull request is. That never changes, but not all of them need be kept for ever. */
+/** How long it is known whose a pull request is: that never changes, but not all need be kept for ever. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** As a query answers it. */
@@ -102,10 +100,7 @@ export class SqlFeedMemory implements FeedMemory {
     );
   }
 
-  /**
-   * A thread that was examined within seconds of its change is due once more, because the same second may have brought
-   * another change.
-   */
+  /** Within seconds of its change, it is due once more: the same second may have brought another change. */
   examined({ id }: NotedThread, at: number): void {
     this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
   }

@@ -1,10 +1,8 @@
 /**
- * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to.
- *
- * If a push dies before its answer was sent, the person pushes again. The retry finds its pr_hash here, so that it
- * opens no second pull request, and its date, so that the commits get the same ids. After the answer, the push is
- * forgotten: pushing the same commit once more opens a new pull request. A push that nobody retries within an hour is
- * cleaned up, and a pull request that it opened is recorded.
+ * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies before,
+ * the person pushes again: the retry finds its pr_hash here, so that it opens no second pull request, and its date, so that
+ * the commits get the same ids. After the answer, the push is forgotten. One that nobody retries within an hour is cleaned
+ * up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -52,21 +50,13 @@ export type BegunPush =
       readonly isRepeated: boolean;
     };
 
-interface Orphan {
-  /** Under its current name. */
-  readonly repository: RepositoryName;
-  readonly pullRequest: PullRequest;
-}
-
 export class PendingPush extends DurableObject<Env> {
   /** Of those in progress. */
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * Only one attempt at a time works on a push.
-   * @param hash of the push: on one machine all pushes share an object. @param host the key of the code host.
-   * @param proposed what the push decides unless it is a retry; null: nothing is stored.
-   * @param at milliseconds since 1970.
+   * Only one attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host
+   * the code host's key. @param proposed what it decides unless it is a retry; null: nothing is stored.
    */
   async begin(
     hash: string,
@@ -147,9 +137,8 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
-   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way,
-   * that is the lesser evil: `keepOnly` could lose them if the machine died in that moment, and a retry would open a
-   * second pull request.
+   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
+   * is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open a second pull request.
    */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
@@ -158,12 +147,12 @@ export class PendingPush extends DurableObject<Env> {
   }
 }
 
-/**
- * The pull request that a push has opened which died and was not repeated. Null if there is none: then the branch on
- * the fork is deleted, if there is one.
- * @throws HostError if the host does not answer.
- */
-async function findOrphan(host: CodeHost, target: RepositoryName, prHash: string): Promise<Orphan | null> {
+/** What a dead push has opened. Null: nothing; then its branch on the fork is deleted. @throws HostError */
+async function findOrphan(
+  host: CodeHost,
+  target: RepositoryName,
+  prHash: string,
+): Promise<{ readonly repository: RepositoryName; readonly pullRequest: PullRequest } | null> {
   try {
     const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);

@@ -66,9 +66,8 @@ export class History {
   }
 
   /**
-   * Compares the host's answer at a given time with the known state, and takes what is newer.
+   * Takes the host's answer if it is newer than the known state. Answers whether it has been reopened.
    * @param ending null: it was open. @param at when the host was asked, in milliseconds since 1970.
-   * Answers whether it has been reopened.
    */
   observe(ending: Ending | null, at: number): boolean {
     const known = this.standing;

@@ -4,7 +4,7 @@
  *
  * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
  * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing
- * again. No notification is sent before the code host shows the pull request.
+ * again. No notification is sent before the code host shows the pull request. All times are milliseconds since 1970.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf, openHttp } from '../../configured.ts';
@@ -18,9 +18,16 @@ import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/opened.ts';
 import { reachHost } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import { type Delivery, notTaken } from '../outbox.ts';
-import { History, type HistoryEvent, isEnd, type KeptHistory, type PullRequestState } from './history.ts';
-import { type KeptOutbox, type OutboxEntry, type OutboxEvent, PullRequestOutbox } from './outbox.ts';
+import { TRACKED_MS } from '../guard/rollback.ts';
+import { type Delivery, notTaken, Outbox, type Waiting } from '../outbox.ts';
+import {
+  History,
+  type HistoryEvent,
+  isEnd,
+  type KeptHistory,
+  type PullRequestState,
+  shortUrl,
+} from './history.ts';
 import {
   type DatedCommits,
   type KeptRecord,
@@ -32,13 +39,37 @@ import { type KeptSighting, Sighting } from './sighting.ts';
 
 const KEY = 'pull-request';
 
+const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
+const DAY_MS = 24 * 60 * 60 * 1000;
+/**
+ * How long to try to tell. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. A
+ * rollback closes nothing that is older than what the guard tracks.
+ */
+const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
+/** The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the stored value. */
+export const MAX_NOTIFICATIONS = 200;
+
+/** What a topic tells of (contract, section 6). */
+type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
+
+interface OutboxEntry extends Waiting {
+  readonly kind: keyof typeof LIFE_MS;
+  readonly event: OutboxEvent;
+  /** Of the pull request that the statistics are to count; empty: the recorded one. Notifications need none. */
+  readonly url: string;
+  /** Of statistics: what the pull request was opened with (src/stats/recorded-hashes.ts). */
+  readonly works?: readonly string[];
+}
+
 /**
  * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
  * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
  */
-interface Kept extends KeptRecord, KeptHistory, KeptOutbox, KeptSighting {}
+interface Kept extends KeptRecord, KeptHistory, KeptSighting {
+  /** Oldest first. */
+  readonly outbox: OutboxEntry[];
+}
 
-/** The result of a push. */
 export interface RecordedPush {
   /** The rewritten tip. */
   readonly tip: string;
@@ -64,7 +95,7 @@ export type ClaimedPullRequest =
       readonly dates: readonly DatedCommits[];
     };
 
-/** What its page and its feed show: nothing but what is public at the code host. */
+/** What its page and its feed show, all of it public at the code host. */
 export interface PullRequestView extends PullRequestRecord {
   readonly state: PullRequestState;
   /** False: nobody is to hear of it yet. */
@@ -73,7 +104,7 @@ export interface PullRequestView extends PullRequestRecord {
   readonly events: readonly HistoryEvent[];
 }
 
-/** That somebody asked the host about the pull request `number`, in milliseconds since 1970. */
+/** Somebody has asked the host about the pull request `number`. */
 export interface HostLook {
   readonly number: number;
   readonly askedAt: number;
@@ -90,19 +121,11 @@ const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
   withdrawn: 'closed',
 };
 
-const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
-  opened: 'was opened',
-  updated: 'was updated',
-  commented: 'was commented on',
-  merged: 'was merged',
-  closed: 'was closed',
-};
-
 export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #kept: Kept;
   readonly #record: RecordStore;
-  readonly #outbox: PullRequestOutbox;
+  readonly #outbox: Outbox<OutboxEntry>;
   readonly #history: History;
   readonly #sighting: Sighting;
   readonly #lease = new Lease();
@@ -114,15 +137,17 @@ export class PullRequest extends DurableObject<Env> {
     const nothing = { record: null, datesUntil: null, events: [], outbox: [] };
     this.#kept = ctx.storage.kv.get<Kept>(KEY) ?? { ...nothing, standing: { state: 'open', at: 0 } };
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
-    this.#outbox = new PullRequestOutbox(this.#kept, () => this.#save());
+    this.#outbox = new Outbox({
+      entries: this.#kept.outbox,
+      save: () => this.#save(),
+      lifeMs: ({ kind }) => LIFE_MS[kind],
+      receiver: ({ kind }) => kind,
+    });
     this.#history = new History(this.#kept);
     this.#sighting = new Sighting(this.#kept, () => this.#save());
   }
 
-  /**
-   * For a push that wants to update it, alone, until `record` or `release`.
-   * @param host the key of the code host that is pushed to. @param at milliseconds since 1970.
-   */
+  /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host that is pushed to. */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const recorded = this.#record.read();
     if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };
@@ -137,8 +162,7 @@ export class PullRequest extends DurableObject<Env> {
 
   /**
    * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service
-   * has learned of since the last push of this pull request.
-   * @param at milliseconds since 1970.
+   * has learned of since the last push.
    */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
     const { number, url } = pullRequest;
@@ -148,12 +172,12 @@ export class PullRequest extends DurableObject<Env> {
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
     this.#record.write({ ...pullRequest, tip: push.tip });
-    this.#record.addDates(isMoved ? [push.dates] : [], at);
+    this.#record.addDates(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
       if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
-      this.#outbox.add('notification', event, '', at);
+      this.#queue('notification', event, '', at);
       this.#history.add(event, url, at);
       this.#history.setState('open', at);
     }
@@ -162,22 +186,18 @@ export class PullRequest extends DurableObject<Env> {
     return remarks;
   }
 
-  /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request, as for `record`. */
+  /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request. */
   async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
     const url = this.#record.read()?.url ?? '';
-    for (const kind of whom) this.#outbox.add(kind, 'opened', url, at, works);
+    for (const kind of whom) this.#queue(kind, 'opened', url, at, works);
     this.#save();
     await this.ctx.storage.setAlarm(at);
   }
 
-  /**
-   * Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since
-   * 1970.
-   */
+  /** Records a pull request whose push ended before it could do so. @param at when that began. */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
-    const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;
-    if (!isRecorded) await this.record(pullRequest, { tip: '', dates, lease: null }, at);
+    if (!isRecorded) await this.record(pullRequest, { tip: '', dates: NO_DATES, lease: null }, at);
     await this.tellLater(['statistics', 'tracking'], at);
   }
 
@@ -203,7 +223,7 @@ export class PullRequest extends DurableObject<Env> {
     );
     const before = this.#kept.standing;
     for (const { kind, url } of news) {
-      this.#outbox.add('notification', TOLD_AS[kind], '', at);
+      this.#queue('notification', TOLD_AS[kind], '', at);
       this.#history.add(kind, url, at);
     }
     // An earlier pull request from the same branch says nothing about the state of this one.
@@ -241,6 +261,16 @@ export class PullRequest extends DurableObject<Env> {
     if (nextAt < Infinity && (await this.ctx.storage.getAlarm()) === null) {
       await this.ctx.storage.setAlarm(nextAt);
     }
+  }
+
+  /** The caller saves it. */
+  #queue(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number, works?: readonly string[]) {
+    const { outbox } = this.#kept;
+    const told = { kind, event, url: shortUrl(url), at, ...(works !== undefined && { works }) };
+    outbox.push({ ...told, attempts: 0, dueAt: 0 });
+    const notifications = outbox.filter((entry) => entry.kind === 'notification');
+    const oldest = notifications.find((entry) => entry.event === 'commented') ?? notifications[0];
+    if (notifications.length > MAX_NOTIFICATIONS) this.#outbox.remove(oldest);
   }
 
   #save(): void {
@@ -281,26 +311,21 @@ export class PullRequest extends DurableObject<Env> {
       if (entry.kind === 'notification') {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
+        const words = entry.event === 'commented' ? 'commented on' : entry.event;
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
-          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${page}`,
+          message: `Your anonymous pull request was ${words}: ${page}`,
           click: page,
         });
       } else if (entry.kind === 'tracking') {
-        await guardOf(this.env).track(
-          { kind: 'pull-request', prHash, host, owner, repo, number, url },
-          null,
-          entry.at,
-        );
+        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
+        await guardOf(this.env).track(tracked, null, entry.at);
       } else {
         const { at: openedAt, works } = entry;
-        const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt };
-        await recordOpened(this.env, config, http, {
-          ...opened,
-          ...(id !== undefined && { id }),
-          ...(works !== undefined && { works }),
-        });
+        const known = { ...(id !== undefined && { id }), ...(works !== undefined && { works }) };
+        const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt, ...known };
+        await recordOpened(this.env, config, http, opened);
       }
       return { kind: 'done' };
     } catch (error) {

@@ -79,13 +79,11 @@ export class RecordStore {
     return (this.#kept.datesUntil ?? 0) > at ? this.#dates() : [];
   }
 
-  /** Adds the commits that pushes have rewritten, and extends the life of all of them from `at`. The caller saves that. */
-  addDates(pushes: readonly DatedCommits[], at: number): void {
-    const added = pushes
-      .filter(({ commitHashes }) => commitHashes.byteLength > 0)
-      .map(({ committedAt, commitHashes }) => ({ committedAt, commitHashes: commitHashes.slice() }));
+  /** Adds the commits that a push has rewritten, if any, and extends the life of all from `at`. The caller saves that. */
+  addDates({ committedAt, commitHashes }: DatedCommits, at: number): void {
     const kept = this.#kept;
-    if (added.length > 0) this.#kv.put(DATES_KEY, newest([...this.#dates(), ...added]));
+    const added = { committedAt, commitHashes: commitHashes.slice() };
+    if (commitHashes.byteLength > 0) this.#kv.put(DATES_KEY, newest([...this.#dates(), added]));
     else if (kept.datesUntil === null) return;
     kept.datesUntil = Math.max(kept.datesUntil ?? 0, at + DATES_LIFE_MS);
   }

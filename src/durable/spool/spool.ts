@@ -2,9 +2,8 @@
  * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by attempt and number. On
  * Cloudflare each attempt has an object of its own; on one machine all share one, because each object is a file there.
  *
- * A push removes its rows itself. Those of a push that died are removed after some hours, and those of a delayed one
- * when it has waited for too long. The last ones take the whole file with them; until then, new rows fill the room of
- * removed ones.
+ * A push removes its rows itself; the alarm removes those of one that died or was delayed for too long. The last ones take
+ * the whole file with them; until then, new rows fill the room of removed ones.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

@@ -1,6 +1,6 @@
 /**
  * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of
- * those that write waits: durable/host-account/calls-wait.ts. A write is a push, a comment or an issue.
+ * those that write waits: durable/host-account/host-account.ts. A write is a push, a comment or an issue.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';

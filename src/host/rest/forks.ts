@@ -17,6 +17,8 @@ import { RestRepositories } from './repositories.ts';
 
 /** The host may not know a branch yet that was pushed a moment ago. */
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000];
+/** Old branches of upstream's that one push removes from a fork. A repeated push continues. */
+const MOST_CLEARED = 20;
 
 export class ForkRepositories extends RestRepositories implements ForkHost {
   readonly way = 'fork';
@@ -81,15 +83,20 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
     await this.syncBranch(fork, upstream);
   }
 
-  /** Git keeps no `release` beside `release/1.0`: removes an old branch of upstream's that is in the way. */
+  /**
+   * Git keeps no `release` beside `release/1.0`: removes old branches of upstream's that are in the way. False: there are
+   * none.
+   */
   async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
-    for (let end = branch.indexOf('/'); end > 0; end = branch.indexOf('/', end + 1)) {
-      const old = branch.slice(0, end);
-      if ((await this.#branchTip(fork, old)) === null) continue;
-      await this.deleteBranch(fork, old);
-      return true;
-    }
-    return false;
+    const [folder = branch] = branch.split('/', 1);
+    const similar = await this.rest.retried(async () => {
+      const at = { ...placeOf(fork), ref: `heads/${folder}` };
+      const { data } = await this.rest.call('GET /repos/{owner}/{repo}/git/matching-refs/{ref}', at);
+      return expectList(data).map(({ ref }) => expectText(ref).slice('refs/heads/'.length));
+    });
+    const inTheWay = similar.filter((old) => branch.startsWith(`${old}/`) || old.startsWith(`${branch}/`));
+    for (const old of inTheWay.slice(0, MOST_CLEARED)) await this.deleteBranch(fork, old);
+    return inTheWay.length > 0 && inTheWay.length <= MOST_CLEARED;
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {

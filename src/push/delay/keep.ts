@@ -2,13 +2,16 @@
  * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
  * address of its page, which nobody else has, and which shows its state.
  */
-import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import type {
+  DelayedView,
+  DelayReason,
+  DelayWindow,
+  NewDelayedPush,
+} from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
-import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { type DelayedHashes, delayedHashesOf, type Pushed } from '../push-hashes.ts';
 import type { Place, PushSettings } from '../push-host.ts';
-import { type ClaimedUpdate, inProgress, type PushRun } from '../push-run.ts';
+import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -24,8 +27,6 @@ const LIFE_MS = 14 * 24 * HOUR_MS;
 const REST_MS = 2 * 24 * HOUR_MS;
 /** A push that waits only for limits and the code host. */
 const BUSY_LIFE_MS = 24 * HOUR_MS;
-/** The pause before the first attempt. */
-const BUSY_PAUSE_MS = 60_000;
 
 /** Why and when a push is published later. */
 export interface DelayPlan extends DelayWindow {
@@ -66,8 +67,8 @@ export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<De
 }
 
 /** Whether the operator wants to see it before it is published. */
-export async function isForReview({ host, settings, target }: PushRun): Promise<boolean> {
-  if (settings.review === 'new') return !(await host.isKnownRepository(target));
+export async function isForReview({ store, settings, target }: PushRun): Promise<boolean> {
+  if (settings.review === 'new') return !(await store.isKnownRepository(target));
   return settings.review === 'all';
 }
 
@@ -76,12 +77,23 @@ export function busyPlan(now: number): DelayPlan {
   return { reason: 'busy', from: now, to: now + BUSY_LIFE_MS };
 }
 
+type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
+
+async function delayedHashesOf({ host, store, target }: PushRun, pushed: Pushed): Promise<DelayedHashes> {
+  const { title, description, base, squash, draft, signOff, ai, issue, prHash } = pushed.options;
+  const { newId, refName } = pushed.taken.command;
+  const what = [host.nameOf(target), newId, refName, prHash];
+  const others = [title, description, base, squash, draft, signOff, ai, issue];
+  const hashOf = (parts: unknown[]): Promise<string> => store.hash('delayed', JSON.stringify(parts));
+  return { push: await hashOf(what), same: await hashOf([...what, ...others]) };
+}
+
 /**
  * The same push that waits already, or was published within the last day; null: there is none. Another delay moves it.
  */
 export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
   const hashes = await delayedHashesOf(run, pushed);
-  const found = await run.host.delayed.find(hashes.push);
+  const found = await run.store.findDelayed(hashes.push);
   return found === null ? null : again(run, pushed, plan, hashes, found);
 }
 
@@ -92,20 +104,20 @@ async function again(
   { push, same }: DelayedHashes,
   found: DelayedView,
 ): Promise<DelayedFacts | null> {
-  const { host, settings } = run;
+  const { store, settings } = run;
   const { name, state, published } = found;
   const pageUrl = settings.delayedUrl(name);
   if (state === 'published') {
     // An update may be pushed again, and so may what was closed since.
-    const isOpen = options.prHash === null && published !== null && (await host.isOpen(published.prHash));
+    const isOpen = options.prHash === null && published !== null && (await store.isOpen(published.prHash));
     if (!isOpen) return null;
   } else if (state !== 'waiting') return null;
   const wantsMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
-  const isMoved = wantsMove && (await host.delayed.move(name, { from, to, dueAt: randomMoment(from, to) }));
+  const isMoved = wantsMove && (await store.moveDelayed(name, { from, to }));
   if (wantsMove && !isMoved) throw notMoved(pageUrl);
   const { reason, waitsForReview, isBegun, ...window } =
-    (isMoved && (await host.delayed.find(push))) || found;
+    (isMoved && (await store.findDelayed(push))) || found;
   return {
     reason: waitsForReview ? 'review' : reason === 'review' ? 'delay' : reason,
     window,
@@ -121,11 +133,11 @@ async function again(
  * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
 async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
-  const { host, reply, settings, target } = run;
+  const { host, store, reply, settings, target } = run;
   const { prHash, commits } = work;
   if (isRecorded) return;
   if (prHash !== null) {
-    const near = await host.openNear(target, prHash);
+    const near = await store.openNear(target, prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
     await reply.note(
       `The service has recorded no pull request with that pr-hash.${question}`,
@@ -154,7 +166,7 @@ export async function keep(
   { spool, place, claim, ...kept }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
-  const { host, settings, target } = run;
+  const { host, store, settings, target } = run;
   const { from, to, reason } = plan;
   const { work, pushHash, recordedTip, wasOpen } = kept;
   if (pushed.options.overwrite) throw noOverwrite();
@@ -170,7 +182,6 @@ export async function keep(
     const entryBytes = spool.byteLength;
     await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
     const delayed = {
-      name: newName(),
       reason,
       ...hashes,
       entryBytes,
@@ -178,11 +189,10 @@ export async function keep(
       keptAt: now,
       from,
       to,
-      dueAt: dueAt(plan, now),
       until,
     };
     const keptUntil = until + REST_MS;
-    const answer = await host.delayed.keep(delayed, await spool.keep(keptUntil), keptUntil);
+    const answer = await store.keepDelayed(delayed, await spool.keep(keptUntil), keptUntil);
     if (answer.kind === 'full') throw noRoom(reason);
     isKept = answer.kind === 'kept';
     const { view } = answer;
@@ -228,16 +238,6 @@ async function settled(place: Place | null, reason: DelayReason): Promise<Wants 
 /** Whether limits refuse it, or the host asks to be left alone: nothing has been done, and it may wait. */
 export function isFull(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');
-}
-
-/** A secret moment. Null: when the operator has approved it. */
-function dueAt({ reason, from, to }: DelayPlan, now: number): number | null {
-  if (reason === 'review') return null;
-  return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
-}
-
-function newName(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
 export function withAdvice(refusal: Refusal): Refusal {

@@ -3,7 +3,17 @@
  * updates. The half of judging that asks the host's interface; a delayed push runs it when it is published.
  */
 import type { Repository } from '../../host/code-host.ts';
-import { closedSentence, OPEN_POLICY, POLICY_PATH, policyRefusal } from '../../policy/policy.ts';
+import { oneLine } from '../../host-text.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
+import {
+  closedSentence,
+  OPEN_POLICY,
+  type Policy,
+  POLICY_PATH,
+  policyRefusal,
+  workflowSentence,
+} from '../../policy/policy.ts';
+import type { ChangedEntry } from '../changes.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
@@ -82,6 +92,28 @@ export async function checkStated(
   throw new Refusal('stated', 'the issue is not open', [
     `${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`,
   ]);
+}
+
+/** @throws Refusal if the repository takes no changes of workflows. */
+export function workflowLines(
+  changed: readonly ChangedEntry[] | null,
+  repository: RepositoryName,
+  { refusesWorkflows, community: { hasWorkflows } }: Policy,
+): readonly string[] {
+  const isWorkflow = ({ path, oid }: ChangedEntry) =>
+    WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
+  const paths = changed?.filter(isWorkflow).map(({ path }) => path);
+  if (refusesWorkflows && paths?.length !== 0) {
+    throw new Refusal('workflows', 'the repository takes no changes of workflows', [
+      `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+      paths === undefined
+        ? 'The service could not check whether this push has any. Push again later, or fewer files at once.'
+        : `Leave out ${oneLine(paths[0] ?? '')}, in every commit, then push again.`,
+    ]);
+  }
+  if (paths === undefined)
+    return hasWorkflows ? ['The service could not check whether you change workflows.'] : [];
+  return paths.length === 0 ? [] : [workflowSentence(paths)];
 }
 
 function unsigned(repository: Repository): Refusal {

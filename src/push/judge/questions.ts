@@ -16,9 +16,7 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
-import type { Pushed } from '../push-hashes.ts';
-import type { PushHost } from '../push-host.ts';
-import type { PushRun } from '../push-run.ts';
+import type { Pushed, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, worksOf } from '../same-work.ts';
@@ -91,15 +89,6 @@ export function findPullRequest(
   return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
 }
 
-/** Null if no push to this host has recorded one; wakes no object for a hash that is made up. */
-export async function recordOf(
-  { hostKey, ...host }: Pick<PushHost, 'hostKey' | 'mayBeRecorded' | 'pullRequest'>,
-  prHash: string,
-): Promise<PullRequestPlace | null> {
-  const view = (await host.mayBeRecorded(prHash)) ? await host.pullRequest(prHash).view() : null;
-  return view?.host === hostKey ? view : null;
-}
-
 export type Questions = ReturnType<typeof questionsOf>;
 
 export function questionsOf(
@@ -107,7 +96,7 @@ export function questionsOf(
   { repository, refs }: Pick<Upstream, 'repository' | 'refs'>,
   botLogin: string,
 ) {
-  const { host, steps, reply, claims } = run;
+  const { host, store, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
     /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
@@ -130,7 +119,7 @@ export function questionsOf(
     /** Why a number is not that of an open issue; null: it is. */
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     /** The pr_hash of an open pull request that may be meant; null: none. */
-    hashMeant: async (prHash: string) => (await host.openNear(repository, prHash))?.prHash ?? null,
+    hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
     replaceableTip: (
       named: Omit<NamedPullRequest, 'tip'>,

@@ -6,6 +6,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import type { FileObject } from '../../git/pack/packed-objects.ts';
+import { oneLine } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPath, readBlob, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
@@ -13,12 +14,14 @@ import { type ChangedEntry, changedEntries } from '../changes.ts';
 import type { PushRun } from '../push-run.ts';
 import { storedPack } from '../receive/receive.ts';
 import type { Publishable } from '../verdict/verdict.ts';
+import { told } from './names/remarks.ts';
 
 type Reading = Pick<PushRun, 'host' | 'logger'>;
 
 const PATIENCE_MS = 5_000;
 /** Each costs a few requests. */
 const MAX_PATHS = 20;
+const SHOWN_ID_LENGTH = 12;
 /** From a spool that is not in memory. */
 const MAX_READS = 32;
 const MAX_ENTRIES = 30_000;
@@ -96,4 +99,21 @@ export async function entriesChanged(
   const pushed = { commits, ground, pack: storedPack(spool, MAX_READS) };
   const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
   return unlessLate(run, 'what a push changes', changedEntries(pushed, read, memory, isWanted));
+}
+
+/**
+ * Ids of submodules' commits leave unchanged, and if those commits are not public, nobody can get them. The host is not
+ * asked whether they are: it would learn ids that may not become public.
+ */
+export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
+  if (changed === null)
+    return ['This repository has submodules. The service could not check whether you change one.'];
+  const submodules = changed.flatMap(({ path, oid, isSubmodule }) =>
+    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
+  );
+  if (submodules.length === 0) return [];
+  return [
+    ...told('This push changes submodules. It names these commits:', submodules),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  ];
 }

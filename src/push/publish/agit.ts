@@ -14,10 +14,16 @@ import { tipOf } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
-import type { Delivery, Sent } from './delivery.ts';
-import { baseOf, edit, type Proposal, refuseOthersWork, tellOpening } from './pull-request.ts';
-import { refusedCommits } from './refused-commits.ts';
-import { overtaken, tellSending, upload } from './upload.ts';
+import {
+  baseOf,
+  type Delivery,
+  edit,
+  type Proposal,
+  refuseOthersWork,
+  tellOpening,
+  type Sent,
+} from './delivery.ts';
+import { overtaken, refusedCommits, tellSending, upload } from './upload.ts';
 
 const NOT_SHOWN = 'The pull request may be open already, but the code host does not show it yet.';
 const NO_COMMITS_SHOWN = 'The code host does not show the commits of this pull request now.';

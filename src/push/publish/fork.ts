@@ -11,7 +11,7 @@ import { HostError, hostFailureOf } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import type { ForkHost, Repository, Source } from '../../host/code-host.ts';
 import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
-import type { PushHost } from '../push-host.ts';
+import type { PushHost, PushLimits, PushPorts } from '../push-host.ts';
 import { Refusal } from '../reply/refusal.ts';
 
 /** How long a new fork's objects may take to appear. */
@@ -79,7 +79,7 @@ function isElsewhere(error: unknown): boolean {
  * @throws HostError if the host does not make the fork, or not in time.
  */
 export async function ensureFork(
-  host: PushHost,
+  { host, limits }: PushPorts,
   forks: ForkHost,
   repository: Repository,
   upstream: readonly Ref[],
@@ -88,7 +88,7 @@ export async function ensureFork(
   const known = knownForks.get(key);
   if (known !== null && upstream.every(({ name }) => known.tips.has(name))) return { repository, ...known };
   const deadline = host.clock.now() + FORK_WAIT_MS;
-  let fork = known?.fork ?? (await makeFork(host, forks, repository));
+  let fork = known?.fork ?? (await makeFork(limits, forks, repository));
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
     const names = upstream.map(({ name }) => name);
     const tips = await listForkTips(host, fork, names);
@@ -97,7 +97,7 @@ export async function ensureFork(
       return { repository, fork, tips };
     }
     // The remembered fork is gone.
-    if (knownForks.delete(key)) fork = await makeFork(host, forks, repository);
+    if (knownForks.delete(key)) fork = await makeFork(limits, forks, repository);
     if (host.clock.now() + pollMs > deadline) {
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
     }
@@ -107,11 +107,11 @@ export async function ensureFork(
 
 /** It may exist: nobody can tell without asking for it. */
 async function makeFork(
-  { admission }: PushHost,
+  limits: PushLimits,
   forks: ForkHost,
   repository: Repository,
 ): Promise<RepositoryName> {
-  await admission.takeFork();
+  await limits.takeFork();
   return forks.fork(repository);
 }
 

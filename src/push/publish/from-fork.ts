@@ -12,7 +12,16 @@ import { findPullRequest } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
-import type { Delivery, Sent } from './delivery.ts';
+import {
+  baseOf,
+  type Delivery,
+  edit,
+  leavesWork,
+  type Proposal,
+  refuseOthersWork,
+  tellOpening,
+  type Sent,
+} from './delivery.ts';
 import {
   branchTip,
   ensureFork,
@@ -22,9 +31,7 @@ import {
   type ReadyFork,
   syncFork,
 } from './fork.ts';
-import { baseOf, edit, leavesWork, type Proposal, refuseOthersWork, tellOpening } from './pull-request.ts';
-import { refusedCommits } from './refused-commits.ts';
-import { overtaken, tellSending, upload } from './upload.ts';
+import { overtaken, refusedCommits, tellSending, upload } from './upload.ts';
 
 export class ForkDelivery implements Delivery {
   readonly #run: PushRun;
@@ -69,7 +76,7 @@ export class ForkDelivery implements Delivery {
   async #makeReady(): Promise<void> {
     const { host, steps, logger } = this.#run;
     const { repository, upstream, ground } = this.#push;
-    const ready = await steps.run('fork', () => ensureFork(host, this.#host, repository, upstream));
+    const ready = await steps.run('fork', () => ensureFork(this.#run, this.#host, repository, upstream));
     const had = new Set(ready.tips.values());
     this.#syncing = null;
     if (ground.every((oid) => had.has(oid))) {

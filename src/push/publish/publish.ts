@@ -10,12 +10,10 @@ import type { Identity } from '../../git/objects/commit.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
-import type { Spool } from '../../spool/spool.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
-import { findPullRequest, recordOf } from '../judge/questions.ts';
-import { keyOf } from '../pr-key.ts';
+import { findPullRequest } from '../judge/questions.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
@@ -23,14 +21,13 @@ import { findSameWork, sameWorkLines, tellSameWork, worksOf, proposedBefore } fr
 import { type Dates, datesOf, type Undated, undatedOf } from '../verdict/dates.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
-import type { Proposal } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
   /** The entries of its pack. */
-  readonly spool: Pick<Spool, 'read'>;
+  readonly spool: { read(): AsyncIterable<Uint8Array> };
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
   readonly pushHash: string;
   /** What the first attempt decides. @param committedAt seconds since 1970. */
@@ -83,8 +80,7 @@ export interface Published {
 export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
   const { place, push, resumed } = publication;
   const delivery = openDelivery(run, push);
-  const taking =
-    place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
+  const taking = place === null ? run.limits.takeShare() : place.take(push.repository, push.policyLimits);
   const comparing = compare(run, push);
   const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
   const [taken] = await Promise.allSettled([taking, comparing, beginning]);
@@ -134,12 +130,12 @@ export async function publish(
  * any other, but is open already, whatever the limits say. Null: it has opened none.
  */
 async function placeOfAnother(
-  { host }: PushRun,
+  { limits }: PushRun,
   { push, pushHash }: Publication,
   { number }: PullRequest,
 ): Promise<Place | null> {
   if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
-  const place = await host.admission.place(pushHash).catch(() => null);
+  const place = await limits.place(pushHash).catch(() => null);
   await place?.take(push.repository, push.policyLimits).catch(() => {});
   await place?.settle(true).catch(() => {});
   return place;
@@ -200,7 +196,7 @@ async function begin(
   comparing: Compared | Promise<Compared>,
 ): Promise<Attempt> {
   const { push, pushHash, claim, resumed } = publication;
-  const { host, settings, claims } = run;
+  const { host, store, settings, claims } = run;
   const identity = await identityOf(run);
   const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
   const [begun, { undated, works, found }] = await Promise.all([
@@ -213,7 +209,7 @@ async function begin(
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
-  const recorded = mayBeOpen ? await recordOf(host, prHash) : null;
+  const recorded = mayBeOpen ? await store.placeOf(prHash) : null;
   const earlier = mayBeOpen
     ? await findPullRequest(run, push.repository, identity.name, prHash, recorded)
     : null;
@@ -246,7 +242,7 @@ async function tellDouble(run: PushRun, push: Publishable, prHash: string, same:
     await tellSameWork(run.reply, same, []);
     throw new Refusal('double', 'the commits are open already', lines);
   }
-  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await keyOf(run, prHash)}`;
+  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await run.store.prKey(prHash)}`;
   await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 
@@ -260,7 +256,7 @@ function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null 
  * `PullRequest.record` returns.
  */
 async function record(
-  { host, claims, reply, logger }: PushRun,
+  { host, store, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   pullRequest: PullRequest,
   works: readonly string[],
@@ -271,7 +267,7 @@ async function record(
   const { number, url, fork, id } = pullRequest;
   const named = { prHash, host: host.hostKey, owner, repo, number, url };
   const known = { ...named, ...(id !== undefined && { id }) };
-  const object = host.pullRequest(prHash);
+  const object = store.pullRequest(prHash);
   const at = host.clock.now();
   const opened = { ...known, openedAt: at, works };
   const [recorded, left] = await Promise.all([
@@ -284,7 +280,7 @@ async function record(
       .then((newRemarks) => ({ newRemarks }))
       .catch((error: unknown) => ({ error })),
     place?.opened(opened) ?? [],
-    push.named !== null && host.addWorks(prHash, works),
+    push.named !== null && store.addWorks(prHash, works),
   ]);
   try {
     if ('error' in recorded) throw recorded.error;

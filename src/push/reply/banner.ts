@@ -3,8 +3,7 @@
  * else for them.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
-import type { Pushed } from '../push-hashes.ts';
-import type { PushRun } from '../push-run.ts';
+import type { Pushed, PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 
 export interface BannerFacts extends Repeated {

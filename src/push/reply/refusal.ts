@@ -7,8 +7,7 @@
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
-import { count, observe } from '../../metrics/tally.ts';
-import { BodyError } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
 
 /** A step that needs the host: see host-steps.ts. */
 export type HostStep =
@@ -207,11 +206,4 @@ export function pushOutcome(refusal: Refusal | null): PushOutcome {
   if (outcome !== null) return outcome;
   if (cause === undefined) return 'refused';
   return hostFailureOf(cause).whose === 'person' ? 'refused' : 'failed';
-}
-
-/** Counts a push that has ended. @param durationMs null: there was no pack to read. */
-export function countPush(refusal: Refusal | null, durationMs: number | null): void {
-  const outcome = pushOutcome(refusal);
-  count('gitveil_pushes_total', { outcome });
-  if (durationMs !== null) observe('gitveil_push_duration_seconds', { outcome }, durationMs / 1000);
 }

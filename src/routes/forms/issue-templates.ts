@@ -81,7 +81,7 @@ function read<T>(
       if ((await refuseTooMany(c, 'discoveries')) !== null) throw new Error('the client has asked too often');
       const host = pushHost(c);
       try {
-        const source = await openSource(host, target, '', c.var.config.anonEmail);
+        const source = await openSource(c, host, target, '');
         return source.kind === 'refused' ? nothing : await ask(source);
       } finally {
         host.memory.end();

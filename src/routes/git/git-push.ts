@@ -6,7 +6,6 @@
  * that no Git client sends, and that panic comes before.
  */
 import type { Context } from 'hono';
-import { fileUrl, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
 import { readPushRequest, unreadRequest } from '../../git/wire/push-request.ts';
@@ -14,20 +13,19 @@ import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush, listAhead } from '../../upstream/discovery.ts';
-import { newPrHash } from '../../pr-hash.ts';
 import { wasPushedTo } from '../../push/publish/publish.ts';
-import { PushRun } from '../../push/push-run.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
-import type { PushSettings } from '../../push/push-host.ts';
-import type { BodyLimits } from '../../streams/body.ts';
+import type { PushHost } from '../../push/push-host.ts';
+import type { PushRun } from '../../push/push-run.ts';
+import { type BodyLimits, drain } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
-  gitClient,
   missing,
   NO_CACHE,
   redirectToMoved,
@@ -36,18 +34,9 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { pullRequestFooter } from '../../text/footer.ts';
-import { MAINTAINERS_PATH } from '../../pages/layout.ts';
-import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';
-import { pullRequestPath } from '../../pr-hash.ts';
+import { memoryFor } from '../request/client.ts';
 import { longBody } from '../request/long-body.ts';
-import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
-import { pushHost } from './push-host.ts';
-import type { PushHost } from '../../push/push-host.ts';
-import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
-import { suspensionOf } from '../request/suspension.ts';
-import { ISSUE_FORM } from '../request/repository.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -55,15 +44,12 @@ const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 /** The end of an answer is given to the runtime before it is on its way: one that dies then has not answered. */
 const LAST_BYTES_MS = 20;
-/** While a client discovers, it shows nothing to the person who waits. */
-const DISCOVERY_TIMEOUT_MS = 15_000;
 
-export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return withinLimit(c, 'discoveries', () => discovered(c, target));
-}
-
-async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const host = pushHost(c, { timeoutMs: DISCOVERY_TIMEOUT_MS });
+export async function discoverPush(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  host: PushHost,
+): Promise<Response> {
   const isPushed = wasPushedTo(host, target);
   const discovery = advertised(c, host, target);
   const listed = isPushed ? discovery.then(() => listAhead(host, target)) : discovery;
@@ -86,14 +72,21 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
   }
 }
 
-export async function receivePack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export interface PushDoor {
+  /** Whether panic refuses all pushes, by a copy of the switch; false if nobody knows. */
+  isSuspended(): Promise<boolean>;
+  /** Opens the push once its first lines are read. */
+  open(memory: MemoryHold, reply: Reply): PushRun;
+}
+
+export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
-  // From a copy of the switch, as any page may make a browser send this.
-  if (refusal !== null && !(await isSuspended(c))) return answerRefused(c, refusal, 'text');
+  // The guard is not asked, as any page may make a browser send this.
+  if (refusal !== null && !(await door.isSuspended())) return answerRefused(c, refusal, 'text');
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
-  const host = pushHost(c);
-  const receiving = received(c, host, target, refusal).catch((error: unknown) => {
-    host.memory.end();
+  const memory = memoryFor(c);
+  const receiving = received(c, memory, door, refusal).catch((error: unknown) => {
+    memory.end();
     throw error;
   });
   // If the client leaves now, the push continues, because it must release what it holds.
@@ -104,23 +97,25 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
 /** From the first byte to the last one. The answer is still being written then. */
 async function received(
   c: Context<AppEnv>,
-  host: PushHost,
-  target: RepositoryName,
+  memory: MemoryHold,
+  door: PushDoor,
   typeRefusal: Refused | null,
 ): Promise<Response> {
   const body = gitBody(c.req.raw, bodyLimits(c));
   const reader = new ByteReader(body);
   const request =
     typeRefusal === null
-      ? await readPushRequest(reader, host.memory)
+      ? await readPushRequest(reader, memory)
       : unreadRequest(new ProtocolError('bad-request', typeRefusal.error));
   if (request.kind === 'probe') {
-    host.memory.end();
+    memory.end();
     return result(null);
   }
   const reply = new SideBandReply(request.capabilities);
-  const run = pushRun(c, host, reply, target);
+  const run = door.open(memory, reply);
   const arrival = await receive(run, request, reader);
+  // A client does not listen before it has sent everything. A body over its limit is answered at once.
+  if (arrival.task.kind !== 'push' && !body.isOverLimit) await drain(reader);
   if (body.isOverLimit) {
     c.executionCtx.waitUntil(abandon(run, arrival));
     return pushTooLarge(c, body);
@@ -129,23 +124,6 @@ async function received(
   // It continues also if the client leaves now, because it may be half done on the host.
   c.executionCtx.waitUntil(isolate.during(answer(run, arrival, reply, writable)));
   return result(readable);
-}
-
-/** False if nobody knows. */
-async function isSuspended({ env }: Context<AppEnv>): Promise<boolean> {
-  const suspension = await suspensionOf(env).catch(() => null);
-  return suspension?.panicMode === true;
-}
-
-/** @param names what a form decides, and not chance. */
-export function pushRun(
-  c: Context<AppEnv>,
-  host: PushHost,
-  reply: Reply,
-  target: RepositoryName,
-  names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
-): PushRun {
-  return new PushRun(host, { ...pushSettings(c), ...names }, target, { reply, logger: c.var.logger });
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
@@ -180,37 +158,4 @@ function bodyLimits(c: Context<AppEnv>): BodyLimits {
 function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {
   const refusal = refused(413, 'The push is over 100 MB. Push fewer commits at once.');
   return answerTooLarge(c, body, refusal, 'text');
-}
-
-export function pushSettings(c: Context<AppEnv>): PushSettings {
-  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
-    c.var.config;
-  const origin = shownOrigin(c.req.raw, c.var.config);
-  return {
-    anonEmail,
-    maxRepositoryMb,
-    writeTimeoutMs,
-    notifyBaseUrl,
-    prUpdatePolicy,
-    identityCheck,
-    pushSecrets: c.var.config.pushSecrets,
-    pushDoubles: c.var.config.pushDoubles,
-    publishDelayMs: c.var.config.publishDelayMs,
-    whenBusy: c.var.config.whenBusy,
-    review: c.var.config.review,
-    client: gitClient(c),
-    pullRequestFooter: pullRequestFooter(
-      publishedAddress(c.req.raw, c.var.config),
-      publishedOrigin(c.req.raw, c.var.config) + MAINTAINERS_PATH,
-    ),
-    hostUrl: c.var.host.url,
-    remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
-    publishedUrl: (repository) =>
-      `${publishedOrigin(c.req.raw, c.var.config)}/v1/${repositoryPath(c.var.host, repository)}`,
-    fileUrl: (repository, path) => fileUrl(c.var.host, repository, path),
-    issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
-    pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
-    delayedUrl: (name) => `${origin}${RELEASE_PATH}/${name}`,
-    newPrHash,
-  };
 }

@@ -12,9 +12,13 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
+import { openPush } from './open-push.ts';
+import { pushHost } from './push-host.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
+import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
+import { suspensionOf } from '../request/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 
@@ -29,6 +33,8 @@ const NO_LFS = [
   'To clone or fetch, set GIT_LFS_SKIP_SMUDGE=1: files in LFS then stay pointer files.',
   'A push cannot send such files: leave them out of it.',
 ].join(' ');
+/** While a client discovers, it shows nothing to the person who waits. */
+const DISCOVERY_TIMEOUT_MS = 15_000;
 const INVALID_NAME = 'The name of the repository is not valid.';
 const MISSING = answer('The repository does not exist, or is not public.', as(TEXT));
 const TOO_MANY = answer(
@@ -123,7 +129,10 @@ git.get(
 
 function discoverRefs(c: Context<AppEnv>, target: RepositoryName): Response | Promise<Response> {
   const service = c.req.query('service');
-  if (service === 'git-receive-pack') return discoverPush(c, target);
+  if (service === 'git-receive-pack')
+    return withinLimit(c, 'discoveries', () =>
+      discoverPush(c, target, pushHost(c, { timeoutMs: DISCOVERY_TIMEOUT_MS })),
+    );
   if (service === 'git-upload-pack') return discoverFetch(c, target);
   const problem = 'Unknown service: use git-upload-pack or git-receive-pack. Is your Git client up to date?';
   return answerRefused(c, refused(400, problem), 'text');
@@ -131,7 +140,7 @@ function discoverRefs(c: Context<AppEnv>, target: RepositoryName): Response | Pr
 
 git.post(
   '/git-receive-pack',
-  described(onGitRepository(receivePack), {
+  described(onGitRepository(push), {
     operationId: 'push',
     summary: 'Push: open or update a pull request',
     description:
@@ -147,6 +156,13 @@ git.post(
     },
   }),
 );
+
+function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  return receivePack(c, {
+    isSuspended: async () => (await suspensionOf(c.env).catch(() => null))?.panicMode === true,
+    open: (memory, reply) => openPush(c, target, reply, { memory }),
+  });
+}
 
 git.post(
   '/git-upload-pack',

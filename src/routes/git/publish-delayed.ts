@@ -27,9 +27,8 @@ import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
 import type { Published } from '../../push/publish/publish.ts';
-import type { Admission } from '../../push/push-host.ts';
-import { inProgress, PushRun } from '../../push/push-run.ts';
-import { countPush } from '../../push/reply/refusal.ts';
+import type { PushLimits } from '../../push/push-host.ts';
+import { inProgress, type PushRun } from '../../push/push-run.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -38,9 +37,9 @@ import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { pushSettings } from './git-push.ts';
-import { openPlace, reserve, suspended } from './push-admission.ts';
-import { pushHost } from './push-host.ts';
+import { openPush } from './open-push.ts';
+import { openPlace, reserve, suspended } from './push-limits.ts';
+import { countPush } from './push-store.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
 const KEY_DELAY_MS = 60_000;
@@ -99,18 +98,18 @@ async function publishDelayed(c: Context<AppEnv>, push: LeasedPush): Promise<Del
     if (!openAt(c, push.host)) {
       return later('The service has no bot account at the code host now.', NO_HOST_PAUSE_MS, false);
     }
-    const key = await c.env.DELAYED_KEYS.get(push.spool.attempt);
-    if (key === null) {
+    const stored = await openStored(c.env, push, memory);
+    if (stored === null) {
       return push.failures < MOST_KEY_TRIES
         ? later('Its key is not there yet.', KEY_DELAY_MS, false)
-        : final('its key is gone', 'Push it again.');
+        : final('its key is gone');
     }
-    const kept = await readDelayedPush(c.env, push, key, memory);
+    const { kept } = stored;
     const reply = new NotedReply();
     const run = runOf(c, kept, push.client ?? push.name, memory, reply);
     // A setting that is newer than the push.
     if (!push.isApproved && (await isForReview(run))) return { failure: { kind: 'review' }, isForAll: false };
-    const { prHash, pullRequest } = await releaseLeased(c, run, kept, push, key, memory);
+    const { prHash, pullRequest } = await releaseLeased(c, run, stored, push);
     const isOpened = kept.work.prHash !== prHash;
     // Who named a pull request without its key is not shown it.
     const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || kept.work.hasKey };
@@ -128,20 +127,22 @@ async function publishDelayed(c: Context<AppEnv>, push: LeasedPush): Promise<Del
   } catch (error) {
     if (error instanceof LostRowError || error instanceof UnreadableError) {
       c.var.logger.error('delayed push is lost', { error });
-      return error instanceof LostRowError
-        ? final('what was kept of it is gone', 'Push it again.')
-        : final('another version of this service has stored it', 'Push it again.');
+      return final(
+        error instanceof LostRowError
+          ? 'what was kept of it is gone'
+          : 'another version of this service has stored it',
+      );
     }
     const end = failureOf(error, push.failures);
     const isFinal = end.failure.kind === 'final';
     // Nobody would remove what the attempts have left once it has ended.
     if (isFinal)
-      await removeFromHost(
-        c,
-        await delayedPushesOf(c.env)
-          .open(leaseOf(push))
-          .catch(() => null),
-      );
+      await delayedPushesOf(c.env)
+        .open(leaseOf(push))
+        .then(
+          (begun) => removeFromHost(c, begun),
+          () => {},
+        );
     c.var.logger.warn(isFinal ? 'delayed push failed' : 'delayed push not published yet', { error });
     return end;
   } finally {
@@ -169,8 +170,7 @@ function runOf(
   memory: MemoryHold,
   reply = new NotedReply(),
 ): PushRun {
-  const host = pushHost(c, { memory, admission: delayedAdmission(c, client, owed) });
-  return new PushRun(host, pushSettings(c), target, { reply, logger: c.var.logger });
+  return openPush(c, target, reply, { memory, limits: delayedLimits(c, client, owed) });
 }
 
 /** @throws Refusal if the lease is lost */
@@ -182,20 +182,18 @@ function stillOurs<T>(answer: T | null): T {
 async function releaseLeased(
   c: Context<AppEnv>,
   run: PushRun,
-  kept: KeptPush,
+  stored: StoredPush,
   push: LeasedPush,
-  key: string,
-  memory: MemoryHold,
 ): Promise<Published> {
   const lease = leaseOf(push);
-  const place = await run.host.admission.place(kept.pushHash);
+  const { kept } = stored;
+  const place = await run.limits.place(kept.pushHash);
   try {
     return await release(run, kept, {
       spool: {
         byteLength: push.entryBytes,
         isInMemory: false,
-        read: (start?: number, end?: number) =>
-          readDelayedBytes(c.env, push, key, memory, start ?? 0, Math.min(end ?? Infinity, push.entryBytes)),
+        read: (start?: number) => stored.read(start ?? 0, push.entryBytes),
       },
       place,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
@@ -256,10 +254,9 @@ async function removeFromHost(c: Context<AppEnv>, push: DelayedPush | null): Pro
   if (push === null || push.intent === null) return true;
   const memory = isolateMemory.open(systemClock, null, false);
   try {
-    const key = openAt(c, push.host) ? await c.env.DELAYED_KEYS.get(push.spool.attempt) : null;
-    if (key === null) return false;
-    const { target } = await readDelayedPush(c.env, push, key, memory);
-    await removeAt(c, target, push.intent.prHash, memory);
+    const stored = openAt(c, push.host) ? await openStored(c.env, push, memory) : null;
+    if (stored === null) return false;
+    await removeAt(c, stored.kept.target, push.intent.prHash, memory);
     return true;
   } catch (error) {
     c.var.logger.warn('a push that was given up could not be removed from the code host', { error });
@@ -289,7 +286,7 @@ async function removeAt(
  * @param client the random name by which it is known here. Its shares are counted under that.
  * @param owed what its network's limits could not give it then.
  */
-function delayedAdmission(c: Context<AppEnv>, client: string, owed: Wants | null): Admission {
+function delayedLimits(c: Context<AppEnv>, client: string, owed: Wants | null): PushLimits {
   const limits = c.var.config.limits.creations.map(({ most, withinMs }) => ({
     most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
     withinMs,
@@ -309,42 +306,34 @@ function later(said: string, askedMs: number, isForAll: boolean): DelayedEnd {
   return { failure: { kind: 'later', said: [said], askedMs, counts: !isForAll }, isForAll };
 }
 
-function final(reason: string, advice: string): DelayedEnd {
-  return { failure: { kind: 'final', said: [reason, advice] }, isForAll: false };
+function final(reason: string): DelayedEnd {
+  return { failure: { kind: 'final', said: [reason, 'Push it again.'] }, isForAll: false };
 }
 
-type Kept = Pick<DelayedPush, 'spool' | 'entryBytes'>;
+/** What was judged of a delayed push, and bytes [start, end) of its spool. */
+export interface StoredPush {
+  readonly kept: KeptPush;
+  /** In pieces that become empty when the next one is asked for. */
+  read(start: number, end: number): AsyncGenerator<Uint8Array>;
+  /** All of them, counted until the memory ends. */
+  gather(start: number, end: number): Promise<Uint8Array>;
+}
 
-/**
- * Bytes [start, end) of its spool, in pieces that become empty when the next one is asked for. @param key as KV has it.
- */
-export function readDelayedBytes(
+/** Null: its key is not there. @throws HostError `busy`, LostRowError, UnreadableError */
+export async function openStored(
   env: Env,
-  { spool }: Kept,
-  key: string,
+  push: Pick<DelayedPush, 'spool' | 'entryBytes'>,
   memory: Memory,
-  start: number,
-  end: number,
-): AsyncGenerator<Uint8Array> {
-  return readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
-}
-
-/** All of these bytes. @param memory where they are counted until it ends. @throws HostError `busy`, LostRowError */
-export async function gatherDelayedBytes(
-  env: Env,
-  kept: Kept,
-  key: string,
-  memory: Memory,
-  start: number,
-  end: number,
-): Promise<Uint8Array> {
-  await memory.share().set(end - start);
-  const pieces: Uint8Array[] = [];
-  for await (const piece of readDelayedBytes(env, kept, key, memory, start, end)) pieces.push(piece.slice());
-  return concatBytes(pieces);
-}
-
-/** What was judged of it. As `gatherDelayedBytes`. @throws UnreadableError, too */
-export async function readDelayedPush(env: Env, kept: Kept, key: string, memory: Memory): Promise<KeptPush> {
-  return decodeKept(await gatherDelayedBytes(env, kept, key, memory, kept.entryBytes, bytesOf(kept)));
+): Promise<StoredPush | null> {
+  const key = await env.DELAYED_KEYS.get(push.spool.attempt);
+  if (key === null) return null;
+  const read = (start: number, end: number) =>
+    readKept({ ...push.spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
+  const gather = async (start: number, end: number): Promise<Uint8Array> => {
+    await memory.share().set(end - start);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of read(start, end)) pieces.push(piece.slice());
+    return concatBytes(pieces);
+  };
+  return { kept: decodeKept(await gather(push.entryBytes, bytesOf(push))), read, gather };
 }

@@ -14,6 +14,7 @@ import {
   type DiscardReason,
   type SeenPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
+import { difference } from '../../edit/hunks.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../../forms/form-fields.ts';
@@ -32,11 +33,10 @@ import {
 } from '../../pages/delayed-review-page.ts';
 import type { Page } from '../../pages/layout.ts';
 import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
-import type { KeptPush } from '../../push/delay/kept-push.ts';
-import { type TextLimits, textsLeaving } from '../../push/delay/leaves.ts';
+import { type TextLimits, textsLeaving } from '../../push/delay/kept-push.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { pushHost } from '../git/push-host.ts';
-import { gatherDelayedBytes, readDelayedPush, removeDelayed } from '../git/publish-delayed.ts';
+import { openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { memoryFor } from '../request/client.ts';
@@ -176,10 +176,8 @@ async function showList(
 
 /** What it takes to see what is in a push. */
 interface Opened {
-  readonly kept: KeptPush;
+  readonly stored: StoredPush;
   readonly host: PushHost;
-  /** Of its spool. */
-  readonly key: string;
 }
 
 interface Look {
@@ -206,16 +204,15 @@ async function look(
   c.set('host', config);
   const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
   try {
-    const [key, login] = await Promise.all([
-      c.env.DELAYED_KEYS.get(listed.spool.attempt),
+    const [stored, login] = await Promise.all([
+      openStored(c.env, listed, memory),
       within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot'),
     ]);
-    if (key === null) return unread('Its key is not here yet. Reload this page in a minute.');
-    const kept = await readDelayedPush(c.env, listed, key, memory);
-    const texts = textsLeaving(kept, limits);
+    if (stored === null) return unread('Its key is not here yet. Reload this page in a minute.');
+    const texts = textsLeaving(stored.kept, limits);
     const author = `${login} <${c.var.config.anonEmail}>`;
     const repository = recordName(config, texts.repository);
-    return { push: { listed, author, repository, texts, problem: null }, opened: { kept, host, key } };
+    return { push: { listed, author, repository, texts, problem: null }, opened: { stored, host } };
   } catch (error) {
     c.var.logger.warn('a delayed push could not be read', { error });
     return unread('It cannot be read now. Reload this page in a minute.');
@@ -226,7 +223,7 @@ async function look(
 async function changesIn(
   c: Context<AppEnv>,
   listed: DelayedPush,
-  { kept, host, key }: Opened,
+  { stored, host }: Opened,
   memory: MemoryHold,
 ): Promise<Changes | string> {
   const { entryBytes } = listed;
@@ -234,7 +231,7 @@ async function changesIn(
     return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
   }
   try {
-    const bytes = await gatherDelayedBytes(c.env, listed, key, memory, 0, entryBytes);
+    const bytes = await stored.gather(0, entryBytes);
     const pack = {
       read: async function* (start: number) {
         yield bytes.subarray(start);
@@ -242,11 +239,12 @@ async function changesIn(
       byteLength: entryBytes,
       maxReads: Infinity,
     };
-    const { target, work } = kept;
+    const { target, work } = stored.kept;
     return await changesOf(
       { commits: work.commits, ground: work.ground, pack },
       (request, maxBytes) => host.transport.readObjects(target, request, maxBytes),
       memory,
+      difference,
     );
   } catch (error) {
     c.var.logger.warn('the changes of a delayed push could not be read', { error });

@@ -35,7 +35,7 @@ const isFlagged = (model: Model) => !model.isBlocked && standing(model).length >
 
 async function agree(model: Model, { someone }: Real): Promise<void> {
   const state = model.isBlocked ? 'blocked' : isFlagged(model) ? 'flagged' : 'registered';
-  expect(await someone.stub.standing()).toEqual({ reports: standing(model).length, state });
+  expect((await someone.stub.publicRecord()).standing).toEqual({ reports: standing(model).length, state });
 }
 
 class Report implements fc.AsyncCommand<Model, Real> {

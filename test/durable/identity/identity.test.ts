@@ -294,7 +294,7 @@ async function passAll(): Promise<void> {
 
 describe('where a pseudonym stands', () => {
   it('can be asked about any hash, and leaves nothing behind', async () => {
-    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    expect((await someone.stub.publicRecord()).standing).toEqual({ reports: 0, state: 'registered' });
     expect(await tables()).toEqual([]);
   });
 
@@ -302,7 +302,7 @@ describe('where a pseudonym stands', () => {
     await someone.reportedBy(count);
     await passAll();
     expect([await tables(), await someone.nextAlarm()]).toEqual([[], null]);
-    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    expect((await someone.stub.publicRecord()).standing).toEqual({ reports: 0, state: 'registered' });
     expect(await someone.report('another')).toMatchObject({ reports: 1 });
   });
 
@@ -343,6 +343,6 @@ describe('where a pseudonym stands', () => {
     expect(await someone.say()).toMatchObject({ karma: 2 });
     await someone.reportedBy(6);
     await passAll();
-    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'blocked' });
+    expect((await someone.stub.publicRecord()).standing).toEqual({ reports: 0, state: 'blocked' });
   });
 });

@@ -192,7 +192,7 @@ describe('a clock that was set back', () => {
     pass(-DAY_MS);
     expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 0 });
     pass(-30 * DAY_MS);
-    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    expect((await someone.stub.publicRecord()).standing).toEqual({ reports: 0, state: 'registered' });
   });
 });
 
@@ -307,7 +307,7 @@ describe('a pardon', () => {
     expect(await someone.reportedBy(6)).toEqual({ reports: 0, state: 'registered' });
     expect(await someone.reportedBy(3, 'other')).toEqual({ reports: 3, state: 'flagged' });
     await restartObjects();
-    expect(await someone.stub.standing()).toEqual({ reports: 3, state: 'flagged' });
+    expect((await someone.stub.publicRecord()).standing).toEqual({ reports: 3, state: 'flagged' });
     pass(30 * DAY_MS);
     await someone.runAlarm();
     expect(await someone.report('reporter 0')).toMatchObject({ reports: 4 });

@@ -54,7 +54,7 @@ export class Pseudonym {
   /** Reports by so many others; answers where the pseudonym stands then. */
   async reportedBy(count: number, name = 'reporter'): Promise<Standing> {
     for (let index = 0; index < count; index++) await this.report(`${name} ${index}`);
-    return this.stub.standing();
+    return (await this.stub.publicRecord()).standing;
   }
 
   nextAlarm(): Promise<number | null> {

@@ -6,7 +6,7 @@ import {
   latestCalls,
   readsWaitMs,
 } from '../../../src/host/account/account-budget.ts';
-import { callsWait } from '../../../src/durable/host-account/calls-wait.ts';
+import { callsWait } from '../../../src/durable/host-account/host-account.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE_MS = 60_000;

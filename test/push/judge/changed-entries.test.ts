@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { submoduleLines, workflowLines } from '../../../src/push/judge/changed-entries.ts';
-import { entriesChanged } from '../../../src/push/judge/reads.ts';
+import { workflowLines } from '../../../src/push/judge/place.ts';
+import { entriesChanged, submoduleLines } from '../../../src/push/judge/reads.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 import { NO_FILES } from '../../../src/policy/community-files.ts';
 import { OPEN_POLICY, withCommunity } from '../../../src/policy/policy.ts';

@@ -22,17 +22,17 @@ import {
   withdrawPage,
 } from '../../../pages/forms/change-pages.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
-import type { PushHost, PushSettings } from '../../../push/push-host.ts';
 import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
-import { countPush, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
 import { prKeyOf } from '../../../secret/pr-key.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
-import { pushRun } from '../../git/git-push.ts';
-import { pushHost } from '../../git/push-host.ts';
+import { openPush, type PushOpening } from '../../git/open-push.ts';
+import { pushLimits } from '../../git/push-limits.ts';
+import { countPush } from '../../git/push-store.ts';
 import { explanationOf, problem, type Refused, retryAfter, sentence } from '../../request/refused.ts';
 import { answerForm, frameOf, type Place, secretsOf, type SentForm } from '../form.ts';
 import { changeForm, showAgain } from './change-form.ts';
@@ -42,8 +42,8 @@ const ATTEMPTS = 20;
 const PAUSE_MS = 3_000;
 
 export interface FormPush {
-  /** That `refusePush` has asked; missing: nobody has. */
-  readonly admission?: PushHost['admission'];
+  /** Whether `refusePush` has asked. */
+  readonly isAsked: boolean;
   readonly refName: string;
   /** What is pushed to it. */
   readonly tip: Oid;
@@ -58,8 +58,8 @@ interface Pushed extends Pick<NotedReply, 'notes' | 'same'> {
 }
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
-export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Promise<Refusal | null> {
-  const refusal = await admission.enter(false, undefined, 'delay');
+export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
+  const refusal = await pushLimits(c).enter(false, undefined, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
@@ -67,17 +67,17 @@ export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Pr
 /** Continues also if the person leaves: it may be half done. @param names what the form decides, and not chance. */
 export function push(
   { c, target }: Place,
-  { admission, refName, tip, pack, pushOptions }: FormPush,
-  names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
+  { isAsked, refName, tip, pack, pushOptions }: FormPush,
+  names: Pick<PushOpening, 'newPrHash'> = {},
 ): Promise<Pushed> {
-  const asked = admission && { admission: { ...admission, enter: async () => null } };
-  const host = pushHost(c, asked);
+  const limits = pushLimits(c);
+  const opening = { ...names, limits: isAsked ? { ...limits, enter: async () => null } : limits };
   const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
   const commandList = [{ oldId: ZERO_OID, newId: tip, refName }];
   const request: PushRequest = { kind: 'push', commandList, capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();
-    const run = pushRun(c, host, reply, target, names);
+    const run = openPush(c, target, reply, opening);
     const arrival = await receive(run, request, body);
     const { outcome } = await conclude(run, arrival);
     // A retry is the same form, which finds the pull request by its name.
@@ -206,7 +206,7 @@ export async function answerWithdrawal(
   if (!PR_HASH_PATTERN.test(prHash)) return again(NO_HASH);
   if (prKey === '') return again(NO_KEY);
   const pushOptions = [`pr-hash=${prHash}`, `pr-key=${prKey}`];
-  const deletion = { refName: 'refs/heads/main', tip: ZERO_OID, pack: null, pushOptions };
+  const deletion = { isAsked: false, refName: 'refs/heads/main', tip: ZERO_OID, pack: null, pushOptions };
   const { outcome } = await push(place, deletion);
   if (outcome.kind === 'withdrawn') return answerForm(place.c, withdrawnPage(form, outcome.withdrawn));
   return again(refusedPush(refusalOf(outcome)));

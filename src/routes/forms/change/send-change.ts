@@ -75,7 +75,7 @@ async function answerChange(
   if (refused !== null) return showAgain(c, form, refused);
   const opened = step === 'open' ? await openedBefore(place, form, token) : null;
   if (opened !== null) return opened;
-  const refusal = await refusePush(host);
+  const refusal = await refusePush(c);
   if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
   try {
     const change = await prepareChange(c, host, target, form, checked.parts);
@@ -109,7 +109,7 @@ async function answerChange(
     const delay = step === 'open' && fields.get('delay') ? [`delay=${fields.get('delay')}`] : [];
     const options = pushOptionsOf(form, isRetitled ? isNew : { title: false, description: false });
     const toPush = {
-      admission: host.admission,
+      isAsked: true,
       refName: `refs/for/${source.base}`,
       tip,
       pack,
@@ -141,7 +141,7 @@ async function prepareChange(
   form: ChangeForm,
   parts: readonly string[],
 ): Promise<PreparedChange | Response> {
-  const source = await openSource(host, target, form.prHash, c.var.config.anonEmail);
+  const source = await openSource(c, host, target, form.prHash);
   if (source.kind === 'refused') return showAgain(c, form, problem(409, source.error));
   const found = await findPath(source.read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') {

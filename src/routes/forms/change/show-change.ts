@@ -35,7 +35,7 @@ export async function showChange(place: Place): Promise<Response> {
     answerForm(c, folderPage({ ...place, path, folder, entries, problem, prHash }), status);
   if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
   return answerReading(c, async (host) => {
-    const source = await openSource(host, target, prHash, c.var.config.anonEmail);
+    const source = await openSource(c, host, target, prHash);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const parts = parsed.kind === 'path' ? parsed.parts : null;
     const found = parts && (await findPath(source.read, source.root, parts));

@@ -1,16 +1,18 @@
 /** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../../env.ts';
 import { heldReads } from '../../../upstream/held-reads.ts';
 import { readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
-import { recordOf } from '../../../push/judge/questions.ts';
 import { isMadeHere } from '../../../push/judge/others-work.ts';
 import { signOffLine } from '../../../push/judge/sign-off.ts';
-import type { PushHost } from '../../../push/push-host.ts';
+import type { PushHost, PushStore } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
+import { pushStore } from '../../git/push-store.ts';
 import { explained, type Refused } from '../../request/refused.ts';
 
 const HEADS = 'refs/heads/';
@@ -29,14 +31,17 @@ export interface Source {
   readonly text: { readonly title: string; readonly description: string } | null;
 }
 
-/** @param prHash empty: for a new pull request. @param anonEmail in every commit of the service. @throws HostError */
+/** @param prHash empty: for a new pull request. @throws HostError */
 export function openSource(
+  c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
   prHash: string,
-  anonEmail: string,
 ): Promise<Source | Refused> {
-  return prHash === '' ? defaultSource(host, target) : pullRequestSource(host, target, prHash, anonEmail);
+  const { anonEmail } = c.var.config;
+  return prHash === ''
+    ? defaultSource(host, target)
+    : pullRequestSource(host, pushStore(c, host.memory), target, prHash, anonEmail);
 }
 
 /** Two calls of the host. */
@@ -65,12 +70,13 @@ const SEVERAL = explained(
 /** Up to seven calls of the host, besides those for the policy, which is remembered. */
 async function pullRequestSource(
   host: PushHost,
+  store: PushStore,
   target: RepositoryName,
   prHash: string,
   anonEmail: string,
 ): Promise<Source | Refused> {
   const botLogin = await host.botLogin();
-  const [recorded, policy] = await Promise.all([recordOf(host, prHash), host.policy(target)]);
+  const [recorded, policy] = await Promise.all([store.placeOf(prHash), host.policy(target)]);
   const head = { owner: botLogin, branch: workBranch(prHash) };
   const pullRequest = await host.repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.

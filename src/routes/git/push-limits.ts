@@ -1,4 +1,4 @@
-/** Connects the admission of one push with the guard, with the bot account, and with the limits of its address. */
+/** Connects the limits of one push with the guard, with the bot account, and with what its address has used. */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
@@ -24,7 +24,7 @@ import {
 } from '../../limits/wants.ts';
 import { pseudonymOf } from '../../notify/alert.ts';
 import { guardOf } from '../../objects.ts';
-import type { Admission, Place } from '../../push/push-host.ts';
+import type { Place, PushLimits } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -42,7 +42,7 @@ const TELLING_MS = 3_000;
 /** Pushes of clients that have no room for another pull request. */
 const told: ClientHits = new Recent({ most: 10_000, lifeMs: BURST_WINDOW_MS });
 
-export function pushAdmission(c: Context<AppEnv>): Admission {
+export function pushLimits(c: Context<AppEnv>): PushLimits {
   let asked: Promise<Client> | null = null;
   const client = (): Promise<Client> => (asked ??= clientOf(c));
   const limits = limitsOf(c);

@@ -1,0 +1,174 @@
+/** Connects a push with what the service keeps: its objects, D1 and KV. */
+import type { Context } from 'hono';
+import { recordName } from '../../config/hosts.ts';
+import type { NewDelayedPush } from '../../durable/delayed-pushes/delayed-push.ts';
+import { shred } from '../../durable/delayed-pushes/shred.ts';
+import type { PullRequestState } from '../../durable/pull-request/history.ts';
+import type { AppEnv } from '../../env.ts';
+import { closedEvent } from '../../events/host-event.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { windowKey } from '../../limits/client.ts';
+import { count, observe } from '../../metrics/tally.ts';
+import {
+  clientWindowsOf,
+  delayedPushesOf,
+  guardOf,
+  pendingPushOf,
+  pullRequestOf,
+  spoolOf,
+} from '../../objects.ts';
+import type { PushStore } from '../../push/push-host.ts';
+import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { prKeyOf } from '../../secret/pr-key.ts';
+import { randomMoment } from '../../secret/random-moment.ts';
+import { endOfDay } from '../../secret/sealed-kv.ts';
+import { Spool } from '../../spool/spool.ts';
+import { openLedger } from '../../stats/opened.ts';
+import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
+import { clientOf } from '../request/client.ts';
+
+/** The pause before the first attempt at a push that waits for room. */
+const BUSY_PAUSE_MS = 60_000;
+
+/** @param memory where the push is counted. */
+export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
+  const { config, host, http, logger } = c.var;
+  const secret = () => serviceSecret(c.env, config.identitySecret);
+  return {
+    count: countPush,
+    openSpool: () =>
+      new Spool({
+        open: (attempt) => spoolOf(c.env, attempt),
+        memory,
+        client: memory.client,
+        mostBytes: config.spoolMb * 1_000_000,
+        clock: systemClock,
+      }),
+    hash: async (kind, text) => keyedHash(await secret(), kind, text),
+    prKey: async (prHash) => prKeyOf(await secret(), prHash),
+    pendingPush: (hash) => pendingPushOf(c.env, hash),
+    pullRequest: (prHash) => pullRequestOf(c.env, prHash),
+    async tellWithdrawn({ prHash, number, url }, at) {
+      // The event and key of the notifications feed for somebody else's close.
+      const event = closedEvent(number, at, url, 'withdrawn');
+      await pullRequestOf(c.env, prHash)
+        .tell(host.key, [event], Date.now())
+        .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
+    },
+    async placeOf(prHash) {
+      const isListed = await mayBeRecorded(c.env.DB, prHash, logger);
+      const view = isListed ? await pullRequestOf(c.env, prHash).view() : null;
+      return view?.host === host.key ? view : null;
+    },
+    async isOpen(prHash) {
+      if (!(await mayBeRecorded(c.env.DB, prHash, logger))) return false;
+      const view = pullRequestOf(c.env, prHash).view();
+      return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
+    },
+    mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, logger),
+    async pullRequestWith(repository, works) {
+      const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
+      if (found === null) return undefined;
+      const views = await Promise.all(
+        found.map(async ({ prHash, last }) => {
+          const view = await shown(c, prHash);
+          return view && { prHash, url: view.url, state: view.state, last };
+        }),
+      );
+      const known = views.filter((view) => view !== null);
+      const inState = (wanted: PullRequestState) => known.find(({ state }) => state === wanted);
+      return inState('open') ?? inState('merged') ?? known[0] ?? null;
+    },
+    addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
+    async openNear(repository, prHash) {
+      const near = await guessed(c, prHashNear(c.env.DB, recordName(host, repository), prHash));
+      const view = near === null ? null : await shown(c, near);
+      return view?.state === 'open' ? view : null;
+    },
+    async isKnownRepository({ owner, name: repo }) {
+      try {
+        // Not the badge's count, which may be minutes old.
+        const ledger = openLedger(c.env, config, http);
+        return (await ledger.pullRequestCount({ host: host.key, owner, repo })) > 0;
+      } catch (error) {
+        logger.warn('the ledger does not answer', { error });
+        return false;
+      }
+    },
+    findDelayed: (push) => delayedPushesOf(c.env).find(push),
+    moveDelayed: (name, { from, to }) =>
+      delayedPushesOf(c.env).move(name, { from, to, dueAt: randomMoment(from, to) }),
+    async keepDelayed(delayed, { key, ...spool }, keptUntil) {
+      // An IPv6 /48 is one: else its 65,536 networks could fill all room.
+      const client = windowKey(await clientOf(c), true);
+      const tag = await clientWindowsOf(c.env, client).tag(client);
+      const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+      let isKept = false;
+      try {
+        // Before the row: a push never waits without its key.
+        await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
+        const kept = { ...delayed, name, dueAt: dueAt(delayed), host: host.key, client: tag, spool };
+        const answer = await delayedPushesOf(c.env).keep(kept, config.delayedMb * 1_000_000);
+        isKept = answer.kind === 'kept';
+        if (isKept && delayed.reason === 'review') c.executionCtx.waitUntil(tellOperator(c));
+        return answer;
+      } finally {
+        // The person is told that nothing was kept. If the answer was lost, it may wait all the same.
+        if (!isKept && !(await mayWait(c, name)))
+          await shred(c.env, spool.attempt).catch((error: unknown) =>
+            logger.error('what is not kept of a push could not be removed', { error }),
+          );
+      }
+    },
+  };
+}
+
+/** @param durationMs null: there was no pack to read. */
+export function countPush(refusal: Refusal | null, durationMs: number | null): void {
+  const outcome = pushOutcome(refusal);
+  count('gitveil_pushes_total', { outcome });
+  if (durationMs !== null) observe('gitveil_push_duration_seconds', { outcome }, durationMs / 1000);
+}
+
+/** A secret moment. Null: when the operator has approved it. */
+function dueAt({
+  reason,
+  keptAt,
+  from,
+  to,
+}: Pick<NewDelayedPush, 'reason' | 'keptAt' | 'from' | 'to'>): number | null {
+  if (reason === 'review') return null;
+  return reason === 'busy' ? keptAt + BUSY_PAUSE_MS : randomMoment(from, to);
+}
+
+/** Only for a hint to a person: null if nobody answers. */
+function guessed<T>({ var: { logger } }: Context<AppEnv>, answer: Promise<T>): Promise<T | null> {
+  return answer.catch((error: unknown) => {
+    logger.warn('a pull request that may be meant could not be looked up', { error });
+    return null;
+  });
+}
+
+/** Nobody is told of a pull request before the host shows it. */
+async function shown(c: Context<AppEnv>, prHash: string) {
+  const view = await guessed(c, pullRequestOf(c.env, prHash).view());
+  return view?.isShown ? view : null;
+}
+
+/** True if nobody knows. */
+function mayWait(c: Context<AppEnv>, name: string): Promise<boolean> {
+  const view = delayedPushesOf(c.env).view(name);
+  return view.then((known) => known !== null).catch(() => true);
+}
+
+/** Never rejects: the push waits, whether or not the operator is told. */
+async function tellOperator(c: Context<AppEnv>): Promise<void> {
+  try {
+    await guardOf(c.env).toReview((await delayedPushesOf(c.env).counts()).waiting.review);
+  } catch (error) {
+    c.var.logger.error('the operator could not be told of a delayed push', { error });
+  }
+}
