@@ -27,11 +27,6 @@ export interface WantedConnection {
   readonly isNew: boolean;
 }
 
-export interface TakenConnection {
-  readonly connection: Connection;
-  readonly isNew: boolean;
-}
-
 export class ConnectionPool {
   readonly #openSocket: OpenSocket;
   /** Least recently used first, each with the timer that closes it. */
@@ -48,7 +43,7 @@ export class ConnectionPool {
   }
 
   /** A connection for one exchange, to be given back. @throws OutgoingError, or the reason of the signal. */
-  async take(wanted: WantedConnection): Promise<TakenConnection> {
+  async take(wanted: WantedConnection): Promise<{ connection: Connection; isNew: boolean }> {
     const { url, signal } = wanted;
     for (;;) {
       signal?.throwIfAborted();

@@ -66,10 +66,7 @@ export class Connection {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /**
-   * The next bytes, valid until the next read; null at the end. @param timeoutMs null: as long as it takes.
-   * @throws OutgoingError, or what the connection was destroyed with.
-   */
+  /** The next bytes, valid until the next read; null at the end. @throws OutgoingError, or what `destroy` was given. */
   async read(timeoutMs: number | null): Promise<Uint8Array | null> {
     const reading = this.#reading ?? this.#startReading();
     this.#reading = null;

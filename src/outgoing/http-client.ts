@@ -89,10 +89,7 @@ export class HttpClient {
 /** Means nobody (RFC 5737). */
 const NO_ADDRESS = '192.0.2.1';
 
-/**
- * Only for servers on Cloudflare: in another zone they get an address of Cloudflare instead of the client's, and in the
- * Worker's own the value of `X-Real-IP`.
- */
+/** Only for servers on Cloudflare, which get its address, or, in the Worker's own zone, that of `X-Real-IP`. */
 async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<Response> {
   checkFields(init.headers);
   init.headers.set('X-Real-IP', NO_ADDRESS);

@@ -1,7 +1,4 @@
-/**
- * What can go wrong between us and a server. A TypeError, like the failures of `fetch`, so that libraries treat it
- * alike. It may be logged: no message quotes what the server sent.
- */
+/** A TypeError, like the failures of `fetch`. It may be logged: no message quotes what the server sent. */
 export type OutgoingErrorCode =
   /** No connection: nothing was sent. */
   | 'unreachable'

@@ -37,10 +37,7 @@ export class ResponseHeadReader {
     return this.#text !== '';
   }
 
-  /**
-   * How many bytes of the chunk belong to the head; null: it goes on behind them. @throws OutgoingError, as soon as the
-   * first line is wrong: a server of another protocol may never send an empty one.
-   */
+  /** How many bytes belong to the head; null: it goes on. @throws OutgoingError, at once for another protocol. */
   take(chunk: Uint8Array): number | null {
     const before = this.#text.length;
     this.#text += latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEAD_BYTES - before));

@@ -1,10 +1,7 @@
 /** For APIs whose responses are read as a whole: limits how much memory a response takes. */
 import { malformed } from './outgoing-error.ts';
 
-/**
- * With its body in memory. @throws OutgoingError, the reason of the request's signal, or what `onLength` rejects with.
- * @param onLength told how long the body is so far, before that is kept.
- */
+/** With its body in memory. @param onLength told the length so far, before that is kept. @throws what that throws. */
 export async function wholeResponse(
   response: Response,
   maxBytes: number,

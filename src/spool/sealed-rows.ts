@@ -94,10 +94,7 @@ export class SealedRows {
     }
   }
 
-  /**
-   * Keeps the rows beyond this request. Nobody else can read them without the answer. Only after a row was written.
-   * @param until milliseconds since 1970. @throws HostError `busy` if the object fails.
-   */
+  /** Keeps rows that were written, for whoever has the answer. @param until ms since 1970. @throws HostError `busy` */
   async keep(until: number): Promise<SealedAttempt> {
     const key = (await crypto.subtle.exportKey('raw', this.#key as CryptoKey)) as ArrayBuffer;
     await this.#ask((store) => store.keep(this.#attempt, until));

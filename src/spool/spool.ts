@@ -153,10 +153,7 @@ export class Spool {
     if (bytes >= (isToStay ? MEMORY_BYTES : this.#rowBytes)) await this.#writeRows();
   }
 
-  /**
-   * Appends copies of bytes. When it resolves, more may be written.
-   * @throws HostError `busy` if there are too many bytes in all, no memory, or the object fails.
-   */
+  /** Appends copies of bytes. @throws HostError `busy`: too many bytes in all, no memory, or the object fails. */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {
       this.#take(piece.byteLength);

@@ -73,9 +73,9 @@ const MOST_LINES_OF_ROOMS = {
   push: 7_220,
   routes: 7_820,
   secret: 260,
-  spool: 480,
+  spool: 450,
   stats: 540,
-  streams: 390,
+  streams: 370,
   text: 600,
   upstream: 1_020,
 };

@@ -27,6 +27,11 @@ export class CommitTable {
   readonly #parentsEnd = new NumberList('uint32');
   readonly #parents = new NumberList('uint32');
 
+  /** The date of the newest commit; -Infinity if there is none. */
+  newestAt = -Infinity;
+  /** The date of the oldest commit; Infinity if there is none. */
+  oldestAt = Infinity;
+
   static of(commits: Iterable<ListedCommit>): CommitTable {
     const table = new CommitTable();
     for (const commit of commits) table.add(commit);
@@ -38,20 +43,6 @@ export class CommitTable {
     return this.#idOf.length;
   }
 
-  /** The date of the newest commit; -Infinity if there is none. */
-  get newestAt(): number {
-    let newest = -Infinity;
-    for (let place = 0; place < this.size; place++) newest = Math.max(newest, this.#committedAt.at(place));
-    return newest;
-  }
-
-  /** The date of the oldest commit; Infinity if there is none. */
-  get oldestAt(): number {
-    let oldest = Infinity;
-    for (let place = 0; place < this.size; place++) oldest = Math.min(oldest, this.#committedAt.at(place));
-    return oldest;
-  }
-
   /** A commit that was added before is left out. */
   add({ oid, parents, committedAt }: ListedCommit): void {
     const id = this.#number(oid);
@@ -59,6 +50,8 @@ export class CommitTable {
     this.#placeOf.set(id, this.size);
     this.#idOf.push(id);
     this.#committedAt.push(committedAt);
+    this.newestAt = Math.max(this.newestAt, committedAt);
+    this.oldestAt = Math.min(this.oldestAt, committedAt);
     for (const parent of parents) this.#parents.push(this.#number(parent));
     this.#parentsEnd.push(this.#parents.length);
   }

@@ -120,10 +120,7 @@ function malformed(): ProtocolError {
   );
 }
 
-/**
- * The anonymous commit's content, put where `allocate` says.
- * @param committedAt seconds since 1970; the time zone is always UTC.
- */
+/** The anonymous commit's content, put where `allocate` says. @param committedAt seconds since 1970, in UTC. */
 export function encodeAnonymousCommit(
   { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
   parents: readonly Oid[],

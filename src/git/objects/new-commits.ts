@@ -100,10 +100,7 @@ const LEFT = 2;
 /** Left, and based on something older than the listed period. */
 const LEFT_OLD = 3;
 
-/**
- * Cost: linear in the commits that the walk meets; each is parsed once.
- * @param find the content of a commit of the pack. The new commits use it later, too.
- */
+/** Linear: each commit is parsed once. @param find a commit of the pack; the new commits use it later, too. */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
   /** Commits that the walk has met, and what it knows of each. */
   const met = new OidTable();

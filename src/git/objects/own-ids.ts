@@ -10,7 +10,7 @@ import type { NewCommit, NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
 import { OID_HEX_LENGTH } from './oid.ts';
 import { OidTable } from './oid-table.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { tooLarge } from '../wire/protocol-error.ts';
 
 /** Git abbreviates ids to this length, or longer where that is ambiguous. */
 const MIN_ABBREVIATION = 7;
@@ -54,7 +54,9 @@ export class OwnIds {
       if (length >= MIN_ABBREVIATION && length <= OID_HEX_LENGTH) {
         const oid = this.#find(latin1(text, start, end).toLowerCase());
         if (oid !== null) (mentions ??= []).push({ start, length, oid });
-        if (mentions !== null && mentions.length > most) throw tooManyMentions();
+        if (mentions !== null && mentions.length > most) {
+          throw tooLarge('The messages name commits of the push too often. Push fewer commits at once.');
+        }
       }
       start = end;
     }
@@ -79,13 +81,6 @@ export class OwnIds {
     const fitting = candidates.filter((oid) => oid.startsWith(abbreviation));
     return fitting.length === 1 ? (fitting[0] as Oid) : null;
   }
-}
-
-function tooManyMentions(): ProtocolError {
-  return new ProtocolError(
-    'too-large',
-    'The messages name commits of the push too often. Push fewer commits at once.',
-  );
 }
 
 /**

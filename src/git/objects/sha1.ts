@@ -1,7 +1,4 @@
-/**
- * SHA-1 (FIPS 180-4 §6.1) of something small: the id of a commit. Creating a hash object of `node:crypto` takes longer
- * than this takes for a whole commit.
- */
+/** SHA-1 (FIPS 180-4 §6.1) of a commit, which takes less time than to create a hash object of `node:crypto`. */
 
 /** From about here on, `node:crypto` is faster. */
 export const SMALL_BYTES = 1024;

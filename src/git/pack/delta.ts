@@ -4,7 +4,7 @@
  * a small pack, so that they can be searched. Others pass through.
  */
 import { concatBytes } from '../bytes.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 
 const MAX_SIZE_BYTES = 10;
 /** The two sizes at the head of a delta. */
@@ -15,7 +15,7 @@ const OFFSET_BYTES = 4;
 const COPIED_IF_ZERO = 0x10000;
 
 function badDelta(): ProtocolError {
-  return new ProtocolError('bad-pack', 'The pack contains a malformed delta. Push again.');
+  return badPack('The pack contains a malformed delta.');
 }
 
 /** @param end of the delta, or of what is known of it. @throws ProtocolError `bad-pack` if the header goes on. */
@@ -41,14 +41,11 @@ function sizeAt(delta: Uint8Array, start: number): number {
   }
 }
 
-/**
- * The object that results. Nothing is allocated for a result over `maxBytes`.
- * @throws ProtocolError `bad-pack` if the delta does not fit the base, `too-large`.
- */
+/** @throws ProtocolError `too-large`, before the result is allocated; `bad-pack` if the delta does not fit the base. */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
   const { baseSize, resultSize } = parseDeltaHeader(delta);
   if (baseSize !== base.byteLength) throw badDelta();
-  if (resultSize > maxBytes) throw new ProtocolError('too-large', 'A commit or tag is too large.');
+  if (resultSize > maxBytes) throw tooLarge('A commit or tag is too large.');
   const result = new Uint8Array(resultSize);
   let filled = 0;
   const append = (bytes: Uint8Array, length: number): void => {

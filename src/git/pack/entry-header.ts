@@ -5,7 +5,7 @@
  * computed in floating point: they come from the wire and may pass 2^31.
  */
 import { OID_BYTES } from '../objects/oid.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { badPack } from '../wire/protocol-error.ts';
 
 export const PACK_HEADER_BYTES = 12;
 const PACK_SIGNATURE = 0x5041434b;
@@ -17,16 +17,14 @@ export const OBJ_BLOB = 3;
 export const OBJ_TAG = 4;
 export const OBJ_OFS_DELTA = 6;
 export const OBJ_REF_DELTA = 7;
+/** What an object is, by the type of an entry that has all of it. */
+export const OBJECT_TYPES = [undefined, 'commit', 'tree', 'blob', 'tag'] as const;
 
 /** The longest header: a size of ten bytes, then an object id. */
 const MAX_HEADER_BYTES = 10 + OID_BYTES;
 const MAX_SIZE_BYTES = 10;
 /** Distances are limited by the entry's own offset. This limit only keeps the arithmetic exact. */
 const MAX_DISTANCE = 2 ** 46;
-
-export function badPack(message: string): ProtocolError {
-  return new ProtocolError('bad-pack', `${message} Push again.`);
-}
 
 /** @param bytes PACK_HEADER_BYTES at least. @returns the number of entries. @throws ProtocolError `bad-pack` */
 export function parsePackHeader(bytes: Uint8Array): number {

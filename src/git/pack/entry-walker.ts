@@ -8,10 +8,7 @@ import { EntryHeaderReader } from './entry-header.ts';
 
 /** Entries of a pack other than commits and tags. */
 export interface StoredPack {
-  /**
-   * Called several times, and rarely read to the end.
-   * @param start the offset of an entry. The first one has 0, and distances of deltas count the same.
-   */
+  /** May stop early. @param start the offset of an entry. The first has 0, and distances of deltas count the same. */
   read(start: number): AsyncIterable<Uint8Array>;
   readonly byteLength: number;
   /** How often single objects may be read from it. From a memory it costs nothing, elsewhere a request. */

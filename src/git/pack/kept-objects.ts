@@ -8,7 +8,8 @@ import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { tooLarge } from '../wire/protocol-error.ts';
+import { OBJECT_TYPES } from './entry-header.ts';
 import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES } from './memory-limits.ts';
 
 export interface KeptObject {
@@ -16,8 +17,6 @@ export interface KeptObject {
   readonly oid: Oid;
   readonly content: Uint8Array;
 }
-
-const TYPES: readonly ObjectType[] = ['commit', 'tag', 'tree', 'blob'];
 
 export interface KeepLimits {
   /** For all of them, contents and overhead together. */
@@ -33,7 +32,7 @@ export class KeptObjects {
   readonly #objectBytes: number;
   readonly #share: MemoryShare;
   readonly #oids = new OidTable();
-  /** Of each object, by the number of its id: its content, and the place of its type in `TYPES`. */
+  /** Of each object, by the number of its id: its content, and its type as a number. */
   readonly #contents = new ByteArrays();
   readonly #types = new NumberList('uint32');
   /** Of each entry, in the order of the pack: where it begins, and its object. */
@@ -79,14 +78,10 @@ export class KeptObjects {
     return this.#offsets.length;
   }
 
-  /**
-   * Counts what is known of the next object, before it is allocated.
-   * @throws ProtocolError `too-large` if that would pass the limit; what `memory` throws.
-   */
+  /** Counts what is known of the next object, before it is allocated. @throws ProtocolError; what `memory` throws. */
   reserve(bytes: number): void {
     if (bytes > this.roomBytes) {
-      throw new ProtocolError(
-        'too-large',
+      throw tooLarge(
         `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
@@ -103,7 +98,7 @@ export class KeptObjects {
     const index = this.#oids.add(oid);
     if (index === this.#contents.length) {
       this.#contents.push(content);
-      this.#types.push(TYPES.indexOf(type));
+      this.#types.push(OBJECT_TYPES.indexOf(type));
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
@@ -146,6 +141,10 @@ export class KeptObjects {
   }
 
   #object(index: number, oid = this.#oids.at(index)): KeptObject {
-    return { type: TYPES[this.#types.at(index)] as ObjectType, oid, content: this.#contents.at(index) };
+    return {
+      type: OBJECT_TYPES[this.#types.at(index)] as ObjectType,
+      oid,
+      content: this.#contents.at(index),
+    };
   }
 }

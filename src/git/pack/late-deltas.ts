@@ -7,7 +7,7 @@
  */
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
 import { OBJ_OFS_DELTA, OBJ_REF_DELTA } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
@@ -99,8 +99,5 @@ async function keep(kept: KeptObjects, baseOid: Oid, delta: Uint8Array): Promise
 }
 
 function tooMany(): ProtocolError {
-  return new ProtocolError(
-    'too-large',
-    'The pack stores too many commits as deltas of later ones. Push fewer commits at once.',
-  );
+  return tooLarge('The pack stores too many commits as deltas of later ones. Push fewer commits at once.');
 }

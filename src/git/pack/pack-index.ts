@@ -98,10 +98,7 @@ export class PackIndex {
     return new Map([...this.#named].filter(([oid]) => this.#waiting.has(oid)));
   }
 
-  /**
-   * Whether there may be such a delta, because not all of the pack is known: also if what one names has the size of
-   * what another makes, and the id of that is not known.
-   */
+  /** Whether there may be one: not all is known, or a named base has the size of what another delta makes. */
   get mayNameOwn(): boolean {
     if (this.#isCut || this.#hasMoreWhole) return true;
     const missing = [...this.missingBases];

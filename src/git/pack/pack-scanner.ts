@@ -11,19 +11,15 @@
 import { createHash } from 'node:crypto';
 import { oidFromBytes, OID_BYTES } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import {
-  badPack,
   encodeDistance,
   EntryHeaderReader,
-  OBJ_BLOB,
-  OBJ_COMMIT,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
-  OBJ_TAG,
-  OBJ_TREE,
+  OBJECT_TYPES,
   PACK_HEADER_BYTES,
   parsePackHeader,
 } from './entry-header.ts';
@@ -54,19 +50,8 @@ export interface ScanOptions {
   readonly onKept?: (object: KeptObject) => void;
 }
 
-const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
-  [OBJ_COMMIT, 'commit'],
-  [OBJ_TREE, 'tree'],
-  [OBJ_BLOB, 'blob'],
-  [OBJ_TAG, 'tag'],
-]);
-
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
-
-function tooLarge(message: string): ProtocolError {
-  return new ProtocolError('too-large', message);
-}
 
 function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
@@ -223,7 +208,7 @@ export class PackScanner {
       return;
     }
     this.#checkInflatedBytes(type, size);
-    const name = TYPE_NAMES.get(type);
+    const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
       this.#keep(chunk, name, null);
     } else if (type === OBJ_OFS_DELTA) {

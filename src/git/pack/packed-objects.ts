@@ -1,7 +1,4 @@
-/**
- * Single objects of a stored pack, read by their offsets as they are needed, and what deltas make of them. What is
- * kept, read and made is bounded, and what passes a bound is not there.
- */
+/** Single objects of a stored pack, and what deltas make of them. What passes a bound is not there. */
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';

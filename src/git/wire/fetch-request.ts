@@ -14,7 +14,7 @@ import type { Memory } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { encodePktLine, FLUSH_PKT } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest, ProtocolError } from './protocol-error.ts';
 
 /** Further haves are dropped. Git names the newest first, and ends each round after hundreds or thousands. */
 export const MAX_HAVES = 32_768;
@@ -151,10 +151,7 @@ async function fetchRequest(
   return { kind: 'relay', body: await lines.body() };
 }
 
-/**
- * A section of wants, shallows and depths; then, unless only depths are asked for, haves of all rounds so far, and
- * `done` or a flush for another round.
- */
+/** Wants, shallows and depths; then, unless only depths are asked for, the haves of all rounds so far. */
 async function readV0(lines: FetchLines, client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
   let wants = 0;
   const passWant = (line: string): string | null => {
@@ -265,7 +262,7 @@ function expectFlush(end: 'flush' | 'delim' | 'end'): void {
 }
 
 function malformed(): ProtocolError {
-  return new ProtocolError('bad-request', 'The fetch is malformed. Is your Git client up to date?');
+  return badRequest('The fetch is malformed. Is your Git client up to date?');
 }
 
 /** Of all prefixes together: some 1,500. If there are more, everything is listed. */

@@ -5,7 +5,7 @@
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest, ProtocolError } from './protocol-error.ts';
 
 /** The length digits of a pkt-line. */
 export const LENGTH_BYTES = 4;
@@ -84,12 +84,11 @@ export function takePayload(reader: ByteReader): Uint8Array | null {
 }
 
 export function notPktLine(): ProtocolError {
-  const message = 'The request is not in pkt-line format. Push with an ordinary Git client.';
-  return new ProtocolError('bad-request', message);
+  return badRequest('The request is not in pkt-line format. Push with an ordinary Git client.');
 }
 
 export function endedEarly(): ProtocolError {
-  return new ProtocolError('bad-request', 'The request ended before its last pkt-line. Push again.');
+  return badRequest('The request ended before its last pkt-line. Push again.');
 }
 
 export class ErrorPacket extends Error {

@@ -1,7 +1,4 @@
-/**
- * The client (or the host) sent something that cannot be accepted. `publicMessage` is sent back as it is: it says what
- * is wrong and what to do, and never carries bytes of the input.
- */
+/** What cannot be accepted. `publicMessage` says what is wrong and what to do, without bytes of the input. */
 export type ProtocolErrorCode =
   /** A pkt-line, command-list or push option is malformed. */
   | 'bad-request'
@@ -26,4 +23,16 @@ export class ProtocolError extends Error {
     this.code = code;
     this.publicMessage = publicMessage;
   }
+}
+
+export function badRequest(message: string): ProtocolError {
+  return new ProtocolError('bad-request', message);
+}
+
+export function badPack(message: string): ProtocolError {
+  return new ProtocolError('bad-pack', `${message} Push again.`);
+}
+
+export function tooLarge(message: string): ProtocolError {
+  return new ProtocolError('too-large', message);
 }

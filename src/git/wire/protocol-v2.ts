@@ -14,7 +14,7 @@ import {
   refuseErrorPacket,
   takePayload,
 } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest, ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
 /** Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million. */
@@ -45,7 +45,7 @@ function encodeLines(lines: readonly string[]): Uint8Array[] {
 }
 
 function malformed(what: string): ProtocolError {
-  return new ProtocolError('bad-request', `The code host sent a malformed ${what}.`);
+  return badRequest(`The code host sent a malformed ${what}.`);
 }
 
 export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
@@ -99,10 +99,7 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
   }
 }
 
-/**
- * Which of some ids a list of refs names, with the first ref of each; of an annotated tag, also the commit. Keeps
- * nothing else, and ends when all are found. @throws ProtocolError `bad-request`
- */
+/** Which of some ids refs name or peel to, with the first ref of each. Keeps nothing else. @throws ProtocolError */
 export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>): Promise<Map<Oid, string>> {
   const found = new Map<Oid, string>();
   while (found.size < oids.size) {

@@ -14,7 +14,7 @@ import type { Memory, MemoryShare } from '../memory.ts';
 import { concatBytes, decodeEscaped, decodeUtf8, utf8 } from '../bytes.ts';
 import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest, ProtocolError, tooLarge } from './protocol-error.ts';
 
 const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
@@ -79,10 +79,7 @@ export interface FaultyRequest {
   readonly capabilities: ReadonlySet<string>;
 }
 
-/**
- * Never rejects; keeps some ten megabytes at most, by the limits above.
- * @param memory where a long section is counted, to the end.
- */
+/** Never rejects; keeps ten megabytes at most. @param memory where a long section is counted, to the end. */
 export async function readPushRequest(
   reader: ByteReader,
   memory: Memory,
@@ -211,12 +208,4 @@ function addPushOption(pushOptions: string[], line: Uint8Array): void {
 
 function malformed(what: string): ProtocolError {
   return badRequest(`The push has a malformed ${what}. Push with an ordinary Git client.`);
-}
-
-function badRequest(message: string): ProtocolError {
-  return new ProtocolError('bad-request', message);
-}
-
-function tooLarge(message: string): ProtocolError {
-  return new ProtocolError('too-large', message);
 }

@@ -6,7 +6,7 @@
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest } from './protocol-error.ts';
 
 /** `reason` null: the ref was updated. */
 export interface CommandStatus {
@@ -50,8 +50,8 @@ export async function readReportStatus(reader: ByteReader): Promise<ReportStatus
       commandStatuses.push(
         first === 'refname' && rest !== undefined ? { ...status, updatedRef: rest } : status,
       );
-    } else throw new ProtocolError('bad-request', 'A line of the report-status is malformed.');
+    } else throw badRequest('A line of the report-status is malformed.');
   }
-  if (unpackStatus === null) throw new ProtocolError('bad-request', 'The report-status has no unpack line.');
+  if (unpackStatus === null) throw badRequest('The report-status has no unpack line.');
   return { unpackStatus, commandStatuses };
 }

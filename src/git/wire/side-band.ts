@@ -6,7 +6,7 @@
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthDigits, readPacket, refuseErrorPacket } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { badRequest } from './protocol-error.ts';
 
 export const BAND_DATA = 1;
 export const BAND_PROGRESS = 2;
@@ -44,7 +44,7 @@ export async function* readBands(
     if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const band = packet.kind === 'data' ? packet.payload[0] : undefined;
     if (packet.kind !== 'data' || (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR)) {
-      throw new ProtocolError('bad-request', 'A side-band packet names no band.');
+      throw badRequest('A side-band packet names no band.');
     }
     yield { band, data: packet.payload.subarray(1) };
   }

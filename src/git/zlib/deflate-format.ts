@@ -14,11 +14,11 @@
  * Because a distance counts one byte of its match, the longest match, 258 bytes, fits into eight bits. JavaScript
  * shifts by the lowest five bits of a count, so an entry can be used directly as the count of bits to consume.
  */
-import { ProtocolError } from '../wire/protocol-error.ts';
+import { badPack, ProtocolError } from '../wire/protocol-error.ts';
 
 /** @param fault what is wrong, in the words of RFC 1950 and RFC 1951. The client sees it, and what to do. */
 export function damagedData(fault: string): ProtocolError {
-  return new ProtocolError('bad-pack', `The pack contains damaged compressed data (${fault}). Push again.`);
+  return badPack(`The pack contains damaged compressed data (${fault}).`);
 }
 
 /** Index bits of the first level of both tables, which stand side by side: literals and lengths, then distances. */

@@ -10,10 +10,7 @@ import type { ChunkSource } from '../wire/byte-reader.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * `read` rejects with what `source` rejects with, or with what `damaged` makes of the cause. After that, or `discard`,
- * it passes on the rest as it comes.
- */
+/** `read` rejects as the source does, or with `damaged`; after that, or `discard`, the rest passes as it is. */
 export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Error): ChunkSource {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // The reader gets the error. An `error` event without a listener would end the isolate.

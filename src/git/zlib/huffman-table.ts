@@ -53,10 +53,7 @@ export class HuffmanCode {
     return false;
   }
 
-  /**
-   * Refuses codes that are over-subscribed or incomplete but for two cases, as zlib does: no code at all, and a single
-   * code of one bit (§3.2.7).
-   */
+  /** Refuses wrong codes; like zlib, it takes two incomplete ones: none, and a single code of one bit (§3.2.7). */
   check(what: string, mayBeSingle: boolean): void {
     let room = 1;
     for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {

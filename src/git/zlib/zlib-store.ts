@@ -1,7 +1,4 @@
-/**
- * A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4). New commits are small, and the host packs them again: to
- * compress them would save a third of very little.
- */
+/** A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4): new commits are small, and the host packs them again. */
 import { adler32 } from './adler32.ts';
 
 const MAX_STORED_BYTES = 65_535;

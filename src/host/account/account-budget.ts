@@ -70,10 +70,7 @@ export interface CallMeter {
   observe(answer: Pick<HostAnswer, 'header'>): void;
 }
 
-/**
- * Reports what answers say. Every answer does, but the account's object needs it only now and then.
- * @param account its name; no secret. @param tell must not throw; nobody waits for it.
- */
+/** Reports now and then what answers say. @param account its name; no secret. @param tell must not throw. */
 export function callMeter(account: string, clock: Clock, tell: (calls: CallsLeft) => void): CallMeter {
   return {
     observe(answer) {

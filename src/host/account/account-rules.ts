@@ -20,10 +20,7 @@ export interface AccountRules {
   tokenProblems(token: string, answer: HostAnswer, now: number): readonly TokenProblem[] | null;
 }
 
-/**
- * By both interfaces. GitHub's sentence about the owner of a repository begins with "This". Gitea and Forgejo:
- * services/context/{user,api}.go.
- */
+/** By both interfaces; GitHub's of an owner begins with "This". Gitea and Forgejo: services/context/{user,api}.go. */
 const SUSPENDED_TEXT =
   /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i;
 

@@ -29,10 +29,7 @@ interface Told {
 /** What this isolate has told last, by account. */
 const told = new Recent<Told>({ most: 100 });
 
-/**
- * Answers of 401 that no other of the same service has confirmed, or refuted: one among many good ones is a fault of
- * the host (renovatebot/renovate#17822).
- */
+/** 401s that no second one has confirmed: one among good ones is the host's fault (renovatebot/renovate#17822). */
 const doubts = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 200 });
 
 /** Tells what is wrong, or that nothing is, once a day and whenever it changes. */

@@ -95,10 +95,7 @@ export class GitTransport {
     );
   }
 
-  /**
-   * Which of some ids any of upstream's refs names, with the name of the first; of an annotated tag, also the commit.
-   * One request. @throws HostError
-   */
+  /** Which ids any ref of upstream names or peels to, with the first ref of each. One request. @throws HostError */
   async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
     const asked = encodePeeledLsRefs();
     return this.#ask(repository, asked, MAX_SEARCHED_REF_LIST_BYTES, 'upstream', (reader) =>
@@ -106,10 +103,7 @@ export class GitTransport {
     );
   }
 
-  /**
-   * Commits of a public repository without their trees. One request; some 150 bytes a commit. @throws HostError
-   * @param onWait called before it waits for memory.
-   */
+  /** Commits without their trees, some 150 bytes each. One request. @param onWait before it waits for memory. */
   async listHistory(
     repository: RepositoryName,
     request: ObjectRequest,
