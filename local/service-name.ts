@@ -1,5 +1,6 @@
 /** Whether the service knows the name under which others reach it. */
-import { type Config, isLoopback } from '../src/config.ts';
+import type { Config } from '../src/config.ts';
+import { isLoopback } from '../src/config/values.ts';
 
 /**
  * Why the service may not start; null if it may. Without SERVICE_URL it could name in comments and pull requests only

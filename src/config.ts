@@ -9,16 +9,7 @@
 import { type ConfigProblem, EnvironmentReader } from './config/environment-reader.ts';
 import { furtherHosts, type HostConfig, MAIN_HOST, tokenVariable } from './config/hosts.ts';
 import { headerSecret, rateLimits } from './config/values.ts';
-import {
-  type ConfigWarning,
-  deadButtons,
-  evadedLimits,
-  guessablePassword,
-  halfDatabase,
-  misspelt,
-  nobodyToWriteTo,
-  strayTokens,
-} from './config/warnings.ts';
+import { type ConfigWarning, warningsOf } from './config/warnings.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
 import type { Limit } from './limits/sliding-window.ts';
 
@@ -74,20 +65,6 @@ function readConfig(reader: EnvironmentReader) {
   });
 }
 
-function warningsOf(env: Readonly<Record<string, unknown>>, config: Config): readonly ConfigWarning[] {
-  const { host, serviceUrl, isServiceUrlGiven, notifyAdminTopic, panicPassword, clientIpHeader } = config;
-  const [hasUrl, hasKey] = [Boolean(env.DB_URL), Boolean(env.DB_KEY)];
-  return [
-    ...(hasUrl === hasKey ? [] : [halfDatabase(!hasUrl)]),
-    ...strayTokens(env, config.hosts),
-    ...misspelt(env, config.hosts),
-    ...(notifyAdminTopic === null || isServiceUrlGiven ? [] : [deadButtons(serviceUrl)]),
-    ...((panicPassword?.length ?? Infinity) < 16 ? [guessablePassword()] : []),
-    ...(config.operatorContact === null && isPublic(config) ? [nobodyToWriteTo()] : []),
-    ...(env.CLIENT_IP_HEADER || isLoopback(host) ? [] : [evadedLimits(host, clientIpHeader)]),
-  ];
-}
-
 function readLimits(reader: EnvironmentReader): OpenLimits {
   const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
     const { variable, usual, longestHours } = OPEN_LIMITS[name];
@@ -97,15 +74,6 @@ function readLimits(reader: EnvironmentReader): OpenLimits {
   return Object.freeze(
     Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,
   );
-}
-
-/** Whether others than the people on this machine may reach the service, as far as its configuration says. */
-function isPublic({ serviceUrl, host }: Pick<Config, 'serviceUrl' | 'host'>): boolean {
-  return !isLoopback(host) || !isLoopback(new URL(serviceUrl).hostname.replaceAll(/[[\]]/g, ''));
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host);
 }
 
 /** The address of a service on this machine. If it listens on all interfaces, the loopback address reaches it. */

@@ -14,24 +14,19 @@ type Level = 'info' | 'warn' | 'error';
 /** Accepts literals and unions of them. A `string` or a template with one inside has no fixed key, and is refused. */
 type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
 
-/** What a line may carry besides its message. Texts: words of letters, digits, `-` and `_`. */
-export interface LogFields {
-  readonly step?: string;
-  /** The key of a code host. */
-  readonly host?: string;
+const NUMBERS = ['status', 'durationMs', 'bytes', 'objects', 'attempt'] as const;
+/**
+ * Words of letters, digits, `-` and `_`. `host`: the key of a code host. `reason`: the code of a refusal. `variable`: the
+ * name of one of the configuration, never its value.
+ */
+const WORDS = ['step', 'host', 'outcome', 'reason', 'variable'] as const;
+
+type Texts = Partial<Record<(typeof WORDS)[number], string>>;
+
+/** What a line may carry besides its message. */
+export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number], number>> {
   /** Name and port of a code host's server, as the operator has configured it. It may be an IP address. */
   readonly hostName?: string;
-  readonly outcome?: string;
-  /** The code of a refusal. */
-  readonly reason?: string;
-  /** An HTTP status. */
-  readonly status?: number;
-  readonly durationMs?: number;
-  readonly bytes?: number;
-  readonly objects?: number;
-  readonly attempt?: number;
-  /** The name of a configuration variable, never its value. */
-  readonly variable?: string;
   /** What the code host said about the bot account, or is said about the host. May contain `hostName`. */
   readonly hostSays?: string;
   /** Whatever was thrown; only the name of its class is written, and `said` as `hostSays`. */
@@ -74,13 +69,12 @@ export function createLogger(
   };
 }
 
-const NUMBERS: ReadonlySet<string> = new Set(['status', 'durationMs', 'bytes', 'objects', 'attempt']);
-const WORDS: ReadonlySet<string> = new Set(['step', 'host', 'outcome', 'reason', 'variable']);
+const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name);
 
 /** One field in its safe form; nothing if it has no value or is not a known field. */
 function safeField([name, value]: [string, unknown], hostName?: string): [string, string | number][] {
-  if (NUMBERS.has(name) && typeof value === 'number') return [[name, value]];
-  if (WORDS.has(name) && typeof value === 'string') return [[name, safeWord(value)]];
+  if (isOneOf(NUMBERS, name) && typeof value === 'number') return [[name, value]];
+  if (isOneOf(WORDS, name) && typeof value === 'string') return [[name, safeWord(value)]];
   if (name === 'hostName' && typeof value === 'string') {
     return [[name, SERVER.test(value) ? value : 'redacted']];
   }

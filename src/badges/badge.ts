@@ -23,7 +23,6 @@ export function shortCommit(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 7);
 }
 
-/** @param commit already short. */
 export function deployedBadge(commit: string, isSuspended: boolean): string {
   return isSuspended
     ? draw({ label: 'deployed', message: 'suspended', color: RED })

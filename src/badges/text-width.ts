@@ -17,9 +17,6 @@ const WIDTHS = [
 const WIDEST = Math.max(...WIDTHS);
 
 export default function textWidth(text: string): number {
-  return Array.from(text, characterWidth).reduce((sum, width) => sum + width, 0) / 100;
-}
-
-function characterWidth(character: string): number {
-  return WIDTHS[character.charCodeAt(0) - FIRST_CHARACTER] ?? WIDEST;
+  const widths = Array.from(text, (letter) => WIDTHS[letter.charCodeAt(0) - FIRST_CHARACTER] ?? WIDEST);
+  return widths.reduce((sum, width) => sum + width, 0) / 100;
 }

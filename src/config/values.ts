@@ -180,19 +180,18 @@ export const contact: ValueKind<Contact> = {
 /** Secrets are sent in headers, so anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
 
+/** @param host a name or an address; that of IPv6 may have brackets. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|\[?::1\]?|127\.[\d.]+)$/.test(host);
+}
+
 /** `60 in 1m and 240 in 1h` */
 export function limitText(limits: readonly Limit[]): string {
   return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');
 }
 
 function spanText(ms: number): string {
-  const [unit, name] = (
-    [
-      [3_600_000, 'h'],
-      [60_000, 'm'],
-      [1000, 's'],
-      [1, 'ms'],
-    ] as const
-  ).find(([size]) => ms % size === 0) as [number, string];
-  return `${ms / unit}${name}`;
+  const units = { h: MS_PER_HOUR, m: MS_PER_MINUTE, s: MS_PER_SECOND, ms: 1 };
+  const [name, size] = Object.entries(units).find(([, unit]) => ms % unit === 0) as [string, number];
+  return `${ms / size}${name}`;
 }

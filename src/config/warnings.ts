@@ -1,7 +1,8 @@
 /** What makes a service run otherwise than its operator may expect. */
 import { nearName } from '../near-name.ts';
-import { type AnyVariable, VARIABLES, variablesIn } from './environment-reader.ts';
+import { type AnyVariable, type Settings, VARIABLES, variablesIn } from './environment-reader.ts';
 import { type HostConfig, isHostTokenVariable, tokenVariable } from './hosts.ts';
+import { isLoopback } from './values.ts';
 
 /** Shorter names, such as HOME and HOST, are often near each other by chance. */
 const LEAST_MISSPELT_LENGTH = 8;
@@ -21,16 +22,56 @@ export interface ConfigWarning {
   readonly message: string;
 }
 
-/** A key that was mistyped would leave its host without a bot. */
-export function strayTokens(
+type Judged = 'host' | 'clientIpHeader' | 'notifyAdminTopic' | 'panicPassword' | 'operatorContact';
+/** What was read. */
+interface Read extends Pick<Settings, Judged> {
+  readonly hosts: readonly HostConfig[];
+  readonly serviceUrl: string;
+  readonly isServiceUrlGiven: boolean;
+}
+
+export function warningsOf(
   env: Readonly<Record<string, unknown>>,
-  hosts: readonly HostConfig[],
+  { hosts, host, serviceUrl, isServiceUrlGiven, ...config }: Read,
 ): readonly ConfigWarning[] {
-  const wanted = new Set<string>(hosts.map(({ key }) => tokenVariable(key)));
-  return Object.keys(env)
-    .filter(isHostTokenVariable)
-    .filter((name) => !wanted.has(name))
-    .map((variable) => ({ variable, message: `${variable} is set, but HOSTS names no host with that key` }));
+  const warnings: ConfigWarning[] = [];
+  const warn = (variable: AnyVariable, problem: string) =>
+    void warnings.push({ variable, message: `${variable} ${problem}` });
+
+  for (const [set, other] of [['DB_URL', 'DB_KEY'] as const, ['DB_KEY', 'DB_URL'] as const]) {
+    const consequence = "statistics and karma stay in the service's own database";
+    const message = `${set} is set, but ${other} is not: ${consequence}; set both, or none`;
+    if (env[set] && !env[other]) warnings.push({ variable: other, message });
+  }
+  // A key that was mistyped would leave its host without a bot.
+  const tokens = new Set<string>(hosts.map(({ key }) => tokenVariable(key)));
+  for (const name of Object.keys(env))
+    if (isHostTokenVariable(name) && !tokens.has(name))
+      warn(name, 'is set, but HOSTS names no host with that key');
+  warnings.push(...misspelt(env, hosts));
+  if (config.notifyAdminTopic !== null && !isServiceUrlGiven)
+    warn(
+      'SERVICE_URL',
+      `is not set: the buttons of alerts call ${serviceUrl}, which works on this machine only`,
+    );
+  if ((config.panicPassword?.length ?? Infinity) < 16) {
+    const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
+    warn('PANIC_PASSWORD', `has fewer than 16 characters: ${remedy}`);
+  }
+  // As far as the configuration says, others than the people on this machine may reach the service. People who are named,
+  // maintainers who object and those who find a weakness all need somebody to write to.
+  const isPublic = [host, new URL(serviceUrl).hostname].some((name) => !isLoopback(name));
+  if (config.operatorContact === null && isPublic) {
+    const remedy = 'set it to an e-mail address or to the https address of a page';
+    warn('OPERATOR_CONTACT', `is not set: nobody can find out how to reach you; ${remedy}`);
+  }
+  // On Cloudflare a client cannot set this header. Elsewhere anyone who connects can set it.
+  if (!env.CLIENT_IP_HEADER && !isLoopback(host)) {
+    const evasion = `can write any address into ${config.clientIpHeader} and so avoid every limit`;
+    const remedy = 'set it to the header in which your proxy writes the address';
+    warn('CLIENT_IP_HEADER', `is not set: anyone who connects to ${host} ${evasion}; ${remedy}`);
+  }
+  return warnings;
 }
 
 /** A misspelt variable has no effect, and nothing else would tell: a misspelt PANIC_PASSWORD leaves no way to panic. */
@@ -52,34 +93,4 @@ export function misspelt(
     const message = `${name} is set, but there is no such variable: did you mean ${variable}? Rename it, or unset it`;
     return [{ variable, message }];
   });
-}
-
-export function halfDatabase(isUrlMissing: boolean): ConfigWarning {
-  const [set, variable] = isUrlMissing ? (['DB_KEY', 'DB_URL'] as const) : (['DB_URL', 'DB_KEY'] as const);
-  const consequence = "statistics and karma stay in the service's own database";
-  return { variable, message: `${set} is set, but ${variable} is not: ${consequence}; set both, or none` };
-}
-
-export function deadButtons(url: string): ConfigWarning {
-  const message = `SERVICE_URL is not set: the buttons of alerts call ${url}, which works on this machine only`;
-  return { variable: 'SERVICE_URL', message };
-}
-
-export function guessablePassword(): ConfigWarning {
-  const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
-  return { variable: 'PANIC_PASSWORD', message: `PANIC_PASSWORD has fewer than 16 characters: ${remedy}` };
-}
-
-/** People who are named, maintainers who object and those who find a weakness all need somebody to write to. */
-export function nobodyToWriteTo(): ConfigWarning {
-  const remedy = 'set it to an e-mail address or to the https address of a page';
-  const message = `OPERATOR_CONTACT is not set: nobody can find out how to reach you; ${remedy}`;
-  return { variable: 'OPERATOR_CONTACT', message };
-}
-
-/** On Cloudflare a client cannot set this header. Elsewhere anyone who connects can set it. */
-export function evadedLimits(host: string, header: string): ConfigWarning {
-  const danger = `anyone who connects to ${host} can write any address into ${header} and so avoid every limit`;
-  const remedy = 'set it to the header in which your proxy writes the address';
-  return { variable: 'CLIENT_IP_HEADER', message: `CLIENT_IP_HEADER is not set: ${danger}; ${remedy}` };
 }

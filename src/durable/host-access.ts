@@ -69,13 +69,11 @@ export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
 }
 
 export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): RestAccess {
-  const { kind, apiUrl } = host;
-  const token = host.token ?? '';
   return {
-    kind,
+    kind: host.kind,
     clock: systemClock,
-    apiUrl,
-    token,
+    apiUrl: host.apiUrl,
+    token: host.token ?? '',
     http,
     backOff: openBackOff(env, host),
     tokenWatch: openTokenWatch(env, config, host),
@@ -96,11 +94,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
         logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
       }
       const told = guardOf(env).tokenProblems(accountOf(host), place, problems);
-      waitUntil(
-        told.catch((error: unknown) =>
-          logger.error('the operator could not be told of the token', { error }),
-        ),
-      );
+      waitUntil(told.catch((error: unknown) => logger.error('nobody is told of the token', { error })));
     },
   });
 }

@@ -1,8 +1,6 @@
 /**
- * Deletes everything but `kept`, and the alarm with it, so that nothing of the rest can be read any more: a row that is
- * only deleted stays in the file and in its write-ahead log, and the runtime allows no `secure_delete`.
- *
- * All happens in one turn. A machine that dies in this very moment may lose what is kept, too.
+ * Deletes everything but `kept`, and the alarm: a row that is only deleted stays readable in the file and its write-ahead
+ * log, and the runtime allows no `secure_delete`. A machine that dies in this very moment may lose what is kept, too.
  */
 export async function keepOnly(
   storage: DurableObjectStorage,

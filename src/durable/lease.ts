@@ -14,15 +14,11 @@ export class Lease {
   #holder: number | null = null;
   #until = 0;
 
-  /**
-   * A token for `release`; null while someone else holds the lease.
-   * @param now milliseconds since 1970. @param held the token of a holder that needs it for longer.
-   */
-  take(now: number, held: number | null = null): number | null {
-    const isOwn = this.#holder !== null && this.#holder === held;
-    if (this.#holder !== null && !isOwn && now < this.#until) return null;
+  /** A token for `release`; null while someone else holds it. */
+  take(now: number): number | null {
+    if (this.#holder !== null && now < this.#until) return null;
     this.#until = now + LEASE_MS;
-    return (this.#holder = isOwn ? held : ++last);
+    return (this.#holder = ++last);
   }
 
   /** An expired token releases nothing. False if someone else holds the lease now. */

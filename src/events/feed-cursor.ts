@@ -12,7 +12,6 @@ export interface FeedCursor {
   readonly lastModified: string | null;
   /** When the feed was last read without the answer "nothing has changed". */
   readonly listedAt: number;
-  /** The newest change seen so far. */
   readonly newestAt: number;
 }
 

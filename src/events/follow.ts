@@ -30,11 +30,9 @@ export interface NotedThread extends Omit<FeedThread, 'isByBot'> {
   readonly isKnown: boolean;
   /** The change up to which its events were told; null: none were. */
   readonly readTo: number | null;
-  /** How often it could not be examined since. */
   readonly failures: number;
 }
 
-/** What is kept between runs. */
 export interface FeedMemory {
   cursor(): FeedCursor | null;
   setCursor(cursor: FeedCursor): void;
@@ -59,7 +57,6 @@ export interface FollowSettings {
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
-  /** The number of the bot's account. */
   botId(): Promise<number>;
   /** The pull request that was recorded with a host's number of its own; null: none was, or not yet. */
   prHashWithId(id: number): Promise<string | null>;

@@ -9,9 +9,7 @@ import { prHashOf } from '../pr-hash.ts';
 export interface HostEvent {
   readonly key: string;
   readonly kind: Remark['kind'] | 'merged' | 'closed' | 'withdrawn';
-  /** Of the pull request. */
   readonly number: number;
-  /** The page that shows it. */
   readonly url: string;
 }
 

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /** The service's clock, so that a test can stop time or skip ahead. */
 export interface Clock {
   /** Milliseconds since 1970. */
@@ -22,4 +24,9 @@ export function isWithin(at: number, withinMs: number, now: number): boolean {
  */
 export function isAhead(until: number, mostMs: number, now: number): boolean {
   return now < until && until - now <= mostMs;
+}
+
+/** A moment that nobody can foretell, each as likely. @param from @param to milliseconds since 1970. */
+export function randomMoment(from: number, to: number): number {
+  return to <= from ? from : randomInt(from, to + 1);
 }

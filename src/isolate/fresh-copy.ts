@@ -10,28 +10,20 @@ import { isWithin } from './clock.ts';
 const MOST_AGE_MS = 2_000;
 const RENEWAL_AGE_MS = 1_000;
 
-export interface FreshCopyWorld<T> {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  readonly ask: () => Promise<T>;
-  /** Runs work that no reader waits for. */
-  readonly later: (work: Promise<unknown>) => void;
-}
-
 export class FreshCopy<T> {
   /** `at`: when it was asked for, so that it is never older than it seems. */
   #held: { readonly value: T; readonly at: number } | null = null;
   #renewedAt = Number.NEGATIVE_INFINITY;
   #version = 0;
 
-  /** Rejects if the value must be asked for and there is no answer. */
-  async read(world: FreshCopyWorld<T>): Promise<T> {
-    const now = world.now();
-    if (this.#held === null || !isWithin(this.#held.at, MOST_AGE_MS, now)) return this.#ask(world);
+  /** Rejects if the value must be asked for and there is no answer. @param later runs work that no reader waits for. */
+  async read(ask: () => Promise<T>, later: (work: Promise<unknown>) => void): Promise<T> {
+    const now = Date.now();
+    if (this.#held === null || !isWithin(this.#held.at, MOST_AGE_MS, now)) return this.#renewed(ask);
     const isOld = !isWithin(this.#held.at, RENEWAL_AGE_MS, now);
     if (isOld && !isWithin(this.#renewedAt, RENEWAL_AGE_MS, now)) {
       this.#renewedAt = now;
-      world.later(this.#ask(world).catch(() => {}));
+      later(this.#renewed(ask).catch(() => {}));
     }
     return this.#held.value;
   }
@@ -42,10 +34,11 @@ export class FreshCopy<T> {
     this.#version += 1;
   }
 
-  async #ask({ now, ask }: FreshCopyWorld<T>): Promise<T> {
-    const [at, version] = [now(), this.#version];
+  async #renewed(ask: () => Promise<T>): Promise<T> {
+    const [at, version] = [Date.now(), this.#version];
     const value = await ask();
-    const isNews = this.#held === null || this.#held.at <= at || !isWithin(this.#held.at, MOST_AGE_MS, now());
+    const held = this.#held;
+    const isNews = held === null || held.at <= at || !isWithin(held.at, MOST_AGE_MS, Date.now());
     if (version === this.#version && isNews) this.#held = { value, at };
     return value;
   }

@@ -9,9 +9,12 @@
  * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
+import { waitUntil } from 'cloudflare:workers';
+import type { Env } from '../env.ts';
+import { serviceSecret } from '../secret/open-secret.ts';
+import { SealedKv, type SealedStore } from '../secret/sealed-kv.ts';
 import { isAhead } from './clock.ts';
-import type { SealedStore } from '../secret/sealed-kv.ts';
-import type { Recent } from './recent.ts';
+import { Recent } from './recent.ts';
 import { within } from './within.ts';
 
 /** A question to the source. Values and `nothing` are JSON. */
@@ -53,6 +56,22 @@ const RETRY_MS = 5_000;
  * Entries expire, so that KV does not keep forever what someone asked for once. Asking again writes the entry again.
  */
 const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+
+const memory = new Recent<Held>({
+  most: 4 * 1024 * 1024,
+  weightOf: ({ value }) => 500 + 2 * (JSON.stringify(value)?.length ?? 0),
+});
+
+/** With the places of this deployment. @param onFailure hears why a source did not answer. */
+export function openLastKnown(
+  env: Pick<Env, 'LAST_KNOWN' | 'SERVICE_SECRET' | 'LOCATION_HINT'>,
+  { serviceUrl, identitySecret }: { readonly serviceUrl: string; readonly identitySecret: string | null },
+  onFailure: (error: unknown) => void,
+): LastKnown {
+  const cacheBase = `${serviceUrl}/.last-known`;
+  const kv = new SealedKv(env.LAST_KNOWN, () => serviceSecret(env, identitySecret));
+  return new LastKnown({ cache: caches.default, cacheBase, kv, memory, later: waitUntil, onFailure });
+}
 
 export class LastKnown {
   readonly #places: LastKnownPlaces;

@@ -1,8 +1,6 @@
 /**
- * What is counted for operators. Labels take their values from small fixed sets, and none of them tells of a person or
- * a repository.
- *
- * A histogram is nothing but counters, one for each bucket, so that counts of several isolates add up.
+ * What is counted for operators. Labels take their values from small fixed sets, and none tells of a person or a
+ * repository. A histogram is a counter for each bucket, so that counts of several isolates add up.
  */
 export interface Family {
   readonly type: 'counter' | 'histogram';

@@ -1,11 +1,8 @@
 /**
- * Counting for the whole service: `count` and `observe` add to this isolate's sheet. The sheet is sent to the one Tally
- * object, which adds up the sheets of all isolates.
- *
- * Rare events send the sheet immediately, but at most once a second. Other counts send it with the first count after
- * ten seconds. So a busy isolate sends one small message a second, and an isolate that ends loses only the traffic of
- * its last seconds. If a sheet cannot be delivered, it is kept. If it was delivered but the answer was lost, its counts
- * count twice.
+ * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one Tally object adds up those
+ * of all isolates. Rare events send the sheet at once, but at most once a second; others send it ten seconds after the last
+ * time. An isolate that ends loses only its last seconds. A sheet that cannot be delivered is kept; if only the answer was
+ * lost, its counts count twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';

@@ -1,9 +1,6 @@
 /**
- * Headers for browsers, on every answer. Programs such as Git ignore them.
- *
- * A policy that a route has set itself stays, because a page knows best what it loads. Each header costs a
- * microsecond or more for every request, so those are left out that have no effect in today's browsers or on these
- * answers, and nothing is asked that is known.
+ * Headers for browsers, on every answer. A policy that a route has set itself stays: a page knows best what it loads. Each
+ * header costs a microsecond for every request, so none is here without an effect.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../env.ts';

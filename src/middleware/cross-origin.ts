@@ -1,10 +1,7 @@
 /**
- * CORS: web pages anywhere may call the JSON endpoints and the Git remote, and read the answers. This is safe, because these know no
- * cookies and no sessions: the caller itself must send every secret. The operator's page, which has a cookie, is not
- * among them.
- *
- * This includes the operator's endpoints, because the notification service's web page calls them for the buttons of
- * alerts. It excludes reports: a page must not report in the name of the people who open it, and read the result.
+ * CORS: web pages anywhere may call the JSON endpoints and the Git remote, and read the answers. These know no cookies: the
+ * caller must send every secret. The operator's endpoints are among them, because the notification service's page calls
+ * them for the buttons of alerts. Reports are not: a page must not report in the name of the people who open it.
  */
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';

@@ -1,9 +1,8 @@
 /**
  * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root).
  *
- * Anyone who knows a topic's name can read it. A pull request's topic contains only what the host shows publicly
- * anyway. Where the server does not forbid it, they can also write to it; an access token lets an operator's server
- * tell the service from everyone else (ntfy, "Access tokens").
+ * Anyone who knows a topic's name can read it, and write to it where the server does not forbid it: a token lets an
+ * operator's server tell the service from everyone else. A pull request's topic has only what the host shows anyway.
  */
 import type { Config } from '../config.ts';
 import { countedFetch } from '../metrics/tally.ts';
@@ -97,8 +96,7 @@ export async function publish(
       ...(notifyToken !== null && { Authorization: `Bearer ${notifyToken}` }),
     },
     body: JSON.stringify(notification),
-    // Following a redirect would turn the request into a GET of a page, and its success would look like the success of
-    // publishing. It could also lead to another server, which must not get the token.
+    // A GET of a page would look like success, and another server must not get the token.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });

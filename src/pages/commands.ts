@@ -38,7 +38,6 @@ export function usualHost(hosts: Config['hosts']): HostConfig {
   return hosts.find(({ token }) => token !== null) ?? hosts[0];
 }
 
-/** Where no repository is named yet. */
 export function placeholder(hosts: Config['hosts']): string {
   return `${usualHost(hosts).key}/<owner>/<repo>`;
 }

@@ -8,12 +8,10 @@ export type ShownConversation =
   | { readonly kind: 'shown'; readonly conversation: Conversation }
   /** There is none, or not for the public. */
   | { readonly kind: 'missing' }
-  /** To another repository. */
   | { readonly kind: 'moved'; readonly to: string }
   /** It cannot be read now. @property why in whole sentences. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** Older comments can be read at the code host. */
 const MOST_CHARACTERS = 2_000;
 const LOCKED = 'It is locked: only the people of the repository may comment on it.';
 

@@ -31,7 +31,6 @@ const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string 
 };
 const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
 
-/** @param name of a delayed push. */
 export function delayedPath(name: string): string {
   return `/v1/delayed/${name}`;
 }
@@ -46,7 +45,6 @@ export function delayedPage(shown: ShownPush): Page {
   return unlistedPage(word, 'The state of a delayed push.', content);
 }
 
-/** How it stands. */
 function sentences({ state, said, published, ...waiting }: DelayedView): string[] {
   if (published !== null)
     return [`It was published as ${published.url}`, ...said, 'This page stays for 14 days.'];

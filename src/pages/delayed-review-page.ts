@@ -33,7 +33,6 @@ export interface ReviewedPush {
   readonly problem: string | null;
 }
 
-/** What has become of a decision. */
 export interface Decided {
   readonly done: number;
   readonly what: 'publish' | 'discard';
@@ -60,7 +59,6 @@ export function reviewDoorPage(token: string | null, hasPassword: boolean, probl
   const password = secretField(
     { name: 'password', label: 'PANIC_PASSWORD of this service', value: '' },
     { label: 'Account', value: 'operator' },
-    'current-password',
   );
   const noWay = html`<div class="notice">
     <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
@@ -113,7 +111,7 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
 export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Page {
   const list = typeof changes === 'string' ? html`<p>${changes}</p>` : changesList(changes);
   const form = html`<form method="post" action="${REVIEW_PATH}">
-    ${hidden({ 'push-0': seenValue(seenOf(push.listed)) })} ${decisionButtons(push.listed.dueAt === null)}
+    ${hidden({ 'push-0': seenValue(push.listed) })} ${decisionButtons(push.listed.dueAt === null)}
   </form>`;
   return page(
     'A delayed push',
@@ -126,18 +124,14 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
 }
 
 /** The value of a form's field that names a push as it was seen. */
-export function seenValue({ name, attempt }: SeenPush): string {
-  return `${name} ${attempt}`;
+function seenValue({ name, spool }: ListedPush): string {
+  return `${name} ${spool.attempt}`;
 }
 
 /** Null: it is none. */
 export function seenIn(value: string): SeenPush | null {
   const [name = '', attempt = '', ...rest] = value.split(' ');
   return name === '' || attempt === '' || rest.length > 0 ? null : { name, attempt };
-}
-
-function seenOf({ name, spool }: ListedPush): SeenPush {
-  return { name, attempt: spool.attempt };
 }
 
 function titleOf({ texts, listed }: ReviewedPush): string {
@@ -153,7 +147,7 @@ function listItem(push: ReviewedPush, at: number): Html {
   const link = html`<a href="${REVIEW_PATH}/${listed.name}" aria-describedby="${title}"
     >See all that leaves with it</a
   >`;
-  const value = seenValue(seenOf(listed));
+  const value = seenValue(listed);
   return card(
     title,
     titleOf(push),
@@ -225,7 +219,6 @@ function fileOf({ path, kind, mode, bytes, difference, remarks }: ChangedFile): 
     ${difference === null ? '' : differenceTable(name, difference, exactText)}`;
 }
 
-/** @param mayPublish whether one of them waits for the operator. */
 function decisionButtons(mayPublish: boolean): Html {
   const reasons = Object.entries(DISCARD_REASONS);
   return html`<div class="row">

@@ -27,9 +27,7 @@ const WHAT = [
 ];
 
 export interface FrontPage {
-  /** What was typed. */
   readonly text: string;
-  /** The code hosts that one can contribute to. */
   readonly hosts: Config['hosts'];
   /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
@@ -38,7 +36,6 @@ export interface FrontPage {
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
-  /** What is wrong with the bot's accounts. */
   readonly botProblems: readonly { readonly hostName: string; readonly problem: TokenProblem }[];
   /** Whether the code host is the embedded one: the service is only being tried. */
   readonly isHostEmbedded: boolean;

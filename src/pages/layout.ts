@@ -10,7 +10,6 @@ import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
 import STYLE_CSS from './style.css';
 
-/** The text that a sign-off affirms. */
 export const DCO_URL = 'https://developercertificate.org/';
 
 export type Html = ReturnType<typeof html>;
@@ -36,9 +35,7 @@ const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
 const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`;
 
-/** What the service protects and what it does not. */
 export const PRIVACY_PATH = '/privacy';
-/** What the maintainers of a repository should know of its pull requests. */
 export const MAINTAINERS_PATH = '/maintainers';
 
 export function renderPage(
@@ -71,7 +68,6 @@ export function renderPage(
     </html>`;
 }
 
-/** A page that search engines leave out. */
 export function unlistedPage(
   title: string,
   description: string,
@@ -145,7 +141,6 @@ export function timeElement(time: string, size: '' | ' small' = ''): Html {
   return html`<time class="soft${size}" datetime="${time}">${time.replace(/[TZ]/g, ' ')}UTC</time>`;
 }
 
-/** Where people reach the operator. */
 export function contactLink({ url, text }: Contact): Html {
   return html`<a href="${url}">${text}</a>`;
 }

@@ -27,7 +27,6 @@ export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   /** Where the service is found, without a slash at the end. */
   readonly origin: string;
-  /** Whether an update also needs the key. */
   readonly needsKey: boolean;
   readonly conversation: ShownConversation;
 }
@@ -80,10 +79,6 @@ function pullRequestName({ owner, repo, number }: PullRequestView): string {
   return `${owner}/${repo} #${number}`;
 }
 
-function eventTitle({ kind }: HistoryEvent): string {
-  return EVENTS[kind];
-}
-
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
@@ -127,13 +122,12 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
 
 function history(pullRequest: PullRequestView): Html {
   const items = pullRequest.events.map((event) => {
-    const link = html`<a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>`;
+    const link = html`<a href="${eventUrl(event, pullRequest)}">${EVENTS[event.kind]}</a>`;
     return html`<li>${link} ${timeElement(isoTime(event.at))}</li>`;
   });
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
-/** What to type for an update and a withdrawal. */
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
   const { host, owner, repo, prHash } = pullRequest;
   const hash = `-o pr-hash=${prHash}`;
@@ -192,7 +186,7 @@ export function pullRequestText(page: PullRequestPage): string {
     `${word}. ${meaningOf(pullRequest)}`,
     '',
     ...pullRequest.events.map(
-      (event) => `${isoTime(event.at)}  ${eventTitle(event)}  ${eventUrl(event, pullRequest)}`,
+      (event) => `${isoTime(event.at)}  ${EVENTS[event.kind]}  ${eventUrl(event, pullRequest)}`,
     ),
     '',
     ...conversationLines(conversation),
@@ -239,7 +233,7 @@ function entry(event: HistoryEvent, pullRequest: PullRequestView, page: string):
   return [
     '  <entry>',
     `    <id>${idOf(`${pullRequest.prHash} ${event.id}`)}</id>`,
-    `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${eventTitle(event).toLowerCase()}`)}</title>`,
+    `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${EVENTS[event.kind].toLowerCase()}`)}</title>`,
     `    <updated>${isoTime(event.at)}</updated>`,
     `    <link rel="alternate" href="${xmlText(page)}"/>`,
     '  </entry>',

@@ -104,7 +104,6 @@ function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy.accepted.includes(kind);
 }
 
-/** What the repository accepts, as its policy says. */
 function acceptance({ policy, repository }: RemotePage): [tone: string, words: string] {
   if (policy === undefined)
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];

@@ -37,7 +37,6 @@ const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly
   blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
-/** A comment at the code host. */
 export interface ReportedComment {
   readonly url: string;
   /** Such as `octo/hello#7`. */
@@ -136,7 +135,6 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   );
 }
 
-/** @param hash the pseudonym. */
 export function appealedPage(hash: string, { reports, state }: Standing): Page {
   return appealPage(
     'Your appeal is sent',

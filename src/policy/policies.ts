@@ -22,9 +22,8 @@ import type { RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';
-import { LastKnown, type LastKnownPlaces } from '../isolate/last-known.ts';
+import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import { isolateMemory } from '../isolate/memory-budget.ts';
-import { lastKnownPlaces } from '../isolate/open-last-known.ts';
 import { type FilesHost, readCommunityFiles } from './community-files.ts';
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
 import { publicFiles } from './public-files.ts';
@@ -71,10 +70,10 @@ export class Policies {
   readonly #place: Place;
   readonly #lastKnown: LastKnown;
 
-  constructor(host: PolicyHost, place: Place, places: LastKnownPlaces) {
+  constructor(host: PolicyHost, place: Place, lastKnown: LastKnown) {
     this.#host = host;
     this.#place = place;
-    this.#lastKnown = new LastKnown(places);
+    this.#lastKnown = lastKnown;
   }
 
   /** Never rejects. */
@@ -144,7 +143,7 @@ export function openPolicies(
   http: Http,
 ): Policies {
   const repositories = openRepositories(openHostAccess(env, config, host, http));
-  const places = lastKnownPlaces(env, config, (error) =>
+  const lastKnown = openLastKnown(env, config, (error) =>
     logger.warn('a policy could not be read', { error }),
   );
   const policyHost: PolicyHost = {
@@ -164,5 +163,5 @@ export function openPolicies(
     // A page must cost the account no call, unless nobody has asked for a month.
     botLogin: () => botLogin(env, config, host, http, true),
   };
-  return new Policies(policyHost, host, places);
+  return new Policies(policyHost, host, lastKnown);
 }

@@ -9,8 +9,7 @@ import { entryNamed, kindOf } from '../git/objects/tree.ts';
 import type { FileAnswer } from '../host/code-host.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { heldReads } from '../upstream/held-reads.ts';
-import { findPath, type Folder, readBlob, readCommit } from '../upstream/tree-reader.ts';
+import { findPath, type Folder, heldReads, readBlob, readCommit } from '../upstream/tree-reader.ts';
 import type { FilesHost } from './community-files.ts';
 
 const MAX_FILE_BYTES = 256 * 1024;

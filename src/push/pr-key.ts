@@ -1,10 +1,10 @@
 /**
- * The key of a pull request (src/secret/pr-key.ts): what a push needs it for, and which push is shown it.
+ * The key of a pull request (src/secret/keyed-hash.ts): what a push needs it for, and which push is shown it.
  *
  * Anybody who knows the pr_hash can update the pull request, as the contract says. To withdraw it, or to change its
  * title or description, a push also gives the key.
  */
-import { isSameSecret } from '../secret/same-secret.ts';
+import { isSameSecret } from '../secret/keyed-hash.ts';
 import type { PushRun } from './push-run.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import { Refusal } from './reply/refusal.ts';

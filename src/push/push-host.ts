@@ -12,7 +12,7 @@ import type { RepositoryName } from '../repository-name.ts';
 import type { OpenedPullRequest } from '../stats/opened.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
-import type { UpstreamHost } from '../upstream/upstream-host.ts';
+import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import type { Refusal } from './reply/refusal.ts';
 import type { SameWork } from './reply/reply.ts';
 
@@ -24,7 +24,7 @@ export interface PushPorts {
 }
 
 /** The code host, and the bot's account there. */
-export interface PushHost extends UpstreamHost {
+export interface PushHost extends HistoryHost {
   readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
@@ -49,7 +49,7 @@ export interface PushStore {
   openSpool(): Spool;
   /** A keyed hash: without the key of the service, nobody can guess what it was made of. */
   hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
-  /** The key of a pull request: src/secret/pr-key.ts. */
+  /** The key of a pull request: src/secret/keyed-hash.ts. */
   prKey(prHash: string): Promise<string>;
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;

@@ -10,7 +10,7 @@ import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
-import type { Reply, SameWork } from './reply/reply.ts';
+import type { SameWork } from './reply/reply.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { Publishable } from './verdict/verdict.ts';
 
@@ -52,34 +52,40 @@ export async function findSameWork(
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }
 
-/** The sentence that comes first, and what to do instead. @param target where it is pushed to. */
-export function sameWorkLines(
-  { settings, target }: Pick<PushRun, 'settings' | 'target'>,
+/**
+ * Tells it before anything is public. What is closed may be proposed again. A form shows what is open in its own words.
+ * @param more to do besides.
+ * @throws Refusal if it is open, and the operator wants no doubles; not of a preview
+ */
+export async function tellSameWork(
+  { reply, settings, target }: Pick<PushRun, 'reply' | 'settings' | 'target'>,
   { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,
-  { url, shared, state, ...same }: SameWork,
-): [string, string] {
+  same: SameWork,
+  { more = '', isPreview = false } = {},
+): Promise<void> {
+  const { url, shared, state } = same;
+  if (state !== 'open' && state !== 'merged') return;
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
   if (state === 'merged') {
-    return [
+    const pull = `git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`;
+    return reply.note(
       sentence(`${what} merged already: ${url}`),
-      `To leave out what is merged, run: git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`,
-    ];
+      `To leave out what is merged, run: ${pull}`,
+    );
   }
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
   const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;
   const open = `${what} open as ${url}`;
-  if (settings.pushDoubles === 'refuse')
-    return [sentence(open), `This service opens no second pull request for them. ${update}`];
-  // That the hash it names is unknown, and so the pull request new, was told before.
-  return [prHash === null ? `NEW pull request: ${open}` : sentence(open), update];
-}
-
-/** What is closed may be proposed again. A form shows what is open in its own words. @param lines for a terminal. */
-export async function tellSameWork(reply: Reply, same: SameWork, lines: readonly string[]): Promise<void> {
-  if (same.state === 'merged') await reply.note(...lines);
-  if (same.state === 'open') await reply.noteSame(same, lines);
+  if (settings.pushDoubles === 'tell') {
+    // That the hash it names is unknown, and so the pull request new, was told before.
+    const first = prHash === null ? `NEW pull request: ${open}` : sentence(open);
+    return reply.noteSame(same, [first, `${update}${more}`]);
+  }
+  const lines = [sentence(open), `This service opens no second pull request for them. ${update}`];
+  await reply.noteSame(same, isPreview ? lines : []);
+  if (!isPreview) throw new Refusal('double', 'the commits are open already', lines);
 }
 
 /** Nobody is there when a delayed push would open a second pull request with the same commits: so none does. */

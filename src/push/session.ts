@@ -3,7 +3,7 @@
  * one needs.
  *
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
- *   judge()      what the push is, and what the place says → Verdict
+ *   judge()      what the push is, and what the place says → Judged
  *   decide       now, or later: before anything is written at the host
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
@@ -41,10 +41,9 @@ import { enter, type Entered, type Publication, type Published, publish } from '
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Place } from './push-host.ts';
 import { keyToShow, missingKey, requireKey } from './pr-key.ts';
-import { type ClaimedUpdate, pushHashOf, type PushRun } from './push-run.ts';
-import { type Announced, announced } from './receive/announced.ts';
+import { pushHashOf, type PushRun } from './push-run.ts';
 import type { PushOptions } from './receive/push-options.ts';
-import { type Received, receivePack } from './receive/receive.ts';
+import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
 import {
   type BannerFacts,
   bannerLines,
@@ -53,7 +52,7 @@ import {
   farewellLines,
   type Withdrawn,
 } from './reply/banner.ts';
-import { isMomentary, previewed, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
+import { isMomentary, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -267,10 +266,9 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Don
   return { kind: 'published', facts: await publishedNow(run, received, decided) };
 }
 
-interface JudgedPush extends Omit<Extract<Judged['verdict'], { kind: 'publishable' }>, 'kind' | 'warnings'> {
+interface JudgedPush extends Omit<Judged, 'warnings'> {
   readonly spool: Spool;
   readonly pushHash: string;
-  readonly claim: ClaimedUpdate | null;
   readonly recordedTip: string | null;
   /** Whether the pull request that it names is open, as far as is known. */
   readonly wasOpen: boolean;
@@ -310,9 +308,8 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   const now = Math.floor(host.clock.now() / 1000);
   const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
   const asked = place === null ? quietly(questions) : questions;
-  const { verdict, claim } = await judge(received, upstream, place, circumstances, asked);
-  if (verdict.kind === 'preview') throw previewed(verdict.preview);
-  const { warnings, ...judged } = verdict;
+  const { warnings, ...judged } = await judge(received, upstream, place, circumstances, asked);
+  const { claim } = judged;
   pack.kept.free(judged.work.commits.byteLength);
   run.note(...warnings);
   const wasOpen =
@@ -322,7 +319,7 @@ async function judgedNow(run: PushRun, received: Received, plan: DelayPlan | nul
   const recordedTip = claim?.recorded?.tip ?? null;
   const changesTexts = options.title !== null || options.description !== null;
   if (place === null && wasOpen && changesTexts && options.prKey === null) throw missingKey('texts');
-  return { ...judged, spool: pack.spool, pushHash, claim, recordedTip, wasOpen };
+  return { ...judged, spool: pack.spool, pushHash, recordedTip, wasOpen };
 }
 
 /** What the place says; null: the host does not say it now, and the push waits for that. @throws Refusal */

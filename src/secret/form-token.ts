@@ -5,8 +5,7 @@
  *
  * `<milliseconds in base 36>-<16 random hex digits>-<32 hex digits of an HMAC>`. Pure: time and randomness are given.
  */
-import { isSameSecret } from './same-secret.ts';
-import { keyedHash } from './keyed-hash.ts';
+import { isSameSecret, keyedHash } from './keyed-hash.ts';
 
 /** Someone may write for a long time. */
 export const FORM_LIFE_MS = 24 * 60 * 60 * 1000;

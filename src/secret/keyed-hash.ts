@@ -4,7 +4,7 @@
  * Each use has its own prefix, so that equal texts of two uses never give equal hashes. The identity hash has none, as
  * the contract gives its text (2.2); that text begins with an owner's name, which holds no colon.
  */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
  * What a hash is for. A client's network has five uses, so that what is kept for one cannot be matched with another:
@@ -44,3 +44,21 @@ export function identityHash(secret: string, thread: string, userToken: string):
   const text = `${thread.toLowerCase()}|${userToken}`;
   return createHmac('sha256', secret).update(text).digest('hex').slice(0, 8);
 }
+
+/**
+ * The key of a pull request: 32 lower-case hex characters. Its pr_hash is public, because its branch has that name, so the
+ * hash alone only updates it. The author also gets this key, to withdraw the pull request and to change its texts. It
+ * follows from the hash, so nothing has to be stored, and a push that is repeated shows the same one. One of its
+ * characters is a letter: see newPrHash in src/pr-hash.ts.
+ */
+export function prKeyOf(secret: string, prHash: string): string {
+  const key = keyedHash(secret, 'pr-key', prHash).slice(0, 32);
+  return /[a-f]/.test(key) ? key : `a${key.slice(1)}`;
+}
+
+/** Compares in constant time. As the hashes are compared, the time does not depend on the lengths either. */
+export function isSameSecret(sent: string, expected: string): boolean {
+  return timingSafeEqual(sha256(sent), sha256(expected));
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -5,9 +5,8 @@
  */
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
-import { LastKnown } from '../isolate/last-known.ts';
+import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import type { Logger } from '../log.ts';
-import { lastKnownPlaces } from '../isolate/open-last-known.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import {
   countedOwner,
@@ -76,17 +75,13 @@ const countName = (repository: LedgerRepository): string =>
 const opened = new WeakMap<Config, LastKnown>();
 
 export function openStatistics(env: Env, config: Config, logger: Logger, http: Http): Statistics {
-  const lastKnown = opened.get(config) ?? openLastKnown(env, config, logger);
-  opened.set(config, lastKnown);
-  return new Statistics(() => openLedger(env, config, http), lastKnown);
-}
-
-function openLastKnown(env: Env, config: Config, logger: Logger): LastKnown {
   const onFailure = (error: unknown) => {
     logger.warn('the ledger does not answer', { error });
     // As `wrangler dev` begins.
     if (String(error).includes('no such table'))
       logger.warn('the database is empty: run npx wrangler d1 migrations apply DB --local');
   };
-  return new LastKnown(lastKnownPlaces(env, config, onFailure));
+  const lastKnown = opened.get(config) ?? openLastKnown(env, config, onFailure);
+  opened.set(config, lastKnown);
+  return new Statistics(() => openLedger(env, config, http), lastKnown);
 }

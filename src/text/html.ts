@@ -4,32 +4,29 @@
  */
 
 /** What is in them is not Markdown, not HTML or not shown; hosts do not agree on `search` and `source`. */
-const UNFIT: ReadonlySet<string> = new Set(
-  (
-    'applet base body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
-    'search select source style svg template textarea title xmp'
-  ).split(' '),
+const UNFIT = namesIn(
+  'applet base body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
+    'search select source style svg template textarea title xmp',
 );
 /** The end of what they lie in is their end. */
-const ENDED_BY_PARENT: ReadonlySet<string> = new Set(
-  'caption colgroup dd dt li optgroup option rp rt tbody td tfoot th thead tr'.split(' '),
-);
+const ENDED_BY_PARENT = namesIn('caption colgroup dd dt li optgroup option rp rt tbody td tfoot th thead tr');
 /** Not `p`: the line above the footer ends it. */
-const CLOSED_BY_TAG: ReadonlySet<string> = new Set(
-  (
-    'a abbr acronym address article aside audio b bdi bdo big blockquote button canvas center cite code data datalist ' +
+const CLOSED_BY_TAG = namesIn(
+  'a abbr acronym address article aside audio b bdi bdo big blockquote button canvas center cite code data datalist ' +
     'del details dfn dialog dir div dl em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup i ' +
     'ins kbd label legend listing main map mark marquee menu meter nav nobr ol output picture pre progress q ruby s samp ' +
-    'section slot small span strike strong sub summary sup table time tt u ul var video'
-  ).split(' '),
+    'section slot small span strike strong sub summary sup table time tt u ul var video',
 );
+
+function namesIn(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '));
+}
 
 /** One without `<` inside, as browsers read it: a quotation mark begins a value behind `=` only. */
 const TAG = /<(\/?)([A-Za-z][^\s/<>]*)(?:[\s/](?:[^<>"'=]|=(?:[ \t\n]*(?:"[^"<]*"|'[^'<]*'))?)*)?>/y;
 
 export interface Tag {
   readonly kind: 'tag';
-  /** In lower case. */
   readonly name: string;
   readonly isClosing: boolean;
 }
@@ -74,7 +71,6 @@ export function isElement(part: HtmlPart): boolean {
 
 export class OpenElements {
   readonly #open: string[] = [];
-  /** How many of each name are open. */
   readonly #counts = new Map<string, number>();
 
   /** @returns what is wrong with the tag; null: nothing. */

@@ -15,9 +15,7 @@ import {
 /** Of different ones, in one text. */
 const MOST = 5;
 
-/** Where a text is to be posted. */
 export interface Whereabouts {
-  /** Address of the code host. */
   readonly hostUrl: string;
   readonly repository: RepositoryName;
 }

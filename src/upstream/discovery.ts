@@ -8,10 +8,9 @@ import type { Oid } from '../git/objects/oid.ts';
 import { encodeReceivePackAdvertisement, selectHaves } from '../git/wire/ref-advertisement.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
-import type { HistoryHost } from './upstream-host.ts';
 import { Recent } from '../isolate/recent.ts';
-import { UpstreamHistory } from './upstream-history.ts';
-import { defaultBranchOf, discoveredRefs, listUpstreamRefs } from './upstream-refs.ts';
+import { openHistory } from './known-ids.ts';
+import { defaultBranchOf, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
 
 /**
  * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
@@ -47,13 +46,8 @@ export async function discoverForPush(
  * this call. Call it only for a repository whose fork is known. Never rejects.
  */
 export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
-  try {
-    const list = await discoveredRefs(host, target);
-    const tip = defaultBranchOf(list);
-    if (tip !== null) await new UpstreamHistory(host.lister, target, list.refs, [tip]).reachBack();
-  } catch {
-    // The push lists it itself, and reports errors.
-  }
+  // Otherwise the push lists it itself, and reports errors.
+  await openHistory(host, target).catch(() => {});
 }
 
 /** @throws HostError */

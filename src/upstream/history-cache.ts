@@ -5,8 +5,8 @@
  * The key contains the host and the tips that were listed, and a tip determines its history, so an entry is never
  * wrong. If the cache fails, the history is listed again.
  */
+import { utf8 } from '../git/bytes.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { OID_BYTES, OID_HEX_LENGTH } from '../git/objects/oid.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 
@@ -25,9 +25,6 @@ export interface HistoryListing {
 /** In memory, with the tips: about 10 MB of ids, over all listings. */
 const MAX_CACHED_COMMITS = 100_000;
 const KV_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-/** since, and the numbers of tips, listed commits and boundary commits. */
-const HEADER_BYTES = 20;
-const TIP_INDEX_BYTES = 2;
 
 const memory = new Recent<HistoryListing>({
   most: MAX_CACHED_COMMITS,
@@ -60,42 +57,20 @@ export class HistoryCache {
   }
 }
 
-/** The header, the ids of tips, listed and boundary commits, and for each listed commit the place of its tip. */
 export function encodeListing({ since, tips, newestFirst, listed, boundary }: HistoryListing): Uint8Array {
-  const oids = [...tips, ...newestFirst, ...boundary];
-  const indexStart = HEADER_BYTES + oids.length * OID_BYTES;
-  const bytes = new Uint8Array(indexStart + newestFirst.length * TIP_INDEX_BYTES);
-  const view = new DataView(bytes.buffer);
-  view.setFloat64(0, since);
-  view.setUint32(8, tips.length);
-  view.setUint32(12, newestFirst.length);
-  view.setUint32(16, boundary.size);
-  bytes.set(Buffer.from(oids.join(''), 'hex'), HEADER_BYTES);
-  for (const [place, oid] of newestFirst.entries()) {
-    view.setUint16(indexStart + place * TIP_INDEX_BYTES, listed.get(oid) as number);
-  }
-  return bytes;
+  const places = newestFirst.map((oid) => listed.get(oid));
+  // JSON has no -Infinity, and writes null.
+  return utf8(JSON.stringify([since, tips, newestFirst, places, [...boundary]]));
 }
 
 export function decodeListing(stored: Uint8Array): HistoryListing {
-  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
-  const tipCount = view.getUint32(8);
-  const listedCount = view.getUint32(12);
-  const oidCount = tipCount + listedCount + view.getUint32(16);
-  const indexStart = HEADER_BYTES + oidCount * OID_BYTES;
-  const hex = Buffer.from(stored.buffer, stored.byteOffset + HEADER_BYTES, oidCount * OID_BYTES).toString(
-    'hex',
-  );
-  const oids: Oid[] = [];
-  for (let at = 0; at < hex.length; at += OID_HEX_LENGTH) oids.push(hex.slice(at, at + OID_HEX_LENGTH));
-  const newestFirst = oids.slice(tipCount, tipCount + listedCount);
-  return {
-    since: view.getFloat64(0),
-    tips: oids.slice(0, tipCount),
-    newestFirst,
-    listed: new Map(
-      newestFirst.map((oid, place) => [oid, view.getUint16(indexStart + place * TIP_INDEX_BYTES)]),
-    ),
-    boundary: new Set(oids.slice(tipCount + listedCount)),
-  };
+  const [since, tips, newestFirst, places, boundary] = JSON.parse(new TextDecoder().decode(stored)) as [
+    number | null,
+    Oid[],
+    Oid[],
+    number[],
+    Oid[],
+  ];
+  const listed = new Map(newestFirst.map((oid, index) => [oid, places[index] as number]));
+  return { since: since ?? -Infinity, tips, newestFirst, listed, boundary: new Set(boundary) };
 }

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../isolate/clock.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { CommitTable } from '../git/objects/commit-table.ts';
+import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
@@ -40,7 +41,6 @@ export interface HistoryPart {
   readonly without: readonly Oid[];
 }
 
-/** The part of the host that lists history. */
 type HistorySource = Pick<GitTransport, 'hostName' | 'listHistory'>;
 
 export class HistoryLister {
@@ -76,8 +76,8 @@ export class HistoryLister {
       // End the turn before waiting for memory: otherwise requests that hold memory could wait for this one.
       const onWait = () => turn.end();
       const listing =
-        (await this.#fetchUnlessTooLarge(repository, part, days, onWait)) ??
-        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS, onWait) : null);
+        (await this.#fetch(repository, part, days, onWait)) ??
+        (step === 0 ? await this.#fetch(repository, part, NARROW_WINDOW_DAYS, onWait) : null);
       if (listing !== null) this.#cache.put(key, listing);
       return listing;
     } finally {
@@ -99,42 +99,24 @@ export class HistoryLister {
     return null;
   }
 
-  async #fetchUnlessTooLarge(
-    repository: RepositoryName,
-    part: HistoryPart,
-    days: number | null,
-    onWait: () => void,
-  ): Promise<HistoryListing | null> {
-    const key = this.#keyOf(part, days);
-    if (tooLarge.get(key, this.#clock.now()) !== null) return null;
-    const listing = await this.#fetch(repository, part, days, onWait);
-    if (listing === null) tooLarge.set(key, true, this.#clock.now());
-    return listing;
-  }
-
+  /** Null: it is too large, or was lately. */
   async #fetch(
     repository: RepositoryName,
     part: HistoryPart,
     days: number | null,
     onWait: () => void,
   ): Promise<HistoryListing | null> {
+    const now = this.#clock.now();
+    if (tooLarge.get(this.#keyOf(part, days), now) !== null) return null;
+    const fetch = (request: ObjectRequest) =>
+      this.#transport.listHistory(repository, request, MAX_LISTING_BYTES, onWait);
     const range = { wants: part.tips, haves: part.without };
-    const fetchSince = (since: number | null) =>
-      this.#transport.listHistory(
-        repository,
-        since === null ? range : { ...range, since },
-        MAX_LISTING_BYTES,
-        onWait,
-      );
-    let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
+    const fetchSince = (from: number | null) => fetch(from === null ? range : { ...range, since: from });
+    let since = days === null ? null : Math.floor(now / 1000) - days * DAY_SECONDS;
     let answer = await fetchSince(since);
     if (answer.kind === 'none-selected' && days !== null) {
       // These branches had no commits within the window: count back from their last commit instead.
-      const tips = await this.#transport.listHistory(
-        repository,
-        { wants: part.tips, depth: 1 },
-        MAX_LISTING_BYTES,
-      );
+      const tips = await fetch({ wants: part.tips, depth: 1 });
       const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
       since = Math.max(0, last - days * DAY_SECONDS);
       answer = await fetchSince(since);
@@ -144,26 +126,24 @@ export class HistoryLister {
       since = null;
       answer = await fetchSince(null);
     }
-    if (answer.kind === 'too-large') {
-      // If the part that was read lies within the narrow window, that one is too large, too.
-      const narrowSince =
-        since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
-      if (answer.oldestAt >= narrowSince)
-        tooLarge.set(this.#keyOf(part, NARROW_WINDOW_DAYS), true, this.#clock.now());
-      return null;
-    }
+    if (answer.kind === 'listed') return toListing(part.tips, answer.commits, since);
     if (answer.kind === 'none-selected') {
       throw new HostError(
         'unreachable',
         `${this.#transport.hostName} did not list the history. Try again later.`,
       );
     }
-    return toListing(part.tips, answer.commits, since);
+    // If the part that was read lies within the narrow window, that one is too large, too.
+    const narrowSince = since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
+    const isNarrow = answer.oldestAt >= narrowSince;
+    for (const each of isNarrow ? [days, NARROW_WINDOW_DAYS] : [days])
+      tooLarge.set(this.#keyOf(part, each), true, this.#clock.now());
+    return null;
   }
 
   /** A host is believed what it says of its own repositories only. */
   #keyOf(part: HistoryPart, days: number | null): string {
-    return `listing/${this.#transport.hostName}/${keyOf(part)}/${days ?? 'all'}`;
+    return `commits/${this.#transport.hostName}/${keyOf(part)}/${days ?? 'all'}`;
   }
 }
 

@@ -7,9 +7,8 @@ import type { Oid } from '../git/objects/oid.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { WHOLE_STEP } from './history-lister.ts';
-import type { HistoryHost } from './upstream-host.ts';
 import { UpstreamHistory } from './upstream-history.ts';
-import { defaultBranchOf, type DiscoveredRefs, discoveredRefs } from './upstream-refs.ts';
+import { defaultBranchOf, type DiscoveredRefs, discoveredRefs, type HistoryHost } from './upstream-refs.ts';
 
 /** One request names them all, at 50 bytes each. */
 const MAX_TAGS = 1_000;
@@ -72,7 +71,8 @@ async function reachedByTags({ lister }: HistoryHost, { list, history }: Known):
   return listing?.newestFirst ?? [];
 }
 
-async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
+/** Lists what upstream has got since it was listed last. @throws HostError */
+export async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
   const list = await discoveredRefs(host, target);
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);

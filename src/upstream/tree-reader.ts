@@ -8,7 +8,8 @@
  * costs 9 KB. A folder is read as a whole, so one with thousands of files costs more than 64 KiB.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
-import { parseCommit } from '../git/objects/commit.ts';
+import { type Commit, parseCommit } from '../git/objects/commit.ts';
+import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
@@ -43,6 +44,10 @@ const MAX_PATH_LENGTH = 4_096;
 const MAX_FOLDER_CALLS = 5;
 /** What counts as small. */
 const SMALL_BYTES = 40 * 1024;
+/** An entry of some 35 bytes becomes an object with a name, a mode and an id. */
+const FOLDER_COPIES = 10;
+/** A text: as it came, as a string, as lines, and in the page. */
+const FILE_COPIES = 4;
 /** Together with their keys, at most some 4 MB. */
 const MAX_REMEMBERED = 64;
 const MAX_REMEMBERED_BYTES = 64 * 1024;
@@ -50,15 +55,27 @@ const MAX_REMEMBERED_BYTES = 64 * 1024;
 /** Folders that this isolate has read lately, by their ids: their content never changes. */
 const remembered = new Recent<Uint8Array>({ most: MAX_REMEMBERED });
 
-export interface ReadCommit {
-  readonly tree: Oid;
-  readonly parents: readonly Oid[];
-  readonly message: Uint8Array;
-  readonly content: Uint8Array;
+/**
+ * Counts what is read in the memory of a request, which gives it back when it ends. Rejects as `read` does, and with
+ * HostError `busy` if there is no memory left.
+ */
+export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
+  return async (request, maxBytes) => {
+    const objects = await read(request, maxBytes);
+    let bytes = 0;
+    for (const { type, content } of objects?.values() ?? []) {
+      bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : FILE_COPIES);
+    }
+    await memory.share().set(bytes);
+    return objects;
+  };
 }
 
 /** The commit itself, without its files. Rejects as `read` does, or with ProtocolError. */
-export async function readCommit(read: ReadObjects, oid: Oid): Promise<ReadCommit> {
+export async function readCommit(
+  read: ReadObjects,
+  oid: Oid,
+): Promise<Commit & { readonly content: Uint8Array }> {
   const objects = await read({ wants: [oid], depth: 1 }, MAX_COMMIT_BYTES);
   const content = objects?.get(oid)?.content;
   if (content === undefined) throw notSent('commit');

@@ -79,7 +79,7 @@ export class UpstreamHistory implements KnownHistory {
   #heads: readonly Ref[];
   readonly #mainTips: readonly Oid[];
   readonly #main: readonly GrowingListing[];
-  readonly #listPart: (part: HistoryPart, step: number) => Promise<HistoryListing | null>;
+  readonly #listed: (part: HistoryPart) => GrowingListing;
   /** Null: not looked at yet. */
   #others: GrowingListing | null = null;
   /** What upstream has got since its refs were listed; null: not looked at, or nothing. */
@@ -102,11 +102,9 @@ export class UpstreamHistory implements KnownHistory {
     this.#relist = relist;
     this.#advertised = new Set([...refs, ...main].map(({ oid }) => oid));
     this.#heads = refs.filter(isHead);
-    this.#mainTips = [...new Set(main.map(({ oid }) => oid))];
-    this.#listPart = (part, step) => lister.list(repository, part, step);
-    this.#main = this.#mainTips.map(
-      (tip) => new GrowingListing((step) => this.#listPart({ tips: [tip], without: [] }, step)),
-    );
+    this.#mainTips = tipsOf(main);
+    this.#listed = (part) => new GrowingListing((step) => lister.list(repository, part, step));
+    this.#main = this.#mainTips.map((tip) => this.#listed({ tips: [tip], without: [] }));
   }
 
   get since(): number {
@@ -144,8 +142,7 @@ export class UpstreamHistory implements KnownHistory {
 
   /** The one branch that has a commit, if it is not in the main part. Null: it is, several have it, or nobody knows. */
   ownerOf(oid: Oid): Ref | null {
-    const tips = new Set(this.#heads.map(({ oid: tip }) => tip));
-    if (tips.size > MAX_OTHER_BRANCHES || this.#others?.isOfOne(oid) !== true) return null;
+    if (tipsOf(this.#heads).length > MAX_OTHER_BRANCHES || this.#others?.isOfOne(oid) !== true) return null;
     const tip = this.#others.tipAbove(oid);
     const [branch, twin] = this.#heads.filter((head) => head.oid === tip);
     return branch === undefined || twin !== undefined ? null : branch;
@@ -175,7 +172,10 @@ export class UpstreamHistory implements KnownHistory {
 
   /** The same for the other branches alone. */
   async reachBackOnOthers(): Promise<boolean> {
-    this.#others ??= this.#openOthers();
+    // The main part may contain all of them.
+    this.#others ??= this.#beside(
+      tipsOf(this.#heads).filter((tip) => !this.#main.some((part) => part.isListed(tip))),
+    );
     return (await this.#others?.grow()) ?? false;
   }
 
@@ -187,25 +187,24 @@ export class UpstreamHistory implements KnownHistory {
     if (refs === undefined || newer.length === 0) return false;
     for (const { oid } of newer) this.#advertised.add(oid);
     this.#heads = refs.filter(isHead);
-    const tips = [...new Set(newer.filter(isHead).map(({ oid }) => oid))].slice(0, MAX_OTHER_BRANCHES);
-    const part = { tips, without: this.#mainTips };
-    this.#newer = tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+    this.#newer = this.#beside(tipsOf(newer.filter(isHead)));
     await this.#newer?.grow();
     return true;
   }
 
-  /** Null if the main part contains all other branches. */
-  #openOthers(): GrowingListing | null {
-    const tips = [...new Set(this.#heads.map(({ oid }) => oid))]
-      .filter((tip) => !this.#main.some((listing) => listing.isListed(tip)))
-      .slice(0, MAX_OTHER_BRANCHES);
-    const part = { tips, without: this.#mainTips };
-    return tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+  /** What these have besides the main part; null: there are none. */
+  #beside(tips: readonly Oid[]): GrowingListing | null {
+    const part = { tips: tips.slice(0, MAX_OTHER_BRANCHES), without: this.#mainTips };
+    return tips.length === 0 ? null : this.#listed(part);
   }
 
   #listings(): readonly GrowingListing[] {
     return [...this.#main, this.#others, this.#newer].filter((listing) => listing !== null);
   }
+}
+
+function tipsOf(refs: readonly Ref[]): Oid[] {
+  return [...new Set(refs.map(({ oid }) => oid))];
 }
 
 function isHead({ name }: Ref): boolean {

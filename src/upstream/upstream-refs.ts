@@ -8,8 +8,20 @@ import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { MovedError } from '../host-error.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
-import type { HistoryHost } from './upstream-host.ts';
+import type { GitTransport } from '../host/git/git-transport.ts';
+import type { Clock } from '../isolate/clock.ts';
+import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { Recent } from '../isolate/recent.ts';
+import type { HistoryLister } from './history-lister.ts';
+
+/** What is needed from outside for upstream's refs and history: Git only. */
+export interface HistoryHost {
+  /** What this request holds of the isolate's memory. */
+  readonly memory: MemoryHold;
+  readonly transport: GitTransport;
+  readonly lister: HistoryLister;
+  readonly clock: Clock;
+}
 
 /** Only these, not the thousands of refs that the host keeps for pull requests. */
 const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];

@@ -65,7 +65,7 @@ it('a push that opens a pull request makes few calls and writes few rows', async
   const names = pushed.map(({ name }) => name);
   expect(names.toSorted()).toEqual([
     'GUARD.admit',
-    'GUARD.opened',
+    'GUARD.track',
     'HOST_ACCOUNTS.reserve',
     'PENDING_PUSHES.begin',
     'PENDING_PUSHES.end',

@@ -103,9 +103,10 @@ describe('by default', () => {
     expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
   });
 
-  it('what is open comes before the base, in a preview, in a push and in one that waits', async () => {
+  it('what is open comes first, then a gate, then the base: in a preview, in a push and in one that waits', async () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
+    await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
     await upstream.grow({ branch: 'release-1.x', from: 'main~1', count: 2, ageDays: 2 });
     await clone.git('fetch', '--quiet', 'origin');
     await clone.git('switch', '--quiet', '--detach', 'origin/release-1.x');
@@ -114,7 +115,10 @@ describe('by default', () => {
     await clone.commit();
     for (const options of [['preview'], ['delay=1h'], ['draft']]) {
       const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
-      const [open, update, base] = remoteLines(pushed);
+      const [open, update, ...lines] = remoteLines(pushed);
+      // One that waits asks for no file before it is published.
+      if (!options.includes('delay=1h')) expect(lines.shift()).toContain('VOUCHED.td');
+      const [base] = lines;
       expect(open).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
       expect(update).toMatch(/^Update that one with -o pr-hash=/);
       expect(base).toMatch(/^Your work is based on "release-1\.x"/);

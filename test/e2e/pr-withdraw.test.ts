@@ -1,6 +1,6 @@
 /** Deleting a branch with the pr-hash withdraws the pull request. */
 import { describe, expect, it } from 'vitest';
-import { prKeyOf } from '../../src/secret/pr-key.ts';
+import { prKeyOf } from '../../src/secret/keyed-hash.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { add, clone, commit, type HttpClient, push, resolveRef } from 'isomorphic-git';
 import { request as httpRequest } from 'isomorphic-git/http/node';
 import { describe, expect, it } from 'vitest';
-import { prKeyOf } from '../../src/secret/pr-key.ts';
+import { prKeyOf } from '../../src/secret/keyed-hash.ts';
 import { contribute } from './support/contribution.ts';
 import type { Person } from './support/person.ts';
 import { makeSoundPush, REF } from './support/sound-push.ts';

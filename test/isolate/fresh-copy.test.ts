@@ -1,63 +1,70 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FreshCopy } from '../../src/isolate/fresh-copy.ts';
+
+const START = 1_800_000_000_000;
+
+beforeEach(() => void vi.setSystemTime(START));
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 /** A value that changes every millisecond, somewhere else. */
 class Elsewhere {
-  time = 1_800_000_000_000;
   questions = 0;
   answer: (value: number) => Promise<number> = async (value) => value;
   readonly work: Promise<unknown>[] = [];
-  readonly world = {
-    now: () => this.time,
-    ask: () => {
+  readonly #copy = new FreshCopy<number>();
+
+  read(): Promise<number> {
+    const ask = (): Promise<number> => {
       this.questions += 1;
-      return this.answer(this.time);
-    },
-    later: (work: Promise<unknown>) => void this.work.push(work),
-  };
+      return this.answer(Date.now());
+    };
+    return this.#copy.read(ask, (work) => void this.work.push(work));
+  }
 }
 
 describe('a copy', () => {
   it('is never older than two seconds, and costs one question a second, however many read it', async () => {
-    const [copy, elsewhere] = [new FreshCopy<number>(), new Elsewhere()];
+    const elsewhere = new Elsewhere();
     for (let ms = 0; ms < 10_000; ms += 5) {
-      elsewhere.time += 5;
+      pass(5);
       for (let reader = 0; reader < 10; reader++) {
-        expect(elsewhere.time - (await copy.read(elsewhere.world))).toBeLessThan(2_000);
+        expect(Date.now() - (await elsewhere.read())).toBeLessThan(2_000);
       }
     }
     expect(elsewhere.questions).toBeLessThanOrEqual(11);
   });
 
   it('is asked for again after a pause, and when the clock was set back', async () => {
-    const [copy, elsewhere] = [new FreshCopy<number>(), new Elsewhere()];
-    await copy.read(elsewhere.world);
-    elsewhere.time += 2_000;
-    expect(await copy.read(elsewhere.world)).toBe(elsewhere.time);
-    elsewhere.time -= 60_000;
-    expect(await copy.read(elsewhere.world)).toBe(elsewhere.time);
+    const elsewhere = new Elsewhere();
+    await elsewhere.read();
+    pass(2_000);
+    expect(await elsewhere.read()).toBe(Date.now());
+    pass(-60_000);
+    expect(await elsewhere.read()).toBe(Date.now());
   });
 
   it('stays while it is good and a renewal fails; then its readers are told', async () => {
-    const [copy, elsewhere] = [new FreshCopy<number>(), new Elsewhere()];
-    const first = await copy.read(elsewhere.world);
+    const elsewhere = new Elsewhere();
+    const first = await elsewhere.read();
     elsewhere.answer = () => Promise.reject(new Error('Network connection lost.'));
-    elsewhere.time += 1_999;
-    expect(await copy.read(elsewhere.world)).toBe(first);
+    pass(1_999);
+    expect(await elsewhere.read()).toBe(first);
     await Promise.all(elsewhere.work);
-    elsewhere.time += 1;
-    await expect(copy.read(elsewhere.world)).rejects.toThrow('lost');
+    pass(1);
+    await expect(elsewhere.read()).rejects.toThrow('lost');
   });
 
   it('is not replaced by an answer from before a change', async () => {
-    const [copy, elsewhere] = [new FreshCopy<string>(), new Elsewhere()];
-    const { world } = elsewhere;
+    const copy = new FreshCopy<string>();
+    const read = (ask: () => Promise<string>) => copy.read(ask, () => {});
     const { promise, resolve } = Promise.withResolvers<string>();
-    const slow = copy.read({ ...world, ask: () => promise });
+    const slow = read(() => promise);
     copy.forget();
-    expect(await copy.read({ ...world, ask: async () => 'new' })).toBe('new');
+    expect(await read(async () => 'new')).toBe('new');
     resolve('old');
     await slow;
-    expect(await copy.read({ ...world, ask: () => expect.unreachable() })).toBe('new');
+    expect(await read(() => expect.unreachable())).toBe('new');
   });
 });

@@ -26,8 +26,10 @@ interface Engine {
   readonly end: () => void;
 }
 
-const has = (program: string, ...args: string[]): boolean =>
-  spawnSync(program, args, { timeout: 10_000, stdio: 'ignore' }).status === 0;
+const has = (program: string, args: readonly string[], timeout = 10_000): boolean =>
+  spawnSync(program, args, { timeout, stdio: 'ignore' }).status === 0;
+/** On a slow line. */
+const PULL_MS = 5 * 60_000;
 const said = (program: string, args: readonly string[]): string =>
   execFileSync(program, args, {
     encoding: 'utf8',
@@ -54,7 +56,7 @@ function docker(): Engine {
         exec: (...words) => said('docker', ['exec', NAME, ...words]),
       };
     },
-    hasImage: (name) => has('docker', 'pull', '--quiet', name),
+    hasImage: (name) => has('docker', ['pull', '--quiet', name], PULL_MS),
     importBase: (archive, name) => void said('docker', ['import', archive, name]),
     end: () => void spawnSync('docker', ['rm', '--force', NAME]),
   };
@@ -91,7 +93,7 @@ function buildah(store: string): Engine {
         exec: (...words) => said('buildah', inside(port, words)),
       };
     },
-    hasImage: (name) => has('buildah', ...where, 'pull', '--quiet', name),
+    hasImage: (name) => has('buildah', [...where, 'pull', '--quiet', name], PULL_MS),
     importBase: (archive, name) => {
       ask('from', '--name=base', 'scratch');
       ask('add', '--quiet', 'base', archive, '/');
@@ -105,7 +107,7 @@ function buildah(store: string): Engine {
 }
 
 const store = mkdtempSync(join(tmpdir(), 'gitveil-container-'));
-const engine = has('docker', 'info') ? docker() : has('buildah', '--version') ? buildah(store) : null;
+const engine = has('docker', ['info']) ? docker() : has('buildah', ['--version']) ? buildah(store) : null;
 const why =
   engine === null ? 'neither Docker nor buildah (apt-get install buildah mmdebstrap) is here' : null;
 if (why !== null) console.log(`Skipped: ${why}.`);

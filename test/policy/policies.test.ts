@@ -4,6 +4,7 @@ import type { Env } from '../../src/env.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import type { FileAnswer, Repository } from '../../src/host/code-host.ts';
 import { HostError } from '../../src/host-error.ts';
+import { LastKnown } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
@@ -78,14 +79,14 @@ function isolate(
   return new Policies(
     host,
     { key: 'gh', kind: 'github' },
-    {
+    new LastKnown({
       cache,
       cacheBase: 'https://gitveil.test/.last-known',
       kv: new SealedKv(LAST_KNOWN, async () => 'a secret'),
       memory: new Recent({ most: 10 }),
       later: (work) => void pending.push(work),
       onFailure: () => {},
-    },
+    }),
   );
 }
 

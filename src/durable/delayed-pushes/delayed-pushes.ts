@@ -8,12 +8,12 @@
  * Only the holder of its lease may publish a push. The lease is stored, so a process that dies keeps it until it
  * expires; it has to be renewed, and a holder that has lost it can end nothing here.
  */
+import { randomMoment } from '../../isolate/clock.ts';
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { guardOf } from '../../objects.ts';
-import { randomMoment } from '../../secret/random-moment.ts';
-import { isSameSecret } from '../../secret/same-secret.ts';
+import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';

@@ -36,7 +36,7 @@ export class ActionTokens {
     return tokens;
   }
 
-  /** Uses up the token if it is valid for `action`; false if it is not. */
+  /** Uses up the token if it is valid for `action`; false if it is not. After a clock was set back, none is for longer. */
   use(hash: string, action: Action, now: number): boolean {
     const used = this.#sql.exec(
       `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
@@ -44,7 +44,6 @@ export class ActionTokens {
       hash,
       action,
       now,
-      // After a clock was set back, they are not valid for longer.
       TOKEN_LIFE_MS,
     );
     return used.toArray().length > 0;

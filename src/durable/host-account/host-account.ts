@@ -1,6 +1,6 @@
 /**
  * The bot account at one code host, for all isolates: everything that is created in its name, how long the host wants to
- * be left alone, what it still lets the account do, and which forms have posted what. One object for each account.
+ * be left alone, what it still lets the account do, and which forms have posted what.
  *
  * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A write asks it
  * last, when nothing else refuses it, in one call: the network, the repository, the thread and the account allow it

@@ -1,6 +1,6 @@
 /**
- * What must be done with an identity's comments after reports: set karma to 0 in footers, delete comments, and look for
- * comments that may or may not exist. One run does what is due. What fails is tried again later. Never rejects.
+ * What must be done with an identity's comments: set karma to 0 in footers, delete comments, and look for some that may
+ * exist. One run does what is due; what fails is tried again later.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
@@ -42,7 +42,7 @@ export async function doChores(
   if (chores.length === CHORES_PER_RUN) pseudonym.comments.postponeAll(clock.now() + RUN_PAUSE_MS);
 }
 
-/** The comment that an attempt has posted; null if there is none (yet). Rejects with HostError. */
+/** The comment that an attempt has posted; null: there is none (yet). Rejects with HostError. */
 export async function findComment(
   { pseudonym, host }: Pick<ChoreSupplies, 'pseudonym' | 'host'>,
   { repository, number, startedAt }: Attempt,

@@ -1,7 +1,4 @@
-/**
- * The state and the events of a pull request, for its page and its feed. All of it is public at the code host; no name
- * and no word of a comment is kept. Times have whole seconds.
- */
+/** State and events of a pull request, for its page and feed: public at the host, and no name or word of a comment. */
 import type { HostEvent } from '../../events/host-event.ts';
 
 /** The newest are kept, comments apart from the rest: a flood of comments must not hide the merge. */

@@ -1,16 +1,9 @@
-/**
- * The record of one pull request: where it is, and when its commits were rewritten.
- *
- * Nothing is written for a pr_hash that no push has recorded, because anyone can ask for any pr_hash.
- */
+/** The record of one pull request: where it is, and when its commits were rewritten. Only a push writes one. */
 import type { RepositoryName } from '../../repository-name.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
 export const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
-/**
- * A commit is remembered by the first bytes of the id that it would have if it were dated 1970: enough to tell a pull
- * request's commits apart.
- */
+/** Of the id that a commit would have if it were dated 1970: enough to tell a pull request's commits apart. */
 export const COMMIT_HASH_BYTES = 8;
 /** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */
 export const MAX_DATED_COMMITS = 30_000;

@@ -1,7 +1,4 @@
-/**
- * Whether the code host shows a pull request that it says it has opened. Until then, nothing tells of it: a host may be
- * behind with what it shows, or hide what an account opens.
- */
+/** Whether the code host shows a pull request that it says it has opened: until then, nothing tells of it. */
 import { dueAgainAt, isDue } from '../due-rows.ts';
 
 /** One that the host has not shown for so long is not looked for any more. Its messages stay unsent. */
@@ -47,8 +44,7 @@ export class Sighting {
   }
 
   /**
-   * Looks for it, if it is time. Null: the host shows it; the caller saves that. Else when to look again, in milliseconds
-   * since 1970; Infinity: never.
+   * Looks for it, if it is time. Null: the host shows it; the caller saves that. Else when to look again; Infinity: never.
    * @param isShown asks the host; false also if that does not answer.
    */
   async look(now: number, isShown: (number: number) => Promise<boolean>): Promise<number | null> {

@@ -6,8 +6,8 @@
  * be an example, so a person is only told.
  */
 import { crc32 } from 'node:zlib';
-import type { ByteClass, SearchedText } from './text-search.ts';
-import { BOUNDARY } from './word-boundary.ts';
+import { latin1 } from '../bytes.ts';
+import { beginning, BOUNDARY, type ByteClass } from './text-search.ts';
 
 export interface Credential {
   /** Completes "It is …". */
@@ -25,7 +25,7 @@ interface Kind {
   /** What may go on, if the bytes end with it. */
   readonly part?: RegExp;
   /** @param bytes from there on, to the end of the file. */
-  readonly isProven?: (text: string, bytes: Uint8Array) => boolean;
+  readonly isProven?: ((text: string, bytes: Uint8Array) => boolean) | undefined;
 }
 
 const ANYTHING: ByteClass = Array.from({ length: 256 }, (_, byte) => byte);
@@ -44,18 +44,15 @@ const MOST_OF_LENGTH = 4;
 /** Tokens of Gitea and Forgejo are 40 hexadecimal digits, as are ids of commits, so they are found in addresses only. */
 const KINDS: readonly Kind[] = [
   // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones since 2026.
-  {
-    ...formed('a token of GitHub', ['g', 'h', 'oprsu', '_'], /gh[oprsu]_[\w.-]{36,600}/y),
-    isProven: hasChecksum,
-  },
+  formed('a token of GitHub', ['g', 'h', 'oprsu', '_'], /gh[oprsu]_[\w.-]{36,600}/y, hasChecksum),
   // docs.github.com, "About authentication to GitHub".
   formed('a token of GitHub', 'github_pat_', /github_pat_\w{82}/y),
   // docs.gitlab.com, "GitLab token overview", token prefixes.
   formed('a token of GitLab', ['g', 'l', 'dpr', 'at', 't-'], /gl(?:pat|dt|rt)-[\w.-]{20,300}/y),
   // github.blog, 23 September 2021, "npm has a new access token format".
-  { ...formed('a token of npm', 'npm_', /npm_[0-9A-Za-z]{36}/y), isProven: hasChecksum },
+  formed('a token of npm', 'npm_', /npm_[0-9A-Za-z]{36}/y, hasChecksum),
   // pypi.org/help, "What are API tokens": a macaroon (libmacaroons, format 2) of pypi.org or test.pypi.org.
-  { ...formed('a token of PyPI', 'pypi-AgE', /pypi-AgE[\w-]{50,600}/y), isProven: isMacaroon },
+  formed('a token of PyPI', 'pypi-AgE', /pypi-AgE[\w-]{50,600}/y, isMacaroon),
   // docs.slack.dev, "Tokens".
   formed(
     'a token of Slack',
@@ -87,8 +84,8 @@ const KINDS: readonly Kind[] = [
   ),
 ];
 
-function formed(what: string, begins: Iterable<string>, form: RegExp): Kind {
-  return { what, begins, form };
+function formed(what: string, begins: Iterable<string>, form: RegExp, isProven?: Kind['isProven']): Kind {
+  return { what, begins, form, isProven };
 }
 
 /** More is no credential; but a private key. */
@@ -97,12 +94,9 @@ const MOST_OF_KEY = 17_000;
 const USUAL_PART = /^[\w .+/=-]*$/;
 
 /** In the order of `credentialAt`'s kinds. */
-export const CREDENTIAL_TEXTS: readonly SearchedText[] = KINDS.map(({ begins }) => ({
-  before: /^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING,
-  letters: Array.from(begins, (choices) => Array.from(choices, (letter) => letter.charCodeAt(0))),
-  after: null,
-  maxCopied: 0,
-}));
+export const CREDENTIAL_TEXTS = KINDS.map(({ begins }) =>
+  beginning(/^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING, begins),
+);
 
 /**
  * The credential that begins there; null: none does. `cut`: the bytes end before that can be told.
@@ -111,7 +105,7 @@ export const CREDENTIAL_TEXTS: readonly SearchedText[] = KINDS.map(({ begins }) 
 export function credentialAt(bytes: Uint8Array, at: number, kind: number): Credential | 'cut' | null {
   const { what, form, part = USUAL_PART, isProven } = KINDS[kind] as Kind;
   const end = Math.min(bytes.length, at + MOST);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, end - at).toString('latin1');
+  const text = latin1(bytes, at, end);
   form.lastIndex = 0;
   const [found] = form.exec(text) ?? [];
   if (found === undefined) return end === bytes.length && part.test(text) ? 'cut' : null;

@@ -1,4 +1,5 @@
 /** Where in a file or folder a span stands: what is shown of it, and what is compared with upstream's version. */
+import { latin1 } from '../bytes.ts';
 import type { FileObject } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
 import type { FoundSpan } from './searched-names.ts';
@@ -45,7 +46,7 @@ export function* linesAt({ type, content }: FileObject, spans: Iterable<FoundSpa
     }
     // An id is another one, also behind the same name.
     const entry = end <= nul ? head : content.subarray(start, nul + 1 + ID_BYTES);
-    yield { excerpt: head.slice(head.indexOf(SPACE) + 1), line: textOf(entry), text, credential };
+    yield { excerpt: head.slice(head.indexOf(SPACE) + 1), line: latin1(entry), text, credential };
   }
 }
 
@@ -56,7 +57,7 @@ function lineAt(content: Uint8Array, end: number): string | null {
   const before = around.lastIndexOf(LF, end - from - 1);
   const after = around.indexOf(LF, end - from);
   const isWhole = (before >= 0 || from === 0) && (after >= 0 || from + around.length === content.length);
-  return isWhole ? textOf(around.subarray(before + 1, after < 0 ? around.length : after)).trim() : null;
+  return isWhole ? latin1(around.subarray(before + 1, after < 0 ? around.length : after)).trim() : null;
 }
 
 /** The line around a hit, shortened. @param end of the hit. */
@@ -66,5 +67,3 @@ export function excerptAt(content: Uint8Array, end: number): Uint8Array {
   const lineEnd = shown.indexOf(LF, at);
   return shown.slice(shown.lastIndexOf(LF, at - 1) + 1, lineEnd < 0 ? shown.length : lineEnd);
 }
-
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');

@@ -2,18 +2,13 @@
  * Paths of home folders, such as `/home/ada/`, `/Users/ada/` and `C:\Users\ada\`: they often hold a login or a name, and
  * often nobody's, so a person is only told of them.
  */
-import type { SearchedText } from './text-search.ts';
+import { beginning, bytesOf } from './text-search.ts';
 
-const classesOf = (text: string): number[][] => Array.from(text, (sign) => [sign.charCodeAt(0)]);
-const SLASHES = [...classesOf('/'), ...classesOf('\\')].flat();
-
+const SLASHES = '/\\';
 /** What stands before each name. Strings of many languages double a backslash. */
-export const HOME_TEXTS: readonly SearchedText[] = ['home', 'Users'].map((folder) => ({
-  before: SLASHES,
-  letters: [...classesOf(folder), SLASHES],
-  after: null,
-  maxCopied: 0,
-}));
+export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
+  beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
+);
 
 /** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, in WSL, Git Bash and Cygwin, and on other disks. */
 const PATHS =

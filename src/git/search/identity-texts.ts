@@ -13,8 +13,7 @@
  */
 import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
-import { type ByteClass, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
-import { BOUNDARY } from './word-boundary.ts';
+import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 
 /** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
 const MIN_NAME_BYTES = 5;
@@ -29,17 +28,15 @@ const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 const MIN_SYLLABLES = 3;
 /** Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no `users`. */
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
-/** The bytes of one letter; null: there is no such letter. */
+/** Null: the encoding has no such letter. */
 type Encode = (letter: string) => Uint8Array | null;
 const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
   Uint8Array.from({ length: 256 }, (_, byte) => byte),
 );
-const NOTHING = new Uint8Array(0);
-/** A row of bytes, each in both cases if it is a letter. */
 type Letters = readonly ByteClass[];
 
 /** What stands between two words of a name. */
-const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
+const SEPARATORS = bytesOf(' \t_.-+');
 /** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and the bytes that follow it. */
 const GAP_START: ByteClass = Array.from({ length: 256 }, (_, byte) => byte).filter(
   (byte) =>
@@ -48,7 +45,7 @@ const GAP_START: ByteClass = Array.from({ length: 256 }, (_, byte) => byte).filt
 );
 const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
 /** In lists, a comma before it. */
-const GAP_COMMA: ByteClass = [','.charCodeAt(0)];
+const GAP_COMMA = bytesOf(',');
 const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
 /** Of names with more words, only the last one changes its place. */
 const MAX_ROUND = 5;
@@ -87,10 +84,7 @@ interface Term {
   readonly loose?: readonly SearchedText[];
 }
 
-/**
- * As many as there is room for, each once.
- * @param nobodys names and addresses that may be public, in lower case: the bot's.
- */
+/** As many as there is room for, each once. @param nobodys what may be public, in lower case: the bot's. */
 export function identityTexts(
   identities: readonly RawIdentity[],
   nobodys: ReadonlySet<string>,
@@ -101,13 +95,7 @@ export function identityTexts(
   const skipped = new Map<string, string>();
   let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
-  const found = (isComplete: boolean): IdentityTexts => ({
-    texts: [...texts.values()],
-    owners,
-    terms,
-    skipped,
-    isComplete,
-  });
+  const found = (isComplete: boolean) => ({ texts: [...texts.values()], owners, terms, skipped, isComplete });
   /** False if there is no room. */
   const add = (text: SearchedText, owner: number): boolean => {
     const key = JSON.stringify(text.letters);
@@ -124,7 +112,7 @@ export function identityTexts(
     owners.push(owner);
     return true;
   };
-  const loose: (readonly [text: SearchedText, owner: number])[] = [];
+  const loose: [text: SearchedText, owner: number][] = [];
   for (const [owner, identity] of identities.entries()) {
     for (const { term, forms, loose: more = [] } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;
@@ -279,7 +267,7 @@ function surnameLast(name: string): string[] {
 /** Each letter in both cases if both take the same number of bytes. */
 function textClasses(text: string, encode: Encode = utf8): Letters {
   return Array.from(text).flatMap((letter) => {
-    const own = encode(letter) ?? NOTHING;
+    const own = encode(letter) ?? new Uint8Array(0);
     const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => encode(other));
     const variants = [own, ...others.filter((other) => other?.length === own.length)];
     return Array.from(own, (_, at) =>
@@ -288,7 +276,6 @@ function textClasses(text: string, encode: Encode = utf8): Letters {
   });
 }
 
-/** Null if the encoding has no such letter. */
 function inWindows1252(letter: string): Uint8Array | null {
   const byte = WINDOWS_1252.indexOf(letter);
   return byte < 0 || letter.length !== 1 ? null : Uint8Array.of(byte);

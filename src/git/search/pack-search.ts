@@ -65,7 +65,7 @@ export interface PackFindings {
 
 /** So many are compared with upstream's. */
 const MAX_FOUND = 1_000;
-/** Of these, what only looks like a credential. Ten are shown. */
+/** Of these, what only looks like a credential. */
 const MAX_LIKELY = 100;
 /** The host is asked for no more. */
 const MAX_ASKED_BASES = 500;
@@ -92,14 +92,19 @@ export async function searchPack(
 ): Promise<PackFindings> {
   const scan = new PackScan(names, kindOf);
   await scan.walker.walk(pack, 0);
-  const { suspects, opaque, hasGitlinks, homeFolders, words } = scan;
-  const noted = { hasGitlinks, homeFolders: [...homeFolders], words: [...words] };
+  const { suspects, opaque, hasGitlinks } = scan;
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
   const paths = new PackPaths([...suspects, ...opaque].map(({ offset }) => offset));
-  const withPaths = () =>
-    opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) }));
-  if (suspects.length === 0 && !isSmall)
-    return { hits: [], isComplete: true, files: null, opaque: withPaths(), ...noted };
+  const findings = (hits: readonly ContentHit[], isComplete: boolean): PackFindings => ({
+    hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
+    isComplete,
+    hasGitlinks,
+    homeFolders: [...scan.homeFolders],
+    words: [...scan.words],
+    opaque: opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
+    files: isSmall ? paths.newFiles() : null,
+  });
+  if (suspects.length === 0 && !isSmall) return findings([], true);
   const objects = new PackedObjects(pack, memory);
   const search = { names, questions, objects, paths, room: LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength };
   let index: PackIndex | null = null;
@@ -117,15 +122,7 @@ export async function searchPack(
     for (const suspect of waiting) look.examine(suspect, await objects.at(suspect.offset));
     if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
     const upstreams = await readUpstream(search, look.found);
-    return {
-      hits: newHits(look.found, paths, upstreams)
-        .toSorted((a, b) => rankOf(a) - rankOf(b))
-        .slice(0, maxHits),
-      isComplete: look.isComplete && !scan.isCut,
-      files: isSmall ? paths.newFiles() : null,
-      opaque: withPaths(),
-      ...noted,
-    };
+    return findings(newHits(look.found, paths, upstreams), look.isComplete && !scan.isCut);
   } finally {
     objects.free();
   }
@@ -223,12 +220,10 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
 }
 
 /** By their paths, lines that name somebody in upstream's versions of what the pack has as a whole. */
-type UpstreamsLines = ReadonlyMap<string, ReadonlySet<string>>;
-
 async function readUpstream(
   { names, questions, objects, paths }: Search,
   found: readonly Found[],
-): Promise<UpstreamsLines> {
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const lines = new Map<string, ReadonlySet<string>>();
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return lines;
   // All of them, for the same reason as with bases. And a path may be a name itself.
@@ -245,7 +240,11 @@ async function readUpstream(
   return lines;
 }
 
-function newHits(found: readonly Found[], paths: PackPaths, upstreams: UpstreamsLines): ContentHit[] {
+function newHits(
+  found: readonly Found[],
+  paths: PackPaths,
+  upstreams: ReadonlyMap<string, ReadonlySet<string>>,
+): ContentHit[] {
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
     const path = oid === null ? paths.pathAt(offset) : paths.pathOf(oid);
     // Only the root folder has no name.

@@ -21,13 +21,9 @@ const MAX_IDENTITIES = 400;
 
 /** Gathers identities from many objects, each once. */
 export class IdentityCollector {
-  readonly #found = new Map<string, RawIdentity>();
-  #isComplete = true;
-
   /** False if there are more than it gathers. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
+  isComplete = true;
+  readonly #found = new Map<string, RawIdentity>();
 
   get identities(): readonly RawIdentity[] {
     return [...this.#found.values()];
@@ -46,11 +42,11 @@ export class IdentityCollector {
       const key = `${encoding} ${name} <${email}>`;
       if (this.#found.has(key)) continue;
       if (this.#found.size === MAX_IDENTITIES) {
-        this.#isComplete = false;
+        this.isComplete = false;
         return;
       }
-      const [nameBytes, emailBytes] = [Buffer.from(name, 'latin1'), Buffer.from(email, 'latin1')];
-      this.#found.set(key, { name: nameBytes, email: emailBytes, encoding });
+      const found = { name: Buffer.from(name, 'latin1'), email: Buffer.from(email, 'latin1'), encoding };
+      this.#found.set(key, found);
     }
   }
 }

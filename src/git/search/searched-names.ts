@@ -3,9 +3,18 @@ import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
 import { type IdentityTexts, identityTexts } from './identity-texts.ts';
 import { HOME_TEXTS } from './home-folders.ts';
-import { MAX_SEARCHED_IDS, ownIdTexts } from './own-id-texts.ts';
 import { IdentityCollector } from './raw-identity.ts';
-import { type SearchedText, type Span, TextSearch } from './text-search.ts';
+import {
+  beginning,
+  BOUNDARY,
+  type ByteClass,
+  bytesOf,
+  placesOf,
+  type SearchedText,
+  type Span,
+  TEXT_ROOM,
+  TextSearch,
+} from './text-search.ts';
 
 /** A commit or tag as it was pushed. */
 export interface HeaderSource {
@@ -23,14 +32,47 @@ export interface Named {
   readonly nobodys: readonly string[];
 }
 
-const letter = (text: string) => Array.from(text, (sign) => [sign.charCodeAt(0)]);
 /** Not a name: the mode by which a folder holds a commit of another repository (a submodule). */
-const GITLINK: SearchedText = {
-  before: letter('1')[0]!,
-  letters: letter('60000 '),
-  after: null,
-  maxCopied: 0,
-};
+const GITLINK = beginning(bytesOf('1'), '60000 ');
+
+/** What Git shows at least. A number of seven digits is common, so it must stand alone. */
+const SHORTEST = 7;
+/** `git describe` writes `v1.0-3-g0123abc`. */
+const BEFORE: ByteClass = [...BOUNDARY, ...bytesOf('g')];
+
+/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL. */
+const RAW_BYTES = 6;
+const BEFORE_RAW: ByteClass = [0];
+
+/** Ids in a list share a digit with their neighbours, rarely two. Single digits are in most changes. */
+const MAX_COPIED = 2;
+
+/**
+ * Original ids of the push's own commits, as a file may contain them: `.git-blame-ignore-revs` names whole ids, changelogs
+ * and version strings name abbreviations. A clone of the same repository inside the work tree becomes a submodule that
+ * names one, too. An original id is a hash over name, address and second, so anybody who sees it can test a guess. In
+ * messages, ids are replaced; files stay as they are.
+ *
+ * Three for each id: seven digits of it, eight or more, and its bytes in a folder.
+ */
+export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
+  return oids.flatMap((oid) => {
+    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => [
+      ...new Set(bytesOf(digit + digit.toUpperCase())),
+    ]);
+    const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
+    return [
+      { before: BEFORE, letters: digits.slice(0, SHORTEST), after: BOUNDARY, maxCopied: MAX_COPIED },
+      { before: BEFORE, letters: digits, after: null, maxCopied: MAX_COPIED },
+      { before: BEFORE_RAW, letters: raw, after: null, maxCopied: MAX_COPIED },
+    ];
+  });
+}
+
+/** As many as there is room for. */
+export const MAX_SEARCHED_IDS = Math.floor(
+  TEXT_ROOM / ownIdTexts(['0'.repeat(40)]).reduce((sum, text) => sum + placesOf(text), 0),
+);
 
 /**
  * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `word`, a name or
@@ -41,12 +83,6 @@ export type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'hom
 export interface FoundSpan extends Span {
   /** What begins here, if it is one. */
   readonly credential: Credential | null;
-}
-
-export interface FirstFound {
-  readonly name: Span | null;
-  readonly word: Span | null;
-  readonly credentials: readonly Credential[];
 }
 
 const NOTED: ReadonlySet<TextKind> = new Set(['word', 'gitlink', 'home']);
@@ -99,7 +135,6 @@ export class SearchedNames {
     this.hasAllIds = oids.length <= MAX_SEARCHED_IDS;
   }
 
-  /** @param text the index of a text. */
   kindOf(text: number): TextKind {
     return this.#kinds[text] as TextKind;
   }
@@ -110,11 +145,12 @@ export class SearchedNames {
     return kind < 0 ? null : credentialAt(bytes, start, kind);
   }
 
-  /**
-   * The first name or address of the newest commit's header, else the first one; the first word; and credentials. A text
-   * may hold hundreds of thousands.
-   */
-  firstIn(content: Uint8Array): FirstFound {
+  /** The first name or address of the newest commit's header, else the first one; the first word; and credentials. */
+  firstIn(content: Uint8Array): {
+    readonly name: Span | null;
+    readonly word: Span | null;
+    readonly credentials: readonly Credential[];
+  } {
     let [own, other, word]: (Span | null)[] = [null, null, null];
     const credentials: Credential[] = [];
     for (const span of this.search.spans(content)) {
@@ -131,7 +167,7 @@ export class SearchedNames {
   /** Names, addresses, ids and credentials in a text or an object, in order. */
   spansIn(content: Uint8Array): FoundSpan[] {
     let ended = 0;
-    return this.search.spansIn(content).flatMap((span): FoundSpan[] => {
+    return [...this.search.spans(content)].flatMap((span): FoundSpan[] => {
       const kind = this.kindOf(span.text);
       if (kind !== 'credential') return NOTED.has(kind) ? [] : [{ ...span, credential: null }];
       // Nothing begins within another one, and thousands could.

@@ -11,6 +11,24 @@
 /** The bytes that may stand at one place of a text. */
 export type ByteClass = readonly number[];
 
+export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
+
+/**
+ * First bytes of the letters that may follow within a word (UTF-8): Latin letters with accents, accents of their own,
+ * Greek, Cyrillic, Hebrew, Arabic; and Vietnamese. In other scripts, words stand next to each other, and the other
+ * first bytes belong to quotation marks, dashes, pictures. Their last bytes are those of accented letters, too, but a
+ * name rarely begins in the middle of a word.
+ */
+const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
+const isAsciiLetter = (byte: number): boolean => byte < 128 && /[A-Za-z0-9]/.test(String.fromCharCode(byte));
+/** More do not appear in UTF-8. */
+const LAST_START = 0xf4;
+
+/** What stands around a word: anything but letters and digits. */
+export const BOUNDARY: ByteClass = Array.from({ length: LAST_START + 1 }, (_, byte) => byte).filter(
+  (byte) => !isAsciiLetter(byte) && !isLetterStart(byte),
+);
+
 export interface SearchedText {
   readonly before: ByteClass;
   readonly letters: readonly ByteClass[];
@@ -22,6 +40,11 @@ export interface SearchedText {
   readonly maxCopied: number;
   /** Of texts that end in the same place, it comes last; and it is not looked for in what a delta copies. */
   readonly isMinor?: true;
+}
+
+/** One behind which anything may follow. @param choices of characters, one for each place: of a string, itself. */
+export function beginning(before: ByteClass, choices: Iterable<string>): SearchedText {
+  return { before, letters: Array.from(choices, bytesOf), after: null, maxCopied: 0 };
 }
 
 /** Of names, and of original ids, in places. */
@@ -200,12 +223,7 @@ export class TextSearch {
     return this.#hasBegun[this.#state] as boolean;
   }
 
-  /** All that is found in one object, in order. */
-  spansIn(content: Uint8Array): Span[] {
-    return [...this.spans(content)];
-  }
-
-  /** The same one by one. Nothing else may be searched meanwhile. */
+  /** All that is found in one object, in order. Nothing else may be searched meanwhile. */
   *spans(content: Uint8Array): Generator<Span> {
     const spanTo = (at: number): Span => {
       const text = this.ended[0] as number;

@@ -184,13 +184,8 @@ interface AnsweredEntry {
  * it is about: it must not hide the others.
  * @throws TypeError if it is no entry of a feed at all
  */
-function pullRequestThread({
-  id,
-  reason,
-  subject,
-  repository: named,
-  updated_at,
-}: AnsweredEntry): FeedThread[] {
+function pullRequestThread(entry: AnsweredEntry): FeedThread[] {
+  const { id, reason, subject, repository: named, updated_at } = entry;
   if (subject === undefined && named === undefined) throw new TypeError('the host lists something else');
   const number = Number(/\/(?:issues|pulls)\/(\d+)$/.exec(subject?.url ?? '')?.[1]);
   const updatedAt = Date.parse(updated_at ?? '');
@@ -230,23 +225,14 @@ function remarksSince(
   return remarks.filter(({ at }) => !(Date.parse(at) < Date.parse(since)));
 }
 
+type AnsweredRemark = Pick<AnsweredReview, 'id' | 'user' | 'html_url'> & { readonly body?: string | null };
+
 /** @throws TypeError for fields of another shape */
 function toRemark(
-  kind: 'comment' | 'review',
-  {
-    id,
-    user,
-    html_url,
-    body,
-  }: Pick<AnsweredReview, 'id' | 'user' | 'html_url'> & { readonly body?: string | null },
+  of: 'comment' | 'review',
+  { id, user, html_url, body }: AnsweredRemark,
   at: string,
 ): Remark {
-  return {
-    key: `${kind}:${expectNumber(id)}`,
-    authorId: idOf(user),
-    url: expectAddress(html_url),
-    at,
-    kind: 'commented',
-    text: body ?? '',
-  };
+  const [key, url] = [`${of}:${expectNumber(id)}`, expectAddress(html_url)];
+  return { key, authorId: idOf(user), url, at, kind: 'commented', text: body ?? '' };
 }

@@ -44,11 +44,7 @@ export async function readConversation(
     state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
     closedAt: issue.closed_at ?? null,
     isLocked: expectFlag(issue.locked ?? issue.is_locked),
-    comments: newest(
-      [toComment(issue)],
-      comments.map((comment) => toComment(comment)),
-      reviews,
-    ),
+    comments: newest([toComment(issue)], comments.map(toComment), reviews),
   };
 }
 

@@ -12,7 +12,7 @@ import type {
   UpstreamBranch,
 } from '../code-host.ts';
 import { expectList, expectRepository, expectStatus, expectText } from './answer.ts';
-import { type AnsweredPull, placeOf } from './reads.ts';
+import { type AnsweredPull, placeOf, underCurrentName } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
 
 /** The host may not know a branch yet that was pushed a moment ago. */
@@ -100,7 +100,7 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
-    return this.renamed(fork, (name) =>
+    return underCurrentName(this.rest, fork, (name) =>
       this.rest.retried(async () => {
         const at = { ...placeOf(name), ref: `heads/${branch}` };
         expectStatus(await this.rest.call('DELETE /repos/{owner}/{repo}/git/refs/{ref}', at), 204);
@@ -220,7 +220,7 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
 
   /** Where the host finds nothing, only a read tells whether the repository is there. */
   async #created<T>(repository: RepositoryName, create: (name: RepositoryName) => Promise<T>): Promise<T> {
-    return this.renamed(repository, create).catch(async (error: unknown) => {
+    return underCurrentName(this.rest, repository, create).catch(async (error: unknown) => {
       if (hostFailureOf(error).status === 404) await this.repository(repository);
       throw error;
     });

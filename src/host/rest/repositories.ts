@@ -137,11 +137,11 @@ export abstract class RestRepositories implements RepositoryHost {
     number: number,
     changes: PullRequestChanges,
   ): Promise<void> {
-    await this.renamed(repository, (name) => this.#changePull(name, number, changes));
+    await underCurrentName(this.rest, repository, (name) => this.#changePull(name, number, changes));
   }
 
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
-    return this.renamed(repository, async (name) => {
+    return underCurrentName(this.rest, repository, async (name) => {
       try {
         const { merged, closed_at: at } = await this.#changePull(name, number, { state: 'closed' });
         return merged ? { kind: 'merged' } : { kind: 'closed', at };
@@ -193,12 +193,5 @@ export abstract class RestRepositories implements RepositoryHost {
       fork: source?.refName.startsWith('refs/heads/') ? source.repository : null,
       ...(branchOf(this.rest, pull) === null && { id: expectNumber(pull.id) }),
     };
-  }
-
-  protected renamed<T>(
-    repository: RepositoryName,
-    write: (repository: RepositoryName) => Promise<T>,
-  ): Promise<T> {
-    return underCurrentName(this.rest, repository, write);
   }
 }

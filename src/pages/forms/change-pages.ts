@@ -62,7 +62,6 @@ export interface ChangeForm extends FormFrame, ChangeFields {
   readonly warnings: readonly string[];
   /** The page of a template that does not fit into the form; null: there is none. */
   readonly templateUrl: string | null;
-  /** Whether an update takes the key of the pull request. */
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;

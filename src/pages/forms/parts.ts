@@ -2,13 +2,11 @@
 import { html, raw } from 'hono/html';
 import { card, type Html, type Page, unlistedPage } from '../layout.ts';
 
-/** Of a form of a repository. */
 export interface FormPlace {
   /** `owner/repo` */
   readonly repository: string;
   /** The page of the repository on this service. */
   readonly home: string;
-  /** Where the form is sent. */
   readonly action: string;
 }
 
@@ -48,11 +46,9 @@ interface Preview {
   readonly as?: Html;
   readonly given: GivenAway;
   readonly shown: Html;
-  /** Beside the buttons. */
   readonly choice?: Html;
   /** The fields that the form goes on with, by their names. */
   readonly typed: Readonly<Record<string, string>>;
-  /** As `stepButtons` has them. */
   readonly steps: Readonly<Record<string, string>>;
   readonly width?: 'narrow' | 'wide';
 }

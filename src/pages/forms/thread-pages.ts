@@ -25,7 +25,6 @@ import {
   textField,
 } from './parts.ts';
 
-/** What has been posted. */
 export interface Posted {
   readonly url: string;
   /** Of the thread. */
@@ -46,7 +45,6 @@ export interface IssueForm extends FormFrame {
 
 export interface ReplyForm extends FormFrame {
   readonly number: number;
-  /** The thread at the code host. */
   readonly threadUrl: string;
   readonly body: string;
   readonly ownName: string;
@@ -56,19 +54,17 @@ export interface ReplyForm extends FormFrame {
 }
 
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
-const LABELS = {
-  hint: 'Names of labels that the repository has, with commas between them.',
-  isOptional: true,
-};
+const LABELS_HINT = 'Names of labels that the repository has, with commas between them.';
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 
 /** @param templates the names of files, to begin with one of them. */
 export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
   const { action, problem, title, body, labels } = form;
+  const own = { name: 'labels', label: 'Labels (optional)', value: labels };
   const fields = html`${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
   ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
-  ${textField({ name: 'labels', label: 'Labels (optional)', value: labels, ...LABELS })} ${nameField(form)}`;
+  ${textField({ ...own, hint: LABELS_HINT, isOptional: true })} ${nameField(form)}`;
   return formPage(
     'Open an issue',
     form,

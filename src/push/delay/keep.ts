@@ -15,9 +15,8 @@ import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../pu
 import type { PushOptions } from '../receive/push-options.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { findSameWork, proposedBefore, sameWorkLines, tellSameWork, worksOf } from '../same-work.ts';
-import { undatedOf } from '../verdict/dates.ts';
-import type { PushedWork } from '../verdict/verdict.ts';
+import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
+import { type PushedWork, undatedOf } from '../verdict/verdict.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -150,10 +149,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
   const same = await findSameWork(run, place, works);
   if (same === null) return;
   if (same.shared === commits.length) throw proposedBefore(same);
-  const lines = sameWorkLines(run, work, same);
-  if (same.state === 'open' && settings.pushDoubles === 'refuse')
-    throw new Refusal('double', 'the same commits are open already', lines);
-  await tellSameWork(reply, same, lines);
+  await tellSameWork(run, work, same);
 }
 
 /**

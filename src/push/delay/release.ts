@@ -9,18 +9,16 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { bornUpstream } from '../judge/destination.ts';
+import { bornUpstream, checkStated, findNamed, openPlace, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { replaceableTip } from '../judge/others-work.ts';
-import { checkStated, findNamed, openPlace, workflowLines } from '../judge/place.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
 import type { ComparedSpool } from '../judge/reads.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, undatedOf } from '../verdict/dates.ts';
-import { isUpdate, type NamedPullRequest, type Publishable } from '../verdict/verdict.ts';
+import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict/verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /**

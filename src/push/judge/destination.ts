@@ -1,15 +1,168 @@
-/** For which branch of upstream a push is. */
+/**
+ * Where a push goes: whether the repository takes it, which pull request it updates, and which branch of upstream it is
+ * for. What the host's interface says of it is the half of judging that a delayed push runs when it is published.
+ */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
+import type { Repository } from '../../host/code-host.ts';
 import { oneLine } from '../../host-text.ts';
-import { fullName } from '../../repository-name.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
+import {
+  closedSentence,
+  OPEN_POLICY,
+  type Policy,
+  POLICY_PATH,
+  policyRefusal,
+  workflowSentence,
+} from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
+import type { ChangedEntry } from '../changes.ts';
+import { missingKey } from '../pr-key.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
+import type { PushSettings } from '../push-host.ts';
+import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { Questions, Upstream } from './questions.ts';
+import {
+  isUpdate,
+  type NamedPullRequest,
+  type OpenPlace,
+  type PushedWork,
+  statedText,
+} from '../verdict/verdict.ts';
+import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
+
+/** @throws Refusal if it takes no pull requests, or none of ours. */
+export function openPlace(
+  { repository, policy }: Place,
+  settings: PushSettings,
+  { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
+): Omit<OpenPlace, 'named'> {
+  const notAccepted = (why: string): Refusal => {
+    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
+    const instead = takesIssues
+      ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
+      : [];
+    return new Refusal('policy', 'not accepted by the repository', [why, ...instead]);
+  };
+  const sizeMb = Math.ceil(repository.sizeKb / 1024);
+  const { maxRepositoryMb } = settings;
+  if (sizeMb > maxRepositoryMb) {
+    throw new Refusal('repository-size', 'the repository is too large', [
+      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
+    ]);
+  }
+  if (repository.isArchived) {
+    throw new Refusal('archived', 'the repository is archived', [
+      `${fullName(repository)} accepts no more changes.`,
+    ]);
+  }
+  if (repository.pullRequests !== 'all') {
+    throw notAccepted(closedSentence(repository, repository.pullRequests));
+  }
+  if (policy === undefined) {
+    throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
+      'Nothing was changed. Push again later.',
+    ]);
+  }
+  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
+  if (refusal !== null) throw notAccepted(refusal);
+  if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
+  const footer = statedText(stated) + (policy?.pullRequestFooter ? settings.pullRequestFooter : '');
+  return { repository, footer, policyLimits: policy?.limits ?? [] };
+}
+
+/**
+ * What the repository wants to read in the description, which an open pull request keeps unless the push replaces it.
+ * @throws Refusal if something is missing, or the issue is not one that is open. One call of the host if there is an issue.
+ */
+export async function checkStated(
+  questions: Pick<Questions, 'issue'>,
+  { repository, policy }: Place,
+  { ai, issue }: Stated,
+): Promise<void> {
+  const missing = [
+    ...(policy?.requiresAi && ai === null ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
+    ...(policy?.requiresIssue && issue === null ? ['-o issue=<number of an open issue>'] : []),
+  ];
+  if (missing.length > 0)
+    throw new Refusal('stated', 'the repository asks for more', [
+      `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`,
+    ]);
+  const why = issue === null ? null : await questions.issue(issue);
+  if (why === null) return;
+  throw new Refusal('stated', 'the issue is not open', [
+    `${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`,
+  ]);
+}
+
+/** @throws Refusal if the repository takes no changes of workflows. */
+export function workflowLines(
+  changed: readonly ChangedEntry[] | null,
+  repository: RepositoryName,
+  { refusesWorkflows, community: { hasWorkflows } }: Policy,
+): readonly string[] {
+  const isWorkflow = ({ path, oid }: ChangedEntry) =>
+    WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
+  const paths = changed?.filter(isWorkflow).map(({ path }) => path);
+  if (refusesWorkflows && paths?.length !== 0) {
+    throw new Refusal('workflows', 'the repository takes no changes of workflows', [
+      `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+      paths === undefined
+        ? 'The service could not check whether this push has any. Push again later, or fewer files at once.'
+        : `Leave out ${oneLine(paths[0] ?? '')}, in every commit, then push again.`,
+    ]);
+  }
+  if (paths === undefined)
+    return hasWorkflows ? ['The service could not check whether you change workflows.'] : [];
+  return paths.length === 0 ? [] : [workflowSentence(paths)];
+}
+
+function unsigned(repository: Repository): Refusal {
+  return new Refusal('sign-off', 'a sign-off is required', [
+    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+  ]);
+}
+
+/**
+ * The pull request that a push names with `-o pr-hash`, claimed; null: it names none, or one that nobody knows, which the
+ * person is told.
+ * @param claim its claim, if the service has it in its list; otherwise only the host knows it.
+ * @param mayOpen whether the push would open another one.
+ * @throws Refusal if another push to it is in progress, or its key is missing.
+ */
+export async function findNamed(
+  questions: Questions,
+  repository: RepositoryName,
+  {
+    prHash,
+    title,
+    description,
+    hasKey,
+  }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
+  claim: ClaimedUpdate | null,
+  mayOpen: boolean,
+): Promise<{ readonly named: Omit<NamedPullRequest, 'tip'> | null; readonly claim: ClaimedUpdate | null }> {
+  if (prHash === null) return { named: null, claim: null };
+  const pullRequest = await questions.findPullRequest(prHash, claim?.recorded ?? null);
+  if (pullRequest === null) {
+    const meant = await questions.hashMeant(prHash);
+    const question = meant === null ? '' : ` Did you mean ${meant}?`;
+    const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    await questions.reply.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
+    return { named: null, claim: null };
+  }
+  const named = { prHash, pullRequest };
+  const claimed = claim ?? (await questions.claim(prHash));
+  const changesTexts = title !== null || description !== null;
+  if (isUpdate({ named }) && changesTexts && !hasKey) throw missingKey('texts');
+  return { named, claim: claimed };
+}
 
 /** Upstream with a branch that pull requests can be for. */
 export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
@@ -28,9 +181,7 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
   }
-  const names = branches
-    .slice(0, MOST_NAMED)
-    .map(({ name }) => `"${oneLine(name.slice('refs/heads/'.length))}"`);
+  const names = branches.slice(0, MOST_NAMED).map((ref) => `"${shortName(ref)}"`);
   const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
   throw new Refusal('base', 'there is no default branch', [
     `The default branch of ${fullName(repository)} does not exist. It has ${names.join(', ')}${more}.`,
@@ -59,19 +210,26 @@ export async function chooseBase(
   current: string | null,
   upstream: BornUpstream,
 ): Promise<Base> {
+  const name = fullName(upstream.repository);
   const named = option ?? (target.kind === 'for' ? target.base : null);
   if (named === null) {
     const present = current === null ? null : await findBranch(questions, upstream, current);
     // The host is never asked for this name, because the person may have chosen it for themselves alone.
     const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
     const known = present ?? own;
-    return { ref: known ?? upstream.defaultBranch, isNamed: false, isGuess: known === null };
+    const ref = known ?? upstream.defaultBranch;
+    // Commits of branches that were not listed would count as the person's own.
+    if (!upstream.hasAllBranches)
+      questions.note(
+        `${name} has more branches than this service reads. If your work is not based on "${shortName(ref)}", push to refs/for/<base>.`,
+      );
+    return { ref, isNamed: false, isGuess: known === null };
   }
   const ref = await findBranch(questions, upstream, named);
   if (ref !== null) return { ref, isNamed: true, isGuess: false };
   const meant = option === null ? branchBefore(upstream, named) : null;
   throw new Refusal('base', 'there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
+    `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
     ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
   ]);
 }
@@ -94,19 +252,18 @@ function branchBefore(upstream: Upstream, named: string): string | null {
  * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
  * a fix for a release, that branch. The person is told.
  */
-export function baseOfWork(
-  questions: Pick<Questions, 'note'>,
-  { ground }: Work,
-  history: Pick<UpstreamHistory, 'ownerOf'>,
-): Ref | null {
+export function baseOfWork(questions: Questions, { ground }: Work, history: UpstreamHistory): Ref | null {
   const [oid, another] = ground;
   const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
   if (owner === null) return null;
-  const name = oneLine(owner.name.slice('refs/heads/'.length));
   questions.note(
-    `Your work is based on "${name}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
+    `Your work is based on "${shortName(owner)}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
   );
   return owner;
+}
+
+function shortName({ name }: Ref): string {
+  return oneLine(name.slice('refs/heads/'.length));
 }
 
 function findListed({ refs }: Upstream, branch: string): Ref | null {

@@ -14,6 +14,7 @@ import type { Memory } from '../../git/memory.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { kindOf, parseTree, type TreeEntry } from '../../git/objects/tree.ts';
 import { PackIndex } from '../../git/pack/pack-index.ts';
+import type { StoredPack } from '../../git/pack/entry-walker.ts';
 import { PackedObjects } from '../../git/pack/packed-objects.ts';
 import { PackPaths } from '../../git/search/pack-paths.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
@@ -41,17 +42,18 @@ export async function checkFolders(
   if (!spool.isInMemory) return [];
   const pack = storedPack(spool, 0);
   const objects = new PackedObjects(pack, memory);
+  const paths = new PackPaths([]);
   try {
     await objects.makeRoom(ROOM_FOR_PACK * pack.byteLength);
-    const { faults, paths } = await findFaults(pack, objects);
-    const lines = (chosen: readonly Fault[], who: string): string[] =>
-      [
-        ...new Set(chosen.map(({ id, oid }) => `${who} ${whereOf(oid, paths, roots)}: ${sayFsck(id)}.`)),
-      ].slice(0, MOST_TOLD);
+    const faults = await findFaults(pack, objects, paths);
+    const linesOf = (chosen: readonly Fault[], who: string): string[] => {
+      const lines = chosen.map(({ id, oid }) => `${who} ${whereOf(oid, paths, roots)}: ${sayFsck(id)}.`);
+      return [...new Set(lines)].slice(0, MOST_TOLD);
+    };
     const sure = faults.filter(({ id }) => !isTakenBySome(id));
-    if (sure.length === 0) return lines(faults, 'Some code hosts refuse');
+    if (sure.length === 0) return linesOf(faults, 'Some code hosts refuse');
     throw new Refusal('fsck', 'code hosts refuse some of its folders', [
-      ...lines(sure, 'Code hosts refuse'),
+      ...linesOf(sure, 'Code hosts refuse'),
       'Correct it in every commit that has it ("git rebase -i"), then push again. "git fsck" shows it, too.',
     ]);
   } finally {
@@ -59,12 +61,8 @@ export async function checkFolders(
   }
 }
 
-async function findFaults(
-  pack: Parameters<typeof PackIndex.of>[0],
-  objects: PackedObjects,
-): Promise<{ readonly faults: readonly Fault[]; readonly paths: PackPaths }> {
+async function findFaults(pack: StoredPack, objects: PackedObjects, paths: PackPaths): Promise<Fault[]> {
   const faults: Fault[] = [];
-  const paths = new PackPaths([]);
   const files = new Map<Oid, number>();
   const gitmodules = new Set<Oid>();
   let bytesLeft = MAX_BYTES;
@@ -88,7 +86,7 @@ async function findFaults(
     const file = offset === undefined ? null : await objects.at(offset);
     if (typeof file === 'object' && file !== null) add(faultsOfGitmodules(file.content), oid);
   }
-  return { faults, paths };
+  return faults;
 }
 
 /** None of one that is damaged: Git itself cannot send it. */

@@ -7,7 +7,7 @@ import { utf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import type { Plan, PlannedText } from '../../git/objects/planned-commits.ts';
+import type { Plan } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
@@ -17,28 +17,44 @@ import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
-import { Refusal } from '../reply/refusal.ts';
+import { previewed, Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
-import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
-import { sameWorkLines, tellSameWork } from '../same-work.ts';
-import { isUpdate, newestOf, type Publishable, type PushedWork, type Verdict } from '../verdict/verdict.ts';
-import { type Base, baseOfWork, bornUpstream, branchOf, chooseBase } from './destination.ts';
-import { borrowedLines } from './borrowed.ts';
+import {
+  datesOf,
+  isUpdate,
+  newestOf,
+  type OpenPlace,
+  type PushedWork,
+  undatedOf,
+} from '../verdict/verdict.ts';
+import {
+  baseOfWork,
+  bornUpstream,
+  branchOf,
+  checkStated,
+  chooseBase,
+  findNamed,
+  openPlace,
+  workflowLines,
+} from './destination.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
-import { warningOfNames } from './names/messages.ts';
-import { refuseNoise, warningOfNoise } from './noise.ts';
-import { checkStated, findNamed, openPlace, workflowLines } from './place.ts';
+import { refuseNoise, warningOfNames, warningOfNoise } from './names/messages.ts';
+import { borrowedLines } from './others-work.ts';
 import { submoduleLines } from './reads.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
 import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
 
+/** A push that may be published. */
 export interface Judged {
-  readonly verdict: Verdict;
+  readonly work: PushedWork;
+  /** Null: the place is asked when the push is published. */
+  readonly place: OpenPlace | null;
   /** The claim on the pull request that is updated, or whose branch is used again. */
   readonly claim: ClaimedUpdate | null;
+  readonly warnings: readonly string[];
 }
 
 /** What judging needs besides the push and upstream. */
@@ -58,7 +74,8 @@ export interface Circumstances {
 /**
  * Uses nothing but its arguments.
  * @param asked what the place says; null: a later half asks it (delay/release.ts), and no question may tell the host of
- * the push until then. @throws Refusal, ProtocolError; HostError `busy`; what a fault of the service throws.
+ * the push until then.
+ * @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws.
  */
 export async function judge(
   received: Received,
@@ -68,55 +85,54 @@ export async function judge(
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
-  const { prHash, base: wanted, prKey } = options;
+  const { prHash, base: wanted } = options;
+  const hasKey = options.prKey !== null;
   const stated = { ai: options.ai, issue: options.issue };
   const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff, stated });
   const born = bornUpstream(upstream, branchOf(taken.target, wanted));
   const { repository, defaultBranch } = born;
-  const given = { ...options, hasKey: prKey !== null };
   // Where doubles are refused, only publishing shows whether a new one opens.
-  const mayDouble = settings.pushDoubles === 'tell';
+  const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
   const { named: found, claim } =
     open === null
       ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, given, listed, mayDouble && refusal === null);
-  const isText = !isUpdate({ named: found }) || options.description !== null;
-  if (asked !== null && isText) await checkStated(questions, asked, stated);
-  const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
+      : await findNamed(questions, open.repository, { ...options, hasKey }, listed, mayOpen);
+  const updated = isUpdate({ named: found }) ? found : null;
+  if (asked !== null && (updated === null || options.description !== null))
+    await checkStated(questions, asked, stated);
+  const current = updated?.pullRequest.base ?? null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
-  if (!born.hasAllBranches && !chosen.isNamed) questions.note(adviceToNameBase(born, chosen));
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
-  const commits = await findWork(received, history, settings.remoteUrl(repository));
+  const work = await findWork(received, history, settings.remoteUrl(repository));
   const base =
-    (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, commits, history) : null) ?? chosen.ref;
-  const updated = isUpdate({ named: found }) ? (found?.pullRequest.number ?? null) : null;
+    (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, work, history) : null) ?? chosen.ref;
+  const own = updated?.pullRequest.number ?? null;
   const borrowed =
-    open === null ? [] : await borrowedLines(questions, commits, pack.kept, repository, updated);
+    open === null ? [] : await borrowedLines(questions.advertised, work, pack.kept, repository, own);
   if (borrowed.length > 0) questions.note(...borrowed);
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
-  const named =
-    found === null ? null : { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
+  const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
-  const plan = await planWork(commits, options, signOff, (ground) => questions.newestOf(ground));
+  const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
   const oddities = await checkFolders(pack, rootsOf(plan), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(plan.commits, identity);
   const { dateOf } = datesOf(undated, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
-  const [ground = base.oid] = commits.ground;
+  const [ground = base.oid] = work.ground;
   const names = await searchNames({
     settings,
     options,
     nobodys: [botLogin, settings.anonEmail],
-    work: commits,
+    work,
     plan,
     published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
-    originalIds: idsOf(commits.commits, known.length === 0 ? null : anonymous()),
+    originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     pack,
     history,
     upstream: {
@@ -133,27 +149,28 @@ export async function judge(
   }).catch((error: unknown) => {
     throw open === null ? uncompared(error) : error;
   });
-  const work: PushedWork = {
+  const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
+  const pushed: PushedWork = {
     base,
     isBaseNamed: chosen.isNamed,
     prHash,
-    hasKey: prKey !== null,
-    title: textOf(plan, options.title),
-    description: textOf(plan, options.description),
+    hasKey,
+    title: textOf(options.title),
+    description: textOf(options.description),
     isDraft: options.draft,
     isSignedOff: options.signOff,
     stated,
     commits: plan.commits,
-    upstream: branchesHolding(history, commits.ground, base, defaultBranch),
-    ground: [...commits.ground],
+    upstream: branchesHolding(history, work.ground, base, defaultBranch),
+    ground: [...work.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
   };
   const place = open && { ...open, named };
   // Of one that is delayed, the service's own record says whether it is an update.
-  const updates = open === null ? (claim?.recorded ?? null) !== null : isUpdate({ named });
+  const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
   const where = { hostUrl: settings.hostUrl, repository };
-  refuseNoise({ ...work, footer: open?.footer ?? '' }, updates, where);
+  refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
   const { template, hasSubmodules, hasWorkflows } = policy.community;
   const gate = updates ? null : gateSentence(repository, policy);
@@ -161,40 +178,30 @@ export async function judge(
   const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
   const isCompared = mayHaveModules || mayHaveWorkflows;
   const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
-  const changed = isCompared ? await questions.entriesChanged(work, pack.spool, how) : [];
+  const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
   questions.noteRules(...(gate === null ? [] : [gate]), ...workflowLines(changed, repository, policy));
   const warnings = [
-    ...(updates || template === null ? [] : adviceOfTemplate(work, settings.fileUrl(repository, template))),
+    ...(updates || template === null ? [] : adviceOfTemplate(pushed, settings.fileUrl(repository, template))),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
-    ...warningOfNoise(work, where),
-    ...(updates ? warningOfDraft(work) : warningOfEncoding(work)),
+    ...warningOfNoise(pushed, where),
+    ...(updates ? warningOfDraft(pushed) : warningOfEncoding(pushed)),
     ...oddities,
     ...(mayHaveModules ? submoduleLines(changed) : []),
-    ...warningOfSquash(commits, options),
+    ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
   if (!options.preview || place === null) {
-    return {
-      verdict: { kind: 'publishable', work, place, warnings: [...names.warnings, ...warnings] },
-      claim,
-    };
+    return { work: pushed, place, claim, warnings: [...names.warnings, ...warnings] };
   }
-  const push: Publishable = { ...work, ...place };
+  const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
-  const isNew = named === null && refusal === null;
-  const same = isNew ? await questions.sameWork(push, undated()) : null;
-  if (same !== null) {
-    const lines = sameWorkLines({ settings, target: place.repository }, push, same);
-    await tellSameWork(questions.reply, same, lines);
-  }
+  if (named === null && refusal === null) await questions.tellSameWork(push, undated());
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
-  const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
-  return { verdict: { kind: 'preview', preview }, claim };
+  throw previewed(previewOf(push, shown, { botLogin, dateOf, bytes, ...names, warnings }));
 }
 
 /** A delayed push asks for no file, so nobody knows what upstream has already. */
@@ -229,16 +236,6 @@ function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] 
   ];
 }
 
-/** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
-function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commits'>): string[] {
-  if (title !== null) return [];
-  const { encoding, message } = newestOf(commits);
-  if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
-  const why =
-    encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
-  return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
-}
-
 /** Where a new pull request would have no description. A sign-off is none. */
 function adviceOfTemplate(
   { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
@@ -252,20 +249,19 @@ function adviceOfTemplate(
   ];
 }
 
-/** Commits of branches that were not listed would count as the person's own. */
-function adviceToNameBase({ repository }: Upstream, { ref }: Base): string {
-  const base = oneLine(ref.name.slice('refs/heads/'.length));
-  const name = fullName(repository);
-  return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;
+/** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
+function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commits'>): string[] {
+  if (title !== null) return [];
+  const { encoding, message } = newestOf(commits);
+  if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
+  const why =
+    encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
+  return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
 }
 
 /** Those that no new commit has: they may not become public. @param anonymous null: none of them has one. */
 function* idsOf(commits: Work['commits'], anonymous: AnonymousCommits | null): Generator<Oid> {
   for (const { oid } of commits) if (anonymous?.has(oid) !== true) yield oid;
-}
-
-function textOf({ planText }: Plan, text: string | null): PlannedText | null {
-  return text === null ? null : planText(utf8(text));
 }
 
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */

@@ -1,26 +1,34 @@
 /**
- * What somebody else has put on the branch of a pull request, such as a maintainer with a fix. An update replaces the
- * branch, so it would delete their work.
+ * Work of other people: what they have put on the branch of a pull request, which an update would delete, and commits of
+ * their pull requests that are among those of a push.
  *
  * The branch is usually where the service has left it, which is recorded. But the answer to an update may have been lost
  * after its commits had arrived: so commits that the service has made are its own, also if they are not recorded.
  */
+import { latin1 } from '../../git/bytes.ts';
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { Source } from '../../host/code-host.ts';
 import { oneLine } from '../../host-text.ts';
-import type { RepositoryName } from '../../repository-name.ts';
-import { heldReads } from '../../upstream/held-reads.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { heldReads } from '../../upstream/tree-reader.ts';
 import { branchTip, isForkGone } from '../publish/fork.ts';
 import type { PushRun } from '../push-run.ts';
+import type { ReceivedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
+import { commitsFrom, type Work } from './work.ts';
 
 /** How many commits of the branch are looked at. */
 const MOST = 10;
 const MOST_BYTES = 256 * 1024;
 const SHOWN_ID_LENGTH = 12;
+/** Of GitHub, Gitea and Forgejo. */
+const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;
+const MOST_BORROWED = 3;
+/** The author's line stands behind the parents'. */
+const MAX_HEAD_BYTES = 4_096;
 
 /**
  * Where the branch of a pull request is, as `NamedPullRequest` has it, when nobody else's work would go with it.
@@ -105,7 +113,48 @@ export async function othersCommits(
 
 /** Its author and its committer are nobody, as those of every commit that the service makes. */
 export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
-  const [head = ''] = Buffer.from(content).toString('latin1').split('\n\n', 1);
+  const [head = ''] = latin1(content).split('\n\n', 1);
   const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));
   return signed.length === 2 && signed.every((line: string) => line.includes(` <${anonEmail}> `));
+}
+
+/**
+ * Lines about commits of other people's pull requests that a push contains, because somebody worked on top of them: they
+ * would go out once more, under the bot's name. None for the work of one author, for which nobody is asked.
+ * @param advertised which of these ids refs of upstream's have, with the name of one; null: nobody knows.
+ * @param own the number of the pull request that is updated; null: none.
+ */
+export async function borrowedLines(
+  advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,
+  { commits }: Work,
+  kept: ReceivedPack['kept'],
+  repository: RepositoryName,
+  own: number | null,
+): Promise<string[]> {
+  const authors = new Set<string>();
+  const oids = new Set<Oid>();
+  for (const { oid } of commits) {
+    authors.add(authorOf(kept.withOid(oid)?.content ?? new Uint8Array()));
+    oids.add(oid);
+  }
+  if (authors.size < 2) return [];
+  const refs = await advertised(oids);
+  if (refs === null)
+    return ['The service could not check whether commits of other pull requests are among yours.'];
+  const numbers = [...refs].flatMap(([oid, name]) => {
+    const [, number] = PULL_REF.exec(name) ?? [];
+    return number === undefined || Number(number) === own ? [] : [{ oid, number }];
+  });
+  return numbers.slice(0, MOST_BORROWED).map(({ oid, number }) => {
+    // A client may send commits that upstream has, too.
+    const theirs = [...commitsFrom(kept, oid)].filter((each) => oids.has(each)).length;
+    const of = `${theirs} of the ${oids.size} commits ${theirs === 1 ? 'is' : 'are'} of ${fullName(repository)}#${number}`;
+    return `${of}, and would be published again in the name of the bot.`;
+  });
+}
+
+/** Name and address in the commit's own bytes; '' if it names none. */
+function authorOf(content: Uint8Array): string {
+  const head = latin1(content, 0, Math.min(content.byteLength, MAX_HEAD_BYTES));
+  return /^author [^\n>]*/m.exec(head)?.[0] ?? '';
 }

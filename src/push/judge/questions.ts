@@ -12,6 +12,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
+  type DiscoveredRefs,
   discoveredRefs,
   findUpstreamBranch,
   listUpstreamRefs,
@@ -19,17 +20,13 @@ import {
 import type { Pushed, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
-import { findSameWork, worksOf } from '../same-work.ts';
+import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { replaceableTip } from './others-work.ts';
 import { type ComparedSpool, entriesChanged, readBases, readUpstreamFiles } from './reads.ts';
 
 /** What a clone of it shows. */
-export interface Upstream {
-  readonly repository: RepositoryName;
-  /** As many as are kept of its branches and tags. */
-  readonly refs: readonly Ref[];
-  readonly hasAllBranches: boolean;
+export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
   /** Null: it has no commit yet. */
   readonly defaultBranch: Ref | null;
 }
@@ -42,15 +39,8 @@ export interface Place {
 
 /** @throws Refusal if it cannot be looked up. */
 export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<Upstream> {
-  const { repository, refs, hasAllBranches, ...list } = await steps.run('lookup', () =>
-    discoveredRefs(host, target),
-  );
-  return {
-    repository,
-    refs,
-    hasAllBranches,
-    defaultBranch: defaultBranchOf({ refs, hasAllBranches, ...list }),
-  };
+  const list = await steps.run('lookup', () => discoveredRefs(host, target));
+  return { ...list, defaultBranch: defaultBranchOf(list) };
 }
 
 /** @throws Refusal if it cannot be looked up. */
@@ -99,11 +89,13 @@ export function questionsOf(
   const { host, store, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    /** Tells the person something, whatever the verdict will be: at once, or behind what comes first. */
-    noteFirst: (...lines: string[]) => reply.note(...lines),
+    /** What the person reads first. */
+    reply,
+    /** Tells the person something behind that. */
     note: (...lines: string[]) => run.note(...lines),
     noteRules: (...lines: string[]) => run.notes.unshift(...lines),
-    reply,
+    /** Why a number is not that of an open issue; null: it is. */
+    issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
@@ -113,11 +105,11 @@ export function questionsOf(
         run.logger.warn('the refs of a repository could not be searched', { error });
         return null;
       }),
-    /** What a pull request has of these commits; null: nothing. */
-    sameWork: async (push: Parameters<typeof findSameWork>[1], undated: AnonymousCommits) =>
-      findSameWork(run, push, await worksOf(run, push, undated)),
-    /** Why a number is not that of an open issue; null: it is. */
-    issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
+    /** Tells the person of a pull request that has some of these commits. */
+    tellSameWork: async (push: Publishable, undated: AnonymousCommits): Promise<void> => {
+      const same = await findSameWork(run, push, await worksOf(run, push, undated));
+      if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
+    },
     /** The pr_hash of an open pull request that may be meant; null: none. */
     hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
@@ -154,8 +146,8 @@ export function questionsOf(
     entriesChanged: (
       work: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
       spool: ComparedSpool,
-      how: Parameters<typeof entriesChanged>[3],
-    ) => entriesChanged(run, { ...work, repository }, spool, how),
+      how: Parameters<typeof entriesChanged>[4],
+    ) => entriesChanged(run, repository, work, spool, how),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),

@@ -84,12 +84,8 @@ export async function readUpstreamFiles(
  */
 export async function entriesChanged(
   run: Reading,
-  {
-    repository,
-    commits,
-    ground,
-    entryCount,
-  }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
+  repository: RepositoryName,
+  { commits, ground, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
   spool: ComparedSpool,
   { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
 ): Promise<readonly ChangedEntry[] | null> {

@@ -3,8 +3,8 @@
  * each new commit ends with the sign-off of the author that it gets. The person's own sign-offs go, because they would
  * name them; those of others stay.
  */
-import { utf8 } from '../../git/bytes.ts';
-import type { Commit, Identity } from '../../git/objects/commit.ts';
+import { latin1, utf8 } from '../../git/bytes.ts';
+import type { Identity } from '../../git/objects/commit.ts';
 import { UNTITLED } from '../../git/objects/commit-message.ts';
 import type { NewCommit, NewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -35,9 +35,26 @@ export class SignOff {
     return [`This push signs off every commit as ${name} <${email}> (Developer Certificate of Origin 1.1).`];
   }
 
-  /** The commits with signed messages. They are made when they are asked for. */
+  /** The commits with signed messages, made when they are asked for, and not kept: a push has thousands. */
   signed(commits: NewCommits): NewCommits {
-    return new SignedCommits(commits, this);
+    const sign = (oid: Oid, message: Uint8Array) => this.signedMessage(oid, message);
+    const signed = (found: NewCommit): NewCommit => ({
+      oid: found.oid,
+      get commit() {
+        const { commit } = found;
+        return { ...commit, message: sign(found.oid, commit.message) };
+      },
+    });
+    return {
+      length: commits.length,
+      at(index) {
+        const found = commits.at(index);
+        return found && signed(found);
+      },
+      *[Symbol.iterator]() {
+        for (const commit of commits) yield signed(commit);
+      },
+    };
   }
 
   /** The message of a commit, or another one for it. The same message gives the same bytes, and so does a signed one. */
@@ -68,41 +85,6 @@ export function haveOwnSignOff(kept: Pick<KeptObjects, 'withOid'>, commits: NewC
   return false;
 }
 
-class SignedCommits implements NewCommits {
-  readonly #commits: NewCommits;
-  readonly #signOff: SignOff;
-
-  constructor(commits: NewCommits, signOff: SignOff) {
-    this.#commits = commits;
-    this.#signOff = signOff;
-  }
-
-  get length(): number {
-    return this.#commits.length;
-  }
-
-  at(index: number): NewCommit | undefined {
-    const found = this.#commits.at(index);
-    return found && this.#signed(found);
-  }
-
-  *[Symbol.iterator](): Generator<NewCommit> {
-    for (const commit of this.#commits) yield this.#signed(commit);
-  }
-
-  /** Its message is not kept: a push has thousands. */
-  #signed(found: NewCommit): NewCommit {
-    const signOff = this.#signOff;
-    return {
-      oid: found.oid,
-      get commit(): Commit {
-        const { commit } = found;
-        return { ...commit, message: signOff.signedMessage(found.oid, commit.message) };
-      },
-    };
-  }
-}
-
 /** Names and addresses of a commit's author and committer, as their bytes stand there. */
 function ownWords(kept: Pick<KeptObjects, 'withOid'>, oid: Oid): Set<string> {
   const collector = new IdentityCollector();
@@ -122,8 +104,4 @@ function isBy(value: string, words: ReadonlySet<string>): boolean {
 
 function folded(text: string): string {
   return text.trim().toLowerCase();
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

@@ -3,7 +3,9 @@
  * of them all. Nothing may leave unless everything that it
  * stands on is proved to be upstream's, and everything in the pack is needed by the one branch that is taken.
  */
+import { utf8 } from '../../git/bytes.ts';
 import { type Commit, parseHistory } from '../../git/objects/commit.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
@@ -16,7 +18,7 @@ import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received, ReceivedPack } from '../receive/receive.ts';
-import { newestWork, squashedMessage } from '../verdict/verdict.ts';
+import { newestWork } from '../verdict/verdict.ts';
 import type { SignOff } from './sign-off.ts';
 
 const SHOWN_ID_LENGTH = 12;
@@ -156,4 +158,16 @@ function newestCommit(commits: NewCommits): NewCommit {
 
 function* idsOf(commits: NewCommits): Generator<Oid> {
   for (const { oid } of commits) yield oid;
+}
+
+/** Of the one commit of a squashed push. Without options, the tip's message byte for byte. */
+function squashedMessage(
+  options: Pick<PushOptions, 'title' | 'description'>,
+  tip: Pick<Commit, 'message' | 'encoding'>,
+): Pick<Commit, 'message' | 'encoding'> {
+  const { title, description } = options;
+  if (title === null && description === null) return { message: tip.message, encoding: tip.encoding };
+  const text = pullRequestText(tip);
+  const whole = `${title ?? text.title}\n\n${description ?? text.body}`;
+  return { message: utf8(`${whole.trimEnd()}\n`), encoding: null };
 }

@@ -15,11 +15,18 @@ import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { Place, PushHost } from '../push-host.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
-import { Refusal } from '../reply/refusal.ts';
 import type { SameWork } from '../reply/reply.ts';
-import { findSameWork, sameWorkLines, tellSameWork, worksOf, proposedBefore } from '../same-work.ts';
-import { type Dates, datesOf, type Undated, undatedOf } from '../verdict/dates.ts';
-import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
+import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
+import {
+  type Dates,
+  datesOf,
+  isUpdate,
+  namedText,
+  type Publishable,
+  type Undated,
+  undatedOf,
+  wholeText,
+} from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Delivery, Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
@@ -103,7 +110,10 @@ export async function publish(
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.place?.settle(isAnother);
     // Now the pull request has its place, so that what is told of it comes true.
-    if (attempt.same !== null) await tellDouble(run, push, attempt.prHash, attempt.same);
+    if (attempt.same !== null) {
+      const withdrawal = `-o withdraw -o pr-hash=${attempt.prHash} -o pr-key=${await run.store.prKey(attempt.prHash)}`;
+      await tellSameWork(run, push, attempt.same, { more: ` Withdraw this one with ${withdrawal}.` });
+    }
     await run.tell();
     if (begun !== null) await delivery.prepare();
     const { anonymous, dates, prHash } = attempt;
@@ -227,23 +237,6 @@ async function begin(
 /** The author of what leaves. */
 async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
-}
-
-/**
- * Warns before anything is public. The push still opens a pull request, as the contract says, unless the operator wants no
- * doubles.
- */
-async function tellDouble(run: PushRun, push: Publishable, prHash: string, same: SameWork): Promise<void> {
-  const lines = sameWorkLines(run, push, same);
-  const [what, instead] = lines;
-  if (same.state !== 'open') return tellSameWork(run.reply, same, lines);
-  if (run.settings.pushDoubles === 'refuse') {
-    // For a form, which has words of its own.
-    await tellSameWork(run.reply, same, []);
-    throw new Refusal('double', 'the commits are open already', lines);
-  }
-  const withdrawal = `-o withdraw -o pr-hash=${prHash} -o pr-key=${await run.store.prKey(prHash)}`;
-  await tellSameWork(run.reply, same, [what, `${instead} Withdraw this one with ${withdrawal}.`]);
 }
 
 /** Null: it stays what it was. */

@@ -1,6 +1,6 @@
 /**
- * Act one: chooses the command, and reads the pack to its last byte. The result is a value; nobody was asked or told
- * anything. It refuses only what cannot be parsed or stored.
+ * Act one: reads the commands and options, chooses the command, and reads the pack to its last byte. The result is a value;
+ * nobody was asked or told anything. It refuses only what cannot be parsed or stored.
  */
 import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -11,11 +11,51 @@ import { keepLateDeltas } from '../../git/pack/late-deltas.ts';
 import type { StoredPack } from '../../git/pack/entry-walker.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
-import { type Command, isDeletion } from '../../git/wire/push-request.ts';
+import {
+  type Command,
+  type FaultyRequest,
+  isDeletion,
+  type PushRequest,
+} from '../../git/wire/push-request.ts';
 import { isValidRefName, parsePushTarget, type PushTarget } from '../../git/wire/ref-name.ts';
 import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { PushOptions } from './push-options.ts';
+import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
+
+/** What a push says before its pack: its commands and options. */
+export interface Announced {
+  readonly commandList: readonly Command[];
+  /** Null if no command is accepted. */
+  readonly taken: TakenCommand | null;
+  readonly parsed: PushOptionsResult;
+  /** Null: they are not valid. */
+  readonly options: PushOptions | null;
+  /** It closes a pull request; its hash may be missing. */
+  readonly isWithdrawal: boolean;
+  /** The ref that it deletes; null: none. */
+  readonly deletedRef: string | null;
+  /** The answer for each of its refs. @param reason why the accepted one is refused; null: it is not. */
+  statuses(reason: string | null): readonly CommandStatus[];
+  /** The same if none of them counts by itself. */
+  allStatuses(reason: string | null): readonly CommandStatus[];
+}
+
+export function announced(request: PushRequest | FaultyRequest): Announced {
+  const commandList = request.kind === 'faulty' ? [] : request.commandList;
+  const refNames = request.kind === 'faulty' ? request.refNames : commandList.map(({ refName }) => refName);
+  const parsed = parsePushOptions(request.kind === 'faulty' ? [] : request.pushOptions);
+  const options = parsed.kind === 'valid' && request.kind !== 'faulty' ? parsed.options : null;
+  const { taken, refused } = planCommands(commandList);
+  const deletedRef = deletedBranch(commandList);
+  const isWithdrawal = deletedRef !== null || options?.withdraw === true;
+  const allStatuses = (reason: string | null): readonly CommandStatus[] =>
+    refNames.map((refName) => ({ refName, reason }));
+  const ofTaken = (reason: string | null): readonly CommandStatus[] =>
+    taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
+  const closes = isWithdrawal && (options?.prHash ?? null) !== null;
+  const statuses = request.kind === 'faulty' || closes ? allStatuses : ofTaken;
+  return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses, allStatuses };
+}
 
 /** A push whose last byte has arrived. */
 export interface Received {
@@ -33,12 +73,6 @@ export interface TakenCommand {
   readonly target: PushTarget;
 }
 
-export interface CommandPlan {
-  /** Null if none is accepted. */
-  readonly taken: TakenCommand | null;
-  readonly refused: readonly CommandStatus[];
-}
-
 function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
   if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
   if (!isValidRefName(command.refName)) return 'invalid ref name';
@@ -49,8 +83,11 @@ function refusalOf(command: Command, target: PushTarget, isTaken: boolean): stri
 }
 
 /** Accepts one branch, and refuses everything else by name, so that the client's status table is complete. */
-export function planCommands(commandList: readonly Command[]): CommandPlan {
-  let taken: CommandPlan['taken'] = null;
+export function planCommands(commandList: readonly Command[]): {
+  readonly taken: TakenCommand | null;
+  readonly refused: readonly CommandStatus[];
+} {
+  let taken: TakenCommand | null = null;
   const refused: CommandStatus[] = [];
   for (const command of commandList) {
     const target = parsePushTarget(command.refName);

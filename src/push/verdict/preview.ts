@@ -10,32 +10,26 @@ import { isUpdate, type Publishable, wholeText } from './verdict.ts';
 const MAX_COMMITS_SHOWN = 50;
 const MAX_BODY_LINES_SHOWN = 20;
 
-export interface Previewed {
-  readonly push: Publishable;
+export interface Previewed extends Pick<Preview, 'refusal'> {
   readonly botLogin: string;
-  readonly anonymous: AnonymousCommits;
   readonly dateOf: DateOf;
   /** Of the pack as it would be sent. */
   readonly bytes: number;
   /** What the search for names has found, or that nobody searches. */
-  readonly findings: readonly string[];
+  readonly report: readonly string[];
   readonly warnings: readonly string[];
-  /** Why the push would be refused; null: it would not. */
-  readonly refusal: string | null;
 }
 
-export function previewOf(previewed: Previewed): Preview {
-  const { push, botLogin, anonymous, bytes, findings, warnings, refusal } = previewed;
+export function previewOf(push: Publishable, anonymous: AnonymousCommits, previewed: Previewed): Preview {
+  const { botLogin: author, dateOf, bytes, report, warnings, refusal } = previewed;
   const { title, body } = wholeText(push, anonymous);
   const objectCount = anonymous.size + push.entryCount;
   const count = push.commits.length;
-  const refused =
-    refusal === null
-      ? []
-      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`];
-  const remarks = [...findings, ...warnings];
+  const remarks = [...report, ...warnings];
   const lines = [
-    ...refused,
+    ...(refusal === null
+      ? []
+      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`]),
     isUpdate(push)
       ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
       : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,
@@ -43,32 +37,35 @@ export function previewOf(previewed: Previewed): Preview {
     `  Repository:  ${fullName(push.repository)}`,
     `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
     `  Title:       ${title}`,
-    ...bodyLines(body),
+    ...(body === '' ? ['  Description: (none)'] : ['  Description:', ...shownLines(body)]),
     '',
-    `Its ${count === 1 ? 'commit' : `${count} commits`}, by ${botLogin}:`,
-    ...commitLines(previewed),
+    `Its ${count === 1 ? 'commit' : `${count} commits`}, by ${author}:`,
+    ...commitLines(push, anonymous, dateOf),
     ...(count > MAX_COMMITS_SHOWN ? [`  and ${count - MAX_COMMITS_SHOWN} more`] : []),
     '',
     `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
     ...remarks,
   ];
-  return { lines, author: botLogin, title, body, remarks, refusal };
+  return { lines, author, title, body, remarks, refusal };
 }
 
-function bodyLines(body: string): string[] {
-  if (body === '') return ['  Description: (none)'];
+function shownLines(body: string): string[] {
   const lines = body.split('\n');
+  const rest = lines.length - MAX_BODY_LINES_SHOWN;
   const shown = lines.slice(0, MAX_BODY_LINES_SHOWN).map((line) => `    ${line}`);
-  const rest = lines.length - shown.length;
-  return ['  Description:', ...shown, ...(rest > 0 ? [`    and ${rest} more lines`] : [])];
+  return rest > 0 ? [...shown, `    and ${rest} more lines`] : shown;
 }
 
-function* commitLines({ push, anonymous, dateOf }: Previewed): Generator<string> {
-  const shown = Math.min(push.commits.length, MAX_COMMITS_SHOWN);
+function* commitLines(
+  { commits }: Publishable,
+  { idOf }: AnonymousCommits,
+  dateOf: DateOf,
+): Generator<string> {
+  const shown = Math.min(commits.length, MAX_COMMITS_SHOWN);
   for (let number = 0; number < shown; number++) {
-    const { encoding, message } = push.commits.at(number);
+    const { encoding, message } = commits.at(number);
     const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
-    const { title } = pullRequestText({ encoding, message: withIds(message, anonymous.idOf) });
-    yield `  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`;
+    const { title } = pullRequestText({ encoding, message: withIds(message, idOf) });
+    yield `  ${idOf(number).slice(0, 10)}  ${date} UTC  ${title}`;
   }
 }

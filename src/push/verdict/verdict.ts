@@ -1,11 +1,10 @@
 /**
- * What comes of judging a push, in two halves: what it is (Git), and what the place says (the host's interface).
- *
- * The text of the pull request follows from it: it is that of the options, or else of the newest commit.
+ * What comes of judging a push, in two halves: what it is (Git), and what the place says (the host's interface). And what
+ * follows from it: the text of the pull request, which is that of the options or else of the newest commit, and dates.
  */
-import { utf8 } from '../../git/bytes.ts';
-import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { Commit } from '../../git/objects/commit.ts';
+import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
+import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
+import type { Identity } from '../../git/objects/commit.ts';
 import {
   cut,
   MAX_BODY_LENGTH,
@@ -24,19 +23,7 @@ import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
-import type { PushOptions, Stated } from '../receive/push-options.ts';
-import type { Preview } from '../reply/refusal.ts';
-
-export type Verdict =
-  /** Nothing is to be published: this is what would be. */
-  | { readonly kind: 'preview'; readonly preview: Preview }
-  | {
-      readonly kind: 'publishable';
-      readonly work: PushedWork;
-      /** Null: the place is asked when the push is published. */
-      readonly place: OpenPlace | null;
-      readonly warnings: readonly string[];
-    };
+import type { Stated } from '../receive/push-options.ts';
 
 /**
  * What a push is, as Git alone tells it. It is data: it can be stored, and published by another isolate later
@@ -100,12 +87,6 @@ export function isUpdate({
   return named?.pullRequest.isOpen === true && named.pullRequest.source !== null;
 }
 
-/** What a push changes of the text of a pull request that is open; null: nothing. */
-export interface NamedText {
-  readonly title: string | null;
-  readonly body: string | null;
-}
-
 /** What the text of a pull request follows from. */
 export type Worded = Pick<PushedWork, 'title' | 'description' | 'commits'> & Pick<OpenPlace, 'footer'>;
 
@@ -118,11 +99,11 @@ export function statedText({ ai, issue }: Stated): string {
   return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
 }
 
-/** The text that the options name, with new ids in place of original ones. */
+/** The text that the options name, with new ids in place of original ones; null: an open pull request keeps its own. */
 export function namedText(
   { title, description, footer }: Omit<Worded, 'commits'>,
   { idOf }: Pick<AnonymousCommits, 'idOf'>,
-): NamedText {
+): { readonly title: string | null; readonly body: string | null } {
   const text = (planned: PlannedText): string => Buffer.from(withIds(planned, idOf)).toString();
   return {
     title: title === null ? null : text(title),
@@ -158,14 +139,54 @@ function withFooter(body: string, footer: string): string {
   return isSafe ? `${text}${footer}` : `${footer.trimStart()}\n\n${text}`;
 }
 
-/** Of the one commit of a squashed push. Without options, the tip's message byte for byte. */
-export function squashedMessage(
-  options: Pick<PushOptions, 'title' | 'description'>,
-  tip: Pick<Commit, 'message' | 'encoding'>,
-): Pick<Commit, 'message' | 'encoding'> {
-  const { title, description } = options;
-  if (title === null && description === null) return { message: tip.message, encoding: tip.encoding };
-  const text = pullRequestText(tip);
-  const whole = `${title ?? text.title}\n\n${description ?? text.body}`;
-  return { message: utf8(`${whole.trimEnd()}\n`), encoding: null };
+/** How much of the undated id a commit is recognised by. */
+const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
+
+/**
+ * Which date each commit gets.
+ *
+ * A commit that was already rewritten for this pull request keeps the date it got then. If its parents are the same, it
+ * also keeps its id, so reviewers see only what is new. The commit is recognised by the id that it would have if all new
+ * commits were dated 1970, and not by its original id: that is a hash over name and dates, so anyone who knows the
+ * pr_hash could push many guesses at once and see which one keeps its date.
+ */
+export interface Dates {
+  readonly dateOf: DateOf;
+  /** The commits that get their date now. */
+  readonly added: () => DatedCommits;
+}
+
+/** The commits as if all were dated 1970: the same for the same work. Made when they are first asked for. */
+export type Undated = () => AnonymousCommits;
+
+export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
+  let made: AnonymousCommits | null = null;
+  return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
+}
+
+/** @param committedAt seconds since 1970: the date of all commits that have none yet. Cost: a SHA-1 over all commits, if dates are known or asked for. */
+export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
+  const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
+  const dates = datesByHash(known);
+  return {
+    dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
+    added: () => {
+      const hashes = new Set(Array.from({ length: undated().size }, (_, commit) => hashOf(commit)));
+      const added = [...hashes].filter((hash) => !dates.has(hash));
+      return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
+    },
+  };
+}
+
+/** The earliest date of each, because it was published with that one. */
+function datesByHash(known: readonly DatedCommits[]): Map<string, number> {
+  const dates = new Map<string, number>();
+  for (const { committedAt, commitHashes } of known) {
+    const hex = Buffer.from(commitHashes).toString('hex');
+    for (let at = 0; at < hex.length; at += HASH_HEX_LENGTH) {
+      const hash = hex.slice(at, at + HASH_HEX_LENGTH);
+      if (!dates.has(hash)) dates.set(hash, committedAt);
+    }
+  }
+  return dates;
 }

@@ -36,7 +36,6 @@ export function answerForm(
   return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
 }
 
-/** A form of a repository in a request. */
 export interface Place extends FormPlace {
   readonly c: Context<AppEnv>;
   readonly target: RepositoryName;
@@ -48,7 +47,6 @@ export function placeOf(c: Context<AppEnv>, target: RepositoryName, form: string
   return { c, target, repository: fullName(target), home, action: home + form };
 }
 
-/** Handles requests for a form. */
 export const onForm = (form: string, handle: (place: Place) => Promise<Response>) =>
   onRepositoryPage((c, target) => handle(placeOf(c, target, form)));
 

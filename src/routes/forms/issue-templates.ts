@@ -2,19 +2,16 @@
  * A repository's templates for issues, in Markdown, read and remembered as its `.gitveil.yml` is, with Git. A template
  * is text: nothing that it names is read.
  */
-import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
-import type { AppEnv } from '../../env.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { kindOf } from '../../git/objects/tree.ts';
-import { LastKnown } from '../../isolate/last-known.ts';
-import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { openLastKnown } from '../../isolate/last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
-import type { RepositoryName } from '../../repository-name.ts';
 import { findPath, readBlob } from '../../upstream/tree-reader.ts';
 import { pushHost } from '../git/push-host.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { openSource, type Source } from './change/source.ts';
+import type { Place } from './form.ts';
 
 const FOLDER = ['.github', 'ISSUE_TEMPLATE'];
 const FRESH_MS = 5 * 60_000;
@@ -33,8 +30,8 @@ export interface IssueTemplate {
 }
 
 /** The names of their files; none if nobody knows. Never rejects. */
-export async function issueTemplates(c: Context<AppEnv>, target: RepositoryName): Promise<readonly string[]> {
-  const names = await read<readonly string[]>(c, target, 'issue-templates', [], async (source) => {
+export async function issueTemplates(place: Place): Promise<readonly string[]> {
+  const names = await read<readonly string[]>(place, 'issue-templates', [], async (source) => {
     // All folders in one call, and not level by level, where they are small.
     const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
     const found = await findPath(all === null ? source.read : async () => all, source.root, FOLDER);
@@ -49,13 +46,9 @@ export async function issueTemplates(c: Context<AppEnv>, target: RepositoryName)
 }
 
 /** Null if there is none of this name, or if it is too large or cannot be read now. Never rejects. */
-export async function issueTemplate(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  name: string,
-): Promise<IssueTemplate | null> {
-  if (!(await issueTemplates(c, target)).includes(name)) return null;
-  const text = await read<string | null>(c, target, `issue-template/${name}`, null, async (source) => {
+export async function issueTemplate(place: Place, name: string): Promise<IssueTemplate | null> {
+  if (!(await issueTemplates(place)).includes(name)) return null;
+  const text = await read<string | null>(place, `issue-template/${name}`, null, async (source) => {
     const found = await findPath(source.read, source.root, [...FOLDER, name]);
     const content = found.kind === 'file' ? await readBlob(source.read, found.blob, MOST_BYTES) : null;
     return content === null ? null : decodeUtf8(content);
@@ -64,16 +57,15 @@ export async function issueTemplate(
 }
 
 function read<T>(
-  c: Context<AppEnv>,
-  target: RepositoryName,
+  { c, target }: Place,
   what: string,
   nothing: T,
   ask: (source: Source) => Promise<T>,
 ): Promise<T | undefined> {
-  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+  const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the templates of a repository cannot be read', { error }),
   );
-  return new LastKnown(places).read<T>({
+  return lastKnown.read<T>({
     name: `${what}/${recordName(c.var.host, target).toLowerCase()}`,
     freshMs: FRESH_MS,
     nothing,

@@ -59,7 +59,6 @@ const KINDS = {
 /** Shows the form with what was typed. @param own its token; null: a new one. @param refusal why it is shown again. */
 type Show = (own: string | null, refusal: Refused | null) => Promise<Response>;
 
-/** What was sent can be posted. */
 interface Ready {
   readonly kind: 'ready';
   readonly secrets: FormSecrets;
@@ -103,16 +102,16 @@ async function answerSteps(
 }
 
 export async function showIssueForm(place: Place): Promise<Response> {
-  const { c, target } = place;
+  const { c } = place;
   const name = c.req.query('template') ?? '';
-  const template = name === '' ? null : await issueTemplate(c, target, name);
+  const template = name === '' ? null : await issueTemplate(place, name);
   const form = {
     ...(await frameOf(place)),
     ...issueFields((field) => c.req.query(field) ?? template?.[field] ?? ''),
     ownName: '',
     problem: name === '' || template !== null ? null : NO_TEMPLATE,
   };
-  return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(c, target) : []));
+  return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(place) : []));
 }
 
 /** As a link of a project may fill them in, and as a browser sends them. */

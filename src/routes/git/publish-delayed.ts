@@ -32,7 +32,7 @@ import { inProgress, type PushRun } from '../../push/push-run.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { isSameSecret } from '../../secret/same-secret.ts';
+import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';

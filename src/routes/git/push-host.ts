@@ -17,7 +17,7 @@ import { HistoryCache } from '../../upstream/history-cache.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HistoryLister } from '../../upstream/history-lister.ts';
 import type { PushHost } from '../../push/push-host.ts';
-import type { HistoryHost } from '../../upstream/upstream-host.ts';
+import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { memoryFor } from '../request/client.ts';
 
 /** Only the Git side: refs and history of public repositories. */

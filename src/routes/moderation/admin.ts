@@ -1,9 +1,8 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and
- * pardons of reported pseudonyms.
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and pardons.
  *
  * An attempt counts against the limits of its address before anything else is checked, and a wrong credential against
- * that of its /48, too. Without PANIC_PASSWORD no password is correct. If the limits cannot be checked, every request is refused.
+ * that of its /48, too. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -13,7 +12,7 @@ import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { longestWait, toldMs } from '../../limits/sliding-window.ts';
-import { isSameSecret } from '../../secret/same-secret.ts';
+import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';

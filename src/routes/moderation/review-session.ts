@@ -7,9 +7,8 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import { isAhead } from '../../isolate/clock.ts';
-import { keyedHash } from '../../secret/keyed-hash.ts';
+import { isSameSecret, keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { isSameSecret } from '../../secret/same-secret.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 
 const NAME = 'gitveil-review';

@@ -13,7 +13,7 @@ import {
   delayedText,
 } from '../../pages/delayed-page.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { prKeyOf } from '../../secret/pr-key.ts';
+import { prKeyOf } from '../../secret/keyed-hash.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { lookUp } from '../request/limits.ts';
@@ -82,7 +82,6 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
   return isRemoved ? null : NOT_REMOVED;
 }
 
-/** The push, or why it is not shown. */
 async function delayedPush(c: Context<AppEnv>): Promise<DelayedView | Response> {
   const name = c.req.param('name') ?? '';
   const isName = /^[0-9a-f]{32}$/.test(name);

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseRepositoryText, placeholder } from '../../pages/commands.ts';
-import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
+import { frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
 import { answerPage } from './answer-page.ts';
@@ -12,7 +12,6 @@ import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { prefersPage } from '../request/repository.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
-/** Where the repositories are. */
 const V1 = '/v1/';
 
 /** Of the text, which has no numbers. */
@@ -69,24 +68,19 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   // Does not show what requires the service's key.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
   const [standing, totals, recent] = await Promise.all([
-    standingOf(c),
+    suspensionOf(c.env).catch((error: unknown) => {
+      logger.warn('the guard does not answer', { error });
+      return null;
+    }),
     statistics?.totals(),
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
   const isInvalid = text.trim() !== '' || go !== undefined;
   const total = totals?.pullRequests;
-  const shown = { ...page, isInvalid, ...standing, total, recent, now: systemClock.now() };
+  const isSuspended = standing?.panicMode;
+  const problems = standing === null ? [] : botProblems(standing, config.hosts);
+  const now = systemClock.now();
+  const shown = { ...page, isInvalid, isSuspended, botProblems: problems, total, recent, now };
   const headers = { 'Cache-Control': 'no-store', Vary: 'Accept' };
   return answerPage(c, renderFrontPage(shown), isInvalid ? 400 : 200, headers);
-}
-
-/** Whether pushes are accepted, and what is wrong with the bot's account. */
-async function standingOf(c: Context<AppEnv>): Promise<Pick<FrontPage, 'isSuspended' | 'botProblems'>> {
-  try {
-    const status = await suspensionOf(c.env);
-    return { isSuspended: status.panicMode, botProblems: botProblems(status, c.var.config.hosts) };
-  } catch (error) {
-    c.var.logger.warn('the guard does not answer', { error });
-    return { isSuspended: undefined, botProblems: [] };
-  }
 }

@@ -44,9 +44,7 @@ const pullRequestPageParams = z.object({
     .string()
     .toLowerCase()
     .regex(/^[0-9a-f]{8,40}(?:\.atom)?$/)
-    .meta({
-      description: 'The hash that the push has shown; with `.atom` behind it, the feed.',
-    }),
+    .meta({ description: 'The hash that the push has shown; with `.atom` behind it, the feed.' }),
 });
 
 const at = z.iso.datetime();
@@ -102,7 +100,11 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
   if (isForProgram) return c.body(atomFeed(found, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const conversation = await conversationWith(c, found);
+  const host = hostWithKey(config, found.host);
+  const conversation: ShownConversation =
+    host === undefined
+      ? { kind: 'unknown', why: 'Its code host is no longer connected.' }
+      : await conversationOf(c, host, { owner: found.owner, name: found.repo }, found.number);
   const page = {
     pullRequest: await endedBy(c, found, conversation),
     origin,
@@ -120,26 +122,13 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
 }
 
 function asAnswer({ pullRequest, conversation }: PullRequestPage): PullRequestAnswer {
-  const { prHash: hash, state, url, events } = pullRequest;
+  const { prHash: hash, state, url } = pullRequest;
   const said = conversation.kind === 'shown' ? conversation.conversation : null;
-  const shown = events.map((event) => ({ kind: event.kind, at: isoTime(event.at), url: event.url || url }));
-  return {
-    hash,
-    state,
-    url,
-    title: said?.title ?? null,
-    events: shown,
-    ...(said && { comments: [...said.comments] }),
-  };
-}
-
-async function conversationWith(
-  c: Context<AppEnv>,
-  { host: key, owner, repo, number }: PullRequestView,
-): Promise<ShownConversation> {
-  const host = hostWithKey(c.var.config, key);
-  if (host === undefined) return { kind: 'unknown', why: 'Its code host is no longer connected.' };
-  return conversationOf(c, host, { owner, name: repo }, number);
+  const events = pullRequest.events.map(({ kind, at: time, url: own }) => {
+    return { kind, at: isoTime(time), url: own || url };
+  });
+  const comments = said ? [...said.comments] : undefined;
+  return { hash, state, url, title: said?.title ?? null, events, comments };
 }
 
 /** What was read last is shown, and recorded: the feed may be a minute behind, or more. */

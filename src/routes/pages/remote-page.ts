@@ -2,8 +2,7 @@
 import type { Context } from 'hono';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import { systemClock } from '../../isolate/clock.ts';
-import { LastKnown } from '../../isolate/last-known.ts';
-import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { openLastKnown } from '../../isolate/last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -30,16 +29,13 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   // Of a repository that was not seen lately, the host and the objects are asked as often as for a clone.
   let counted: Promise<boolean> | null = null;
   const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
-  const [policy, pullRequests, isSuspended] = await Promise.all([
+  const [policy, pullRequests, standing] = await Promise.all([
     Promise.race([
       openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true }),
       systemClock.sleep(PATIENCE_MS).then(() => undefined),
     ]),
     listedPullRequests(c, target, mayAsk),
-    suspensionOf(c.env).then(
-      ({ panicMode }) => panicMode,
-      () => undefined,
-    ),
+    suspensionOf(c.env).catch(() => null),
   ]);
   if (policy === null) {
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
@@ -52,10 +48,10 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     policy,
     hostUrl: `${host.url}/${fullName(target)}`,
     fileUrl: (file: string) => fileUrl(host, target, file),
-    isSuspended,
+    isSuspended: standing?.panicMode,
     pullRequests,
   };
-  const isComplete = policy !== undefined && pullRequests !== null && isSuspended === false;
+  const isComplete = policy !== undefined && pullRequests !== null && standing?.panicMode === false;
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
@@ -73,10 +69,9 @@ async function listedPullRequests(
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
   const name = `listed/${repository.toLowerCase()}`;
-  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
+  const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
-  const lastKnown = new LastKnown(places);
   const known = await lastKnown.read<readonly ListedPullRequest[]>({
     name,
     freshMs: FRESH_MS,

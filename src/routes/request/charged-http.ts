@@ -1,4 +1,7 @@
-/** The bot's calls, some 5,000 an hour for everybody, are charged to the client that causes them: also of a refused push. */
+/**
+ * What the bot account asks its code host is charged to the client that causes it: the host allows some 5,000 calls an
+ * hour for everybody, and a page, a badge or a push that is refused costs some of them, too.
+ */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';

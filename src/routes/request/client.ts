@@ -42,11 +42,6 @@ export function memoryFor(c: Context<AppEnv>): MemoryHold {
 /** Gives back what the request holds when it is answered. If the client leaves before that, it goes on until then. */
 export async function untilAnswered(memory: MemoryHold, answer: Promise<Response>): Promise<Response> {
   const answering = answer.finally(() => memory.end());
-  waitUntil(
-    answering.then(
-      () => {},
-      () => {},
-    ),
-  );
+  waitUntil(answering.catch(() => {}));
   return answering;
 }

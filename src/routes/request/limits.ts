@@ -41,7 +41,7 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
   }
 }
 
-export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   c.var.logger.error('a limit could not be checked', { error });
   const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
   return refused(503, message, { 'Retry-After': '60' });
@@ -128,18 +128,15 @@ export async function targetOf(
 
 /** Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45 minutes` */
 export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
-  return `${whyWait(c, wait, target)}; try again in ${waitText(wait)}`;
+  let why = `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
+  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) why = target.words;
+  if (target !== null && wait.for === 'comments') {
+    const limit = limitText([commentsIn(c.var.config.limits.creations)]);
+    why = `too many comments for ${target.repository}: this service posts at most ${limit} there for all people together`;
+  }
+  return `${why}; try again in ${waitText(wait)}`;
 }
 
-function whyWait(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
-  const { creations } = c.var.config.limits;
-  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) return target.words;
-  if (target !== null && wait.for === 'comments')
-    return `too many comments for ${target.repository}: this service posts at most ${limitText([commentsIn(creations)])} there for all people together`;
-  return `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
-}
-
-/** A comment or an issue cannot be posted now. */
 export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
   if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
   return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });

@@ -28,13 +28,12 @@ export interface Payload<T> {
 
 /** As `readObject`, of whoever may post: a page of another site may be refused. */
 export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): ReturnType<typeof readObject> {
-  return refuseForeign(c) ?? readObject(c, memory);
-}
-
-function refuseForeign({ req, var: { config } }: Context<AppEnv>): Refused | null {
-  if (!isCrossSite(req.raw)) return null;
-  if (config.allowedOrigins?.includes(req.header('Origin') ?? '') === false) return NOT_ALLOWED;
-  return /^application\/json\b/i.test(req.header('Content-Type') ?? '') ? null : FOREIGN;
+  if (isCrossSite(c.req.raw)) {
+    const { allowedOrigins } = c.var.config;
+    if (allowedOrigins?.includes(c.req.header('Origin') ?? '') === false) return NOT_ALLOWED;
+    if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? '')) return FOREIGN;
+  }
+  return readObject(c, memory);
 }
 
 /**

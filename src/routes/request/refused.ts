@@ -97,7 +97,6 @@ export function problem(status: ContentfulStatusCode, explanation: string): Refu
   return { ...refused(status, explanation), explanation };
 }
 
-/** In whole sentences. */
 export function explanationOf({ explanation, error }: Refused): string {
   return explanation ?? sentence(error);
 }
@@ -130,7 +129,6 @@ export function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The wait if the host does not say how long to wait. */
 const USUAL_PAUSE_MS = 60_000;
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */

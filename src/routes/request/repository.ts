@@ -26,7 +26,6 @@ export const onRepository = (handle: Handler) => withTarget(handle, () => 'json'
 /** The same for Git, which shows people the text of an answer. */
 export const onGitRepository = (handle: Handler) => withTarget(handle, () => 'text');
 
-/** The same for pages. */
 export const onRepositoryPage = (handle: Handler) => withTarget(handle, () => 'page');
 
 /** The same for the address of a remote, which answers a browser with a page. */

@@ -11,17 +11,16 @@ import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../isolate/fresh-copy.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { guardOf } from '../../objects.ts';
-import { type ErrorCode, refused, type Refused } from './refused.ts';
+import { refused, type Refused } from './refused.ts';
 
 const copy = new FreshCopy<GuardStatus>();
 onForget(() => copy.forget());
 
 /** Rejects if the guard must be asked and does not answer. */
 export function suspensionOf(env: Env): Promise<GuardStatus> {
-  return copy.read({ now: () => Date.now(), ask: () => guardOf(env).status(), later: waitUntil });
+  return copy.read(() => guardOf(env).status(), waitUntil);
 }
 
-/** What is wrong with the bot's account at each host. */
 export function botProblems({ accountProblems }: GuardStatus, hosts: readonly HostConfig[]) {
   return hosts.flatMap((host) =>
     (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
@@ -37,15 +36,12 @@ export function suspensionChanged(): void {
 export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | null> {
   try {
     const { writesSuspended } = await suspensionOf(c.env);
-    return writesSuspended
-      ? unavailable('comments and issues are suspended; try again in 15 minutes', 15, 'suspended')
-      : null;
+    if (!writesSuspended) return null;
+    const words = 'comments and issues are suspended; try again in 15 minutes';
+    return refused(503, words, { 'Retry-After': String(15 * 60) }, 'suspended');
   } catch (error) {
     c.var.logger.error('the guard does not answer', { error });
-    return unavailable('the service cannot check its limits; nothing was posted: try again in a minute', 1);
+    const words = 'the service cannot check its limits; nothing was posted: try again in a minute';
+    return refused(503, words, { 'Retry-After': '60' });
   }
-}
-
-function unavailable(error: string, minutes: number, code?: ErrorCode): Refused {
-  return refused(503, error, { 'Retry-After': String(minutes * 60) }, code);
 }

@@ -8,7 +8,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { pullRequestTopic } from '../../notify/ntfy.ts';
-import { isSameSecret } from '../../secret/same-secret.ts';
+import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { type Statistics, openStatistics } from '../../stats/statistics.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';

@@ -16,7 +16,7 @@ type Who = ReturnType<typeof identity>;
 /** How surely a text holds the identity. */
 function found(text: string | Uint8Array, who: Who, nobodys: string[] = []): 'surely' | 'perhaps' | 'not' {
   const { texts } = identityTexts([who], new Set(nobodys));
-  const spans = new TextSearch(texts).spansIn(Buffer.from(text));
+  const spans = [...new TextSearch(texts).spans(Buffer.from(text))];
   if (spans.length === 0) return 'not';
   return spans.some((span) => !texts[span.text]?.isMinor) ? 'surely' : 'perhaps';
 }

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { lookAt } from '../../support/inserting.ts';
 import { treeContent } from '../../support/objects.ts';
 import { namesOf } from '../../support/pack-searching.ts';
-import { MAX_SEARCHED_IDS, ownIdTexts } from '../../../src/git/search/own-id-texts.ts';
+import { MAX_SEARCHED_IDS, ownIdTexts } from '../../../src/git/search/searched-names.ts';
 import { MAX_TEXT_BYTES, placesOf, TextSearch } from '../../../src/git/search/text-search.ts';
 
 const ID = '0123abcdef0123abcdef0123abcdef0123abcdef';
 
 const isIn = (text: string | Uint8Array): boolean =>
-  new TextSearch(ownIdTexts([ID])).spansIn(Buffer.from(text)).length > 0;
+  [...new TextSearch(ownIdTexts([ID])).spans(Buffer.from(text))].length > 0;
 
 it.each([ID, ID.toUpperCase(), '* fix (0123abc)', 'v1.0-3-g0123abc', 'see 0123abcd', '"0123abcdef01"'])(
   'is found in %j',

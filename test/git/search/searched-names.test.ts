@@ -1,6 +1,6 @@
 /** Whom a push is searched for. */
 import { describe, expect, it } from 'vitest';
-import { MAX_SEARCHED_IDS } from '../../../src/git/search/own-id-texts.ts';
+import { MAX_SEARCHED_IDS } from '../../../src/git/search/searched-names.ts';
 import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { workflowLines } from '../../../src/push/judge/place.ts';
+import { workflowLines } from '../../../src/push/judge/destination.ts';
 import { entriesChanged, submoduleLines } from '../../../src/push/judge/reads.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 import { NO_FILES } from '../../../src/policy/community-files.ts';
@@ -31,8 +31,11 @@ it.each([true, false])(
   async (isInMemory) => {
     const logger = {} as PushRun['logger'];
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { repository: REPOSITORY, commits, ground: ['cd'.repeat(20)], entryCount: 0 };
-    const changed = await entriesChanged({ host, logger }, push, spool, { isAll: true, isRequired: true });
+    const push = { commits, ground: ['cd'.repeat(20)], entryCount: 0 };
+    const changed = await entriesChanged({ host, logger }, REPOSITORY, push, spool, {
+      isAll: true,
+      isRequired: true,
+    });
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
@@ -45,11 +48,11 @@ it.each([true, false])(
 );
 
 it('is not tried for a pack of too many entries, or one outside memory that need not be read', async () => {
-  const asked = { commits, ground: ['cd'.repeat(20)], repository: REPOSITORY };
+  const asked = { commits, ground: ['cd'.repeat(20)] };
   const spool = { isInMemory: false, byteLength: 9, read: silence as never };
   const run = { host, logger: {} as PushRun['logger'] };
   const how = { isAll: false, isRequired: true };
-  expect(await entriesChanged(run, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
+  expect(await entriesChanged(run, REPOSITORY, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
   const small = { ...asked, entryCount: 1 };
-  expect(await entriesChanged(run, small, spool, { isAll: false, isRequired: false })).toBeNull();
+  expect(await entriesChanged(run, REPOSITORY, small, spool, { isAll: false, isRequired: false })).toBeNull();
 });

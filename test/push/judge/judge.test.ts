@@ -102,7 +102,7 @@ function asked(answers: Partial<Questions> = {}) {
     note: vi.fn(() => {}),
     noteRules: vi.fn(() => {}),
     findPullRequest: vi.fn(async () => null),
-    sameWork: vi.fn(async () => null),
+    tellSameWork: vi.fn(async () => {}),
     hashMeant: vi.fn(async () => null),
     advertised: vi.fn(async () => new Map()),
     replaceableTip: vi.fn(async () => null),
@@ -134,9 +134,8 @@ const namesOf = (questions: object): string[] =>
 describe('a push is judged', () => {
   it('publishable, by its history alone', async () => {
     const questions = asked();
-    const { verdict, claim } = await judge(received(), upstream, place, circumstances, questions);
-    expect(verdict).toMatchObject({
-      kind: 'publishable',
+    const { claim, ...judged } = await judge(received(), upstream, place, circumstances, questions);
+    expect(judged).toMatchObject({
       work: { base: MAIN, ground: [UPSTREAM] },
       place: { named: null },
     });
@@ -151,8 +150,7 @@ describe('a push is judged', () => {
       parents: [oidOf('commit', WORK)],
       author: 'B <b@b.example> 1 +0000',
     });
-    const { verdict } = await judge(received({}, other, WORK), upstream, place, circumstances, questions);
-    expect(verdict.kind).toBe('publishable');
+    await judge(received({}, other, WORK), upstream, place, circumstances, questions);
     expect(vi.mocked(questions.note).mock.calls).toEqual([
       ['The service could not check whether commits of other pull requests are among yours.'],
     ]);
@@ -199,14 +197,14 @@ describe('a push is judged', () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const claiming = vi.fn(async () => ({ lease: 1, recorded: null, dates: [] }));
     const questions = asked({ findPullRequest: async () => pullRequest, claim: claiming });
-    const { verdict, claim } = await judge(
+    const { claim, ...judged } = await judge(
       received({ prHash: PR_HASH }),
       upstream,
       place,
       circumstances,
       questions,
     );
-    expect(verdict).toMatchObject({ place: { named: { prHash: PR_HASH, pullRequest } } });
+    expect(judged).toMatchObject({ place: { named: { prHash: PR_HASH, pullRequest } } });
     expect(claim).toMatchObject({ lease: 1 });
     expect(claiming).toHaveBeenCalledWith(PR_HASH);
   });
@@ -215,47 +213,47 @@ describe('a push is judged', () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const questions = asked({ findPullRequest: async () => pullRequest });
     const update = received({ prHash: PR_HASH, draft: true });
-    const { verdict } = await judge(update, upstream, place, circumstances, questions);
+    const judged = await judge(update, upstream, place, circumstances, questions);
     const warnings = ['The option draft changes nothing: this pull request is open already.'];
-    expect(verdict).toMatchObject({ kind: 'publishable', warnings });
+    expect(judged).toMatchObject({ warnings });
   });
 
   it('a preview, which says what would become public', async () => {
-    const { verdict } = await judge(received({ preview: true }), upstream, place, circumstances, asked());
-    expect(verdict.kind === 'preview' && verdict.preview.lines.join('\n')).toContain('Mend it');
+    const judging = judge(received({ preview: true }), upstream, place, circumstances, asked());
+    await expect(judging).rejects.toMatchObject({ preview: { title: 'Mend it' } });
   });
 
   it('refused if its text disturbs many people, whether or not it is a preview; else only warned of', async () => {
     const people = '@a @b @c @d @e @f';
     const message = `Mend it\n\n${people}\n`;
     const work = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message });
-    const judged = async (options: Partial<PushOptions>, on = asked()) =>
-      (await judge(received(options, work), upstream, place, circumstances, on)).verdict;
+    const judged = (options: Partial<PushOptions>, on = asked()) =>
+      judge(received(options, work), upstream, place, circumstances, on);
     const refusal = { reason: 'the pull request would disturb too many people' };
     for (const options of [{}, { preview: true }, { title: 'Other' }, { description: people }]) {
       await expect(judged(options)).rejects.toMatchObject(refusal);
     }
     const warnings = expect.arrayContaining(['  Mend it']) as string[];
-    expect(await judged({ description: '' })).toMatchObject({ kind: 'publishable', warnings });
+    expect(await judged({ description: '' })).toMatchObject({ warnings });
     // The text of an open pull request stays as it is.
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const open = asked({ findPullRequest: async () => pullRequest });
-    expect(await judged({ prHash: PR_HASH }, open)).toMatchObject({ kind: 'publishable', warnings });
+    expect(await judged({ prHash: PR_HASH }, open)).toMatchObject({ warnings });
     await expect(judged({ prHash: PR_HASH, title: people, prKey: 'k' }, open)).rejects.toMatchObject(refusal);
   });
 
   it('with the limits of the repository', async () => {
     const limits = [{ most: 5, withinMs: 3_600_000 }];
     const limited = { ...place, policy: { ...OPEN_POLICY, limits } };
-    const { verdict } = await judge(received(), upstream, limited, circumstances, asked());
-    expect(verdict).toMatchObject({ place: { policyLimits: limits } });
+    const judged = await judge(received(), upstream, limited, circumstances, asked());
+    expect(judged).toMatchObject({ place: { policyLimits: limits } });
   });
 
   it('the same each time', async () => {
     const pushes: unknown[] = [];
     for (const questions of [asked(), asked()]) {
-      const { verdict } = await judge(received(), upstream, place, circumstances, questions);
-      pushes.push(verdict.kind === 'publishable' && { ...verdict.work, commits: [...verdict.work.commits] });
+      const { work } = await judge(received(), upstream, place, circumstances, questions);
+      pushes.push({ ...work, commits: [...work.commits] });
     }
     expect(pushes[0]).toEqual(pushes[1]);
   });
@@ -265,7 +263,7 @@ describe('a push is judged', () => {
 async function told(work: Buffer): Promise<string> {
   const push = received({ preview: true, signOff: true, publishNames: true }, work);
   const lines = await judge(push, upstream, place, circumstances, asked()).then(
-    ({ verdict }) => (verdict.kind === 'preview' ? verdict.preview.lines : []),
+    () => [],
     (error: unknown) => (error as Refusal).lines,
   );
   return lines.join('\n');

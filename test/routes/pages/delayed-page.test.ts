@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import type { Env } from '../../../src/env.ts';
 import { delayedPushesOf } from '../../../src/objects.ts';
-import { prKeyOf } from '../../../src/secret/pr-key.ts';
+import { prKeyOf } from '../../../src/secret/keyed-hash.ts';
 import worker from '../../../src/worker.ts';
 
 const SECRET = 'a secret of at least 32 characters, for tests';

@@ -6,7 +6,7 @@ import type { Env } from '../../../src/env.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
-import { prKeyOf } from '../../../src/secret/pr-key.ts';
+import { prKeyOf } from '../../../src/secret/keyed-hash.ts';
 import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };

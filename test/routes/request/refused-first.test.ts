@@ -243,7 +243,8 @@ describe('a client that has made the service ask the host as often as it may wit
     const variables = { LIMIT_CALLS: '50/1h' };
     for (let number = 0; number < 40; number++) await page(number, variables);
     expect(host.mock.calls.length).toBeGreaterThan(45);
-    expect(host.mock.calls.length).toBeLessThan(55);
+    // The last page may go on.
+    expect(host.mock.calls.length).toBeLessThan(60);
     [asked] = [[]];
     host.mockClear();
     const comment = await postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables);
@@ -359,11 +360,11 @@ describe('what a client has caused', () => {
     await pages(1);
     address += 1;
     vi.setSystemTime((now += 50 * 60_000));
-    await pages(6);
+    await pages(3);
     expect(told).toEqual([]);
     // Now the first one is forgotten.
     vi.setSystemTime((now += 20 * 60_000));
-    await pages(6);
+    await pages(3);
     expect(told).toEqual(['calls']);
   });
 });

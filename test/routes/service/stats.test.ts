@@ -35,12 +35,14 @@ async function record(number: number, createdAt: string): Promise<void> {
 
 /** The isolate's memory outlives a test: each begins when nothing is fresh any more. */
 let now = Date.now();
+let logged: string[] = [];
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   now += 10_000;
   vi.useFakeTimers({ toFake: ['Date'], now });
-  vi.spyOn(console, 'log').mockImplementation(() => {});
+  logged = [];
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void logged.push(line));
 });
 
 afterEach(() => {
@@ -48,7 +50,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const loggedLines = (): string => vi.mocked(console.log).mock.calls.flat().join('\n');
+const loggedLines = (): string => logged.join('\n');
 
 describe('statistics', () => {
   it('of an empty database, as wrangler dev begins with, are unavailable, and the log says what to run', async () => {

@@ -4,12 +4,11 @@
  */
 import { utf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
-import { changeIdsIn } from '../../../git/search/change-ids.ts';
 import type { Credential } from '../../../git/search/credentials.ts';
 import type { ContentHit, PackFindings } from '../../../git/search/pack-search.ts';
 import type { SearchedNames } from '../../../git/search/searched-names.ts';
 import { Refusal } from '../../reply/refusal.ts';
-import { type MergeSentences, type NamedCommits, ownDaysIn } from './messages.ts';
+import { changeIdsIn, type MergeSentences, type NamedCommits, ownDaysIn } from './messages.ts';
 import { listed, MAX_SHOWN_LENGTH, shown } from './remarks.ts';
 
 /** No more are shown. */
@@ -81,14 +80,13 @@ const CREDENTIALS: Leak = {
 /** The worst first. */
 const LEAKS = [NAMES, CREDENTIALS, OTHERS_NAMES, ORIGINAL_IDS, CHANGE_IDS, MERGES];
 
+/** Headings of what is likely only, as it may mean something else: no leak. */
 const LIKELY =
   'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
 const IDS =
   'These look like ids of commits that upstream does not have. An original id of yours would help to guess your name:';
 const DAYS = 'The day on which you made a commit would become public. Remove it from the message:';
 const WORDS = 'A name or login may become public. Check whether these lines name you:';
-/** What is likely only, as it may mean something else: no leak. */
-const HEADINGS = [LIKELY, IDS, DAYS, WORDS];
 
 export class Findings {
   readonly #names: SearchedNames;
@@ -103,12 +101,13 @@ export class Findings {
 
   /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
   addText(where: () => string, text: Uint8Array): void {
-    for (const at of changeIdsIn(text)) this.#add(CHANGE_IDS, () => line(where(), lineAround(text, at + 1)));
+    const addLine = (what: Leak | string, at: number) =>
+      this.#add(what, () => line(where(), lineAround(text, at)));
+    for (const at of changeIdsIn(text)) addLine(CHANGE_IDS, at + 1);
     const { name, word, credentials } = this.#names.firstIn(text);
     for (const credential of credentials) this.#addCredential(where(), credential, false);
-    if (name !== null)
-      this.#add(this.#leakOf(name.text), () => line(where(), lineAround(text, name.end - 1)));
-    if (word !== null) this.#add(WORDS, () => line(where(), lineAround(text, word.end - 1)));
+    if (name !== null) addLine(this.#leakOf(name.text), name.end - 1);
+    if (word !== null) addLine(WORDS, word.end - 1);
   }
 
   /** @param lines of files. @param paths of new files. */
@@ -165,7 +164,7 @@ export class Findings {
 
   /** What is likely only, under headings. */
   get words(): readonly string[] {
-    return HEADINGS.flatMap((heading) => {
+    return [LIKELY, IDS, DAYS, WORDS].flatMap((heading) => {
       const lines = this.#lines.get(heading);
       return lines === undefined ? [] : [heading].concat(lines);
     });
@@ -216,13 +215,11 @@ export function wouldBePublic(leaks: readonly Leak[], lines: readonly string[]):
 
 export function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
   if (!hasNames) return [];
-  const hasAll = identities.skipped.size === 0 && gaps.length === 0;
-  return hasAll
-    ? ['The service found no name or address of the commits’ authors in what would become public.']
-    : ['The service found none of the words that it searched for.'];
+  if (identities.skipped.size > 0 || gaps.length > 0)
+    return ['The service found none of the words that it searched for.'];
+  return ['The service found no name or address of the commits’ authors in what would become public.'];
 }
 
-/** If the headers have no name or address but those of nobody. */
 export const NOBODY_SEARCHED =
   'The commits name nobody, so the service searched for no name. Check them yourself.';
 
@@ -244,20 +241,26 @@ export function gapsOf(
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {
-  const unsure = strangers.areStrange ? [] : strangers.oids;
   return [
-    ...(findings.lines.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),
-    ...(names.isComplete
-      ? []
-      : [
-          'The commits name more people than the service can search for. It did not search for all of them in every form.',
-        ]),
-    ...(found.isComplete
-      ? []
-      : ['The service could not search all of the changed files for names. Check them for yours.']),
-    ...unsure.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
-    ...(names.hasAllIds
-      ? []
-      : ['There are too many commits to search the files for the original ids of all of them.']),
+    ...unlessAll(findings.lines.length < MAX_FINDINGS, 'The search ended here: there may be more.'),
+    ...unlessAll(
+      names.isComplete,
+      'The commits name more people than the service can search for. It did not search for all of them in every form.',
+    ),
+    ...unlessAll(
+      found.isComplete,
+      'The service could not search all of the changed files for names. Check them for yours.',
+    ),
+    ...(strangers.areStrange ? [] : strangers.oids).map(
+      (oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`,
+    ),
+    ...unlessAll(
+      names.hasAllIds,
+      'There are too many commits to search the files for the original ids of all of them.',
+    ),
   ];
+}
+
+function unlessAll(isAll: boolean, gap: string): string[] {
+  return isAll ? [] : [gap];
 }

@@ -1,11 +1,17 @@
 /**
- * What messages name: people, commits that nobody has, and what a merge was made of. A message is kept byte for byte, so
- * the person is told, and only the person.
+ * What messages name: people, commits that nobody has, and what a merge was made of; and whom they would disturb. A message
+ * is kept byte for byte, so the person is told, and only the person.
  */
-import type { Oid } from '../../../git/objects/oid.ts';
+import { latin1 } from '../../../git/bytes.ts';
+import { pullRequestText } from '../../../git/objects/commit-message.ts';
+import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
 import type { Ref } from '../../../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
+import { readMarkdown } from '../../../text/markdown.ts';
+import { noiseInMessage, noiseProblem, type Whereabouts } from '../../../text/noise.ts';
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
+import { Refusal } from '../../reply/refusal.ts';
+import { namedText, type Publishable, wholeText, type Worded } from '../../verdict/verdict.ts';
 import { shown, told } from './remarks.ts';
 
 /** After so many different names, the search ends. */
@@ -87,7 +93,7 @@ export async function namedCommits(
 ): Promise<NamedCommits> {
   const [named, mentioned] = [new Set<Oid>(), new Set<string>()];
   for (const message of messages) {
-    const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString('latin1');
+    const text = latin1(message);
     for (const [, oid = ''] of text.matchAll(GITS_WORDS)) {
       if (!isOwn(oid) && named.size < MAX_NAMED) named.add(oid);
     }
@@ -113,6 +119,18 @@ export function* ownDaysIn(message: Uint8Array): Generator<string> {
     const line = before.slice(before.lastIndexOf('\n') + 1);
     if (OWN_BEFORE.test(line)) yield line + day;
   }
+}
+
+/**
+ * Change-Ids, which the commit-msg hook of Gerrit adds: `I<40 hex>`, after `Change-Id:` or at the end of a link
+ * (`gerrit.reviewUrl`), and wherever else a person has copied one to. Nothing else looks like that. The hook makes them as
+ * a hash over the committer's name, address, second and zone, which serves to test a guess, as an original id does.
+ */
+const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;
+
+/** Where each begins. Cost: linear in the text. */
+export function* changeIdsIn(text: Uint8Array): Generator<number> {
+  for (const { index } of latin1(text).matchAll(CHANGE_ID)) yield index;
 }
 
 export interface PublicNames {
@@ -200,4 +218,41 @@ function plain(url: string): string {
     .replace(/^([^/:]+):(?!\d)/, '$1/')
     .replace(/(?<!\/)\/+$/, '')
     .replace(/\.git$/, '');
+}
+
+/** No id of the push's own commits refers to another repository. */
+const NO_IDS = { idOf: () => ZERO_OID };
+
+/** @throws Refusal if the text of the pull request would. */
+export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+  const problem = noiseProblem(
+    { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') },
+    where,
+  );
+  if (problem === null) return;
+  throw new Refusal('noise', 'the pull request would disturb too many people', [
+    `Its ${problem}.`,
+    'Title and description come from the message of the newest commit. To replace them, push again with',
+    '-o title=... or -o description=...',
+  ]);
+}
+
+/**
+ * Lines for the person, about messages that would; none if there are none. Hosts read no Markdown in messages. Cost:
+ * linear in the messages, and bounded.
+ */
+export function warningOfNoise({ commits }: Pick<Publishable, 'commits'>, where: Whereabouts): string[] {
+  const titles: string[] = [];
+  let bytesLeft = MAX_READ_BYTES;
+  for (const { encoding, message } of commits) {
+    const { title, body } = pullRequestText({ encoding, message: message.bytes.subarray(0, bytesLeft) });
+    if (noiseInMessage(`${title}\n${body}`, where) !== null) titles.push(title);
+    bytesLeft -= message.bytes.byteLength;
+    if (bytesLeft <= 0) break;
+  }
+  return told(
+    'Your commit messages become public as they are. These mention many people, or refer to many things in other repositories:',
+    titles.map(shown),
+  );
 }

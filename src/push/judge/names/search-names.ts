@@ -80,8 +80,10 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
     await share.set(names.search.mostBytes + MAX_HEAD_BYTES);
     return await searchFor(names, search);
   } catch (error) {
-    if (error instanceof RangeError) throw notSearchable();
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    throw new Refusal('names', 'the authors’ names cannot be searched for', [
+      'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+    ]);
   } finally {
     share.setNow(0);
   }
@@ -90,10 +92,10 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
   const { settings, options, work, plan, pack, memory, questions } = search;
   const findings = new Findings(names, settings.pushSecrets === 'refuse');
-  for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
+  const texts = textsOf(search);
+  for (const [where, text] of texts) findings.addText(() => where, text);
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
-  // Ids of this push stand there as zeros.
-  const named = await namedCommits(publicTexts(search), (oid) => oid === ZERO_OID, search.history);
+  const named = await namedCommits(bytesIn(texts, plan), (oid) => oid === ZERO_OID, search.history);
   if (named.areStrange) {
     const isPublic = await inPullRequests(named, questions);
     findings.addStrangers(
@@ -106,19 +108,13 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
     readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
   };
-  const found = await searchPack(
-    storedPack(pack.spool, MAX_READS),
-    names,
-    noted,
-    kindOfFile,
-    memory,
-    MAX_FINDINGS,
-  );
+  const stored = storedPack(pack.spool, MAX_READS);
+  const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const { leaks, lines, words } = findings;
   const gaps = gapsOf(names, findings, named, found);
-  const remarks = [...words, ...remarksOn(textsOf(search), found)];
+  const remarks = [...words, ...remarksOn(wordsIn(texts, plan), found)];
   const searched = searchedLine(names.identities);
   const hasWorkflows = found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true;
   const shown = { hasGitlinks: found.hasGitlinks, hasWorkflows };
@@ -149,23 +145,20 @@ function* headersOf({ work, pack, published }: NameSearch): Generator<HeaderSour
   for (const { type, content } of pack.kept.objects()) if (type === 'tag') yield { content, encoding: null };
 }
 
-/** What becomes public besides files and messages, by what it is called. */
-function optionsOf({ options }: NameSearch): (readonly [where: string, text: string])[] {
-  return [
-    ['title', options.title ?? ''],
-    ['description', options.description ?? ''],
-  ];
+/** What becomes public besides files and messages, by what it is called. Ids of this push stand there as zeros. */
+function textsOf({ plan, options: { title, description } }: NameSearch): Map<string, Uint8Array> {
+  const texts = Object.entries({ title, description });
+  return new Map(texts.map(([where, text]) => [where, plan.planText(utf8(text ?? '')).bytes]));
 }
 
-function* textsOf(search: NameSearch): Generator<readonly [where: string, text: string]> {
-  yield* optionsOf(search);
-  for (const message of search.plan.messages()) yield ['a message', Buffer.from(message).toString()];
-}
-
-function* publicTexts({ plan, options }: NameSearch): Generator<Uint8Array> {
+function* bytesIn(texts: ReadonlyMap<string, Uint8Array>, plan: Plan): Generator<Uint8Array> {
   yield* plan.messages();
-  for (const text of [options.title, options.description])
-    if (text !== null) yield plan.planText(utf8(text)).bytes;
+  yield* texts.values();
+}
+
+function* wordsIn(texts: ReadonlyMap<string, Uint8Array>, plan: Plan): Generator<readonly [string, string]> {
+  for (const [where, text] of texts) yield [where, Buffer.from(text).toString()];
+  for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
 }
 
 /** Whether an id is that of a pull request at the host, and so public. */
@@ -176,10 +169,4 @@ async function inPullRequests(
   const whole = [...oids, ...likely.filter((id) => id.length === OID_HEX_LENGTH)];
   const found = whole.length === 0 ? null : await advertised(new Set(whole));
   return (id) => found?.has(id) === true;
-}
-
-function notSearchable(): Refusal {
-  return new Refusal('names', 'the authors’ names cannot be searched for', [
-    'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
-  ]);
 }

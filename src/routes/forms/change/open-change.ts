@@ -28,7 +28,7 @@ import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
-import { prKeyOf } from '../../../secret/pr-key.ts';
+import { prKeyOf } from '../../../secret/keyed-hash.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { openPush, type PushOpening } from '../../git/open-push.ts';
 import { pushLimits } from '../../git/push-limits.ts';
@@ -45,7 +45,6 @@ export interface FormPush {
   /** Whether `refusePush` has asked. */
   readonly isAsked: boolean;
   readonly refName: string;
-  /** What is pushed to it. */
   readonly tip: Oid;
   /** Null: it needs none. */
   readonly pack: Uint8Array | null;
@@ -89,7 +88,6 @@ export function push(
   return pushing;
 }
 
-/** Opens the pull request of a form, or updates it. */
 export async function openChange(
   place: Place,
   form: ChangeForm,
@@ -162,7 +160,6 @@ async function prHashOf(c: Context<AppEnv>, token: FormToken, fields: ChangeFiel
   return /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;
 }
 
-/** Why a form was not carried out. */
 export function refusalOf(outcome: Outcome): Refusal {
   return outcome.kind === 'refused'
     ? outcome.refusal

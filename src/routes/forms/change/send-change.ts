@@ -129,7 +129,6 @@ interface PreparedChange {
   /** Null: a new file. */
   readonly original: Uint8Array | null;
   readonly content: Uint8Array;
-  /** Whether upstream has moved since the form was opened. */
   readonly hasMoved: boolean;
 }
 

@@ -71,22 +71,21 @@ function entriesOf(folder: Folder, path: string): ListedEntry[] {
   });
 }
 
-export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: readonly string[]): string {
-  const shown = 'place' in found ? `“${parts.slice(0, found.place).join('/')}”` : '';
-  switch (found.kind) {
-    case 'missing':
-      return 'There is no such file. Correct the path, or add the file.';
-    case 'folder':
-      return 'This is a folder. Write the path of a file in it.';
-    case 'too-large':
-      return 'The folders on the way have too many files to be read here. Change the file with Git.';
-    case 'symlink':
-      return `${shown} is a symbolic link. Change the file that it leads to, or use Git.`;
-    case 'submodule':
-      return `${shown} is a submodule: its files belong to another repository.`;
-    case 'file-as-folder':
-      return `${shown} is a file, and has no files in it.`;
-  }
+type NoFile = Exclude<FoundPath, { kind: 'file' }>;
+
+/** Behind the name of the place where the path ends, if one is known. */
+const NO_FILE: Readonly<Record<NoFile['kind'], string>> = {
+  missing: 'There is no such file. Correct the path, or add the file.',
+  folder: 'This is a folder. Write the path of a file in it.',
+  'too-large': 'The folders on the way have too many files to be read here. Change the file with Git.',
+  symlink: ' is a symbolic link. Change the file that it leads to, or use Git.',
+  submodule: ' is a submodule: its files belong to another repository.',
+  'file-as-folder': ' is a file, and has no files in it.',
+};
+
+export function problemOf(found: NoFile, parts: readonly string[]): string {
+  const place = 'place' in found ? `“${parts.slice(0, found.place).join('/')}”` : '';
+  return place + NO_FILE[found.kind];
 }
 
 interface NamedFile {

@@ -1,8 +1,7 @@
 /** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
-import { heldReads } from '../../../upstream/held-reads.ts';
-import { readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
+import { heldReads, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
@@ -25,7 +24,6 @@ export interface Source {
   readonly root: Oid;
   /** The parent of the commit to be made. */
   readonly parent: Oid;
-  /** The branch that the pull request is for. */
   readonly base: string;
   /** Of the pull request's commit; null for a new one. */
   readonly text: { readonly title: string; readonly description: string } | null;
