@@ -36,12 +36,12 @@ describeInBrowser('reporting a pseudonym', () => {
     expect(await focused.textContent()).toMatch(`Report anon-${hash}`);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Report received' }).waitFor();
-    expect(await page.getByRole('main').textContent()).toMatch(/Reports\s+1\s+in the last 30 days/);
+    expect(await page.getByRole('main').innerText()).toMatch(/Reports\s+1\s+in the last 30 days/);
 
     await page.goBack();
     await page.getByRole('button').click();
     await page.getByRole('heading', { name: 'Report received' }).waitFor();
-    expect(await page.getByRole('main').textContent()).toMatch(/Reports\s+1\s+in the last 30 days/);
+    expect(await page.getByRole('main').innerText()).toMatch(/Reports\s+1\s+in the last 30 days/);
   });
 
   it('can be appealed against with a form', async () => {
