@@ -164,8 +164,8 @@ interface Pair {
   readonly path: string;
   readonly now: TreeEntry | null;
   readonly old: TreeEntry | null;
-  /** None: it is of the newest commit. */
-  readonly kind?: 'earlier' | 'elsewhere';
+  /** Null: it is of the newest commit. */
+  readonly kind: 'earlier' | 'elsewhere' | null;
 }
 
 interface Pushed {
@@ -219,7 +219,7 @@ class Comparison {
   /** The newest commit's. @param old null: upstream has nothing. */
   async compareFolders(now: Oid, old: Oid | null): Promise<void> {
     if (old !== null) this.#upstreams.set(old, '');
-    await this.#compareLevels([rootPair(now, old)]);
+    await this.#compareLevels([rootPair(now, old, null)]);
   }
 
   /** What other commits of the push have besides. */
@@ -254,7 +254,7 @@ class Comparison {
 
   /** What an earlier commit has removed leaves nothing. */
   #note(pair: Pair): void {
-    if ((pair.kind === undefined || pair.now !== null) && this.#isNew(pair)) this.#changed.push(pair);
+    if ((pair.kind === null || pair.now !== null) && this.#isNew(pair)) this.#changed.push(pair);
   }
 
   /** Null: not all folders could be compared. */
@@ -311,10 +311,9 @@ class Comparison {
   async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
     const nowEntries = now === null ? [] : await this.#folder(now.oid);
     const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
-    const ofKind = (pair: Pair): Pair => (kind === undefined ? pair : { ...pair, kind });
-    const note = (pair: Pair): void => this.#note(ofKind(pair));
+    const note = (pair: Omit<Pair, 'kind'>): void => this.#note({ ...pair, kind });
     if (nowEntries === null) {
-      this.#changed.push(ofKind({ path, now, old }));
+      this.#changed.push({ path, now, old, kind });
       return [];
     }
     if (oldEntries === null) {
@@ -339,7 +338,7 @@ class Comparison {
       if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
       const name = below((after ?? before)!.name);
       if (isFolder(after)) {
-        folders.push(ofKind({ path: `${name}/`, now: after, old: isFolder(before) ? before : null }));
+        folders.push({ path: `${name}/`, now: after, old: isFolder(before) ? before : null, kind });
         if (before !== null && !isFolder(before)) note({ path: name, now: null, old: before });
       } else if (isFolder(before)) {
         note({ path: `${name}/`, now: null, old: before });
@@ -485,9 +484,8 @@ class Comparison {
   }
 }
 
-function rootPair(now: Oid, old: Oid | null, kind?: Pair['kind']): Pair {
-  const pair = { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) };
-  return kind === undefined ? pair : { ...pair, kind };
+function rootPair(now: Oid, old: Oid | null, kind: Pair['kind']): Pair {
+  return { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old), kind };
 }
 
 /** What the newest commit has comes first. */

@@ -4,7 +4,6 @@
  * Anybody who knows the pr_hash can update the pull request, as the contract says. To withdraw it, or to change its
  * title or description, a push also gives the key.
  */
-import { isSameSecret } from '../secret/keyed-hash.ts';
 import type { PushRun } from './push-run.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import { Refusal } from './reply/refusal.ts';
@@ -25,7 +24,7 @@ type Given = Pick<PushOptions, 'prHash' | 'prKey'>;
 export async function requireKey(run: PushRun, { prHash, prKey }: Given, use: KeyUse | null): Promise<void> {
   if (prHash === null) return;
   if (prKey === null && use !== null) throw missingKey(use);
-  if (prKey === null || isSameSecret(prKey, await run.store.prKey(prHash))) return;
+  if (prKey === null || (await run.store.isPrKey(prHash, prKey))) return;
   throw new Refusal('pr-key', 'the pr-key is wrong', [
     `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`,
   ]);

@@ -51,6 +51,8 @@ export interface PushStore {
   hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
   /** The key of a pull request: src/secret/keyed-hash.ts. */
   prKey(prHash: string): Promise<string>;
+  /** Compares in the same time for any key. */
+  isPrKey(prHash: string, key: string): Promise<boolean>;
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;

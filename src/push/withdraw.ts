@@ -5,7 +5,6 @@
  * The branch is deleted first, by the service's own record: it belongs to the bot, so nobody can keep it, whatever has
  * happened to the repository. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
-import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { isRefusedByHost, unlessMissing } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
@@ -13,7 +12,7 @@ import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
 import { branchTip, isForkGone, knownFork } from './publish/fork.ts';
 import type { PushHost } from './push-host.ts';
-import type { PushRun } from './push-run.ts';
+import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
 
@@ -29,8 +28,8 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
  */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
   const { claims } = run;
-  const { recorded } = (await claims.claimListed(prHash)) ?? (await claims.claimPullRequest(prHash));
-  const found = recorded === null ? await findUnrecorded(run, prHash) : ofRecord(recorded);
+  const claim = (await claims.claimListed(prHash)) ?? (await claims.claimPullRequest(prHash));
+  const found = await find(run, prHash, claim);
   if (found === null) {
     throw new Refusal('pr-hash', 'there is no such pull request', [
       `No pull request of ${fullName(run.target)} has that pr-hash.`,
@@ -43,8 +42,7 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
 /** Removes what a delayed push that was given up has left at the host: its pull request, or its branch alone. @throws Refusal */
 export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   const { host, claims, steps, target } = run;
-  const { recorded } = await claims.claimPullRequest(prHash);
-  const found = recorded === null ? await findUnrecorded(run, prHash) : ofRecord(recorded);
+  const found = await find(run, prHash, await claims.claimPullRequest(prHash));
   if (found !== null) {
     const closing = await withdrawFound(run, found);
     if (closing.kind === 'open') throw new Refusal('withdrawal', 'it could not be closed', [closing.said]);
@@ -59,12 +57,12 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   await steps.run('withdrawal', () => removeBranch(host, { fork, prHash }));
 }
 
-function ofRecord({ prHash, owner, repo: name, number, url, fork }: RecordedPullRequest): Withdrawal {
-  return { prHash, repository: { owner, name }, number, url, fork };
-}
-
-/** @throws Refusal */
-async function findUnrecorded(run: PushRun, prHash: string): Promise<Withdrawal | null> {
+/** By the service's own record; if it has none, by what the host shows. Null: there is none. @throws Refusal */
+async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): Promise<Withdrawal | null> {
+  if (recorded !== null) {
+    const { owner, repo: name, number, url, fork } = recorded;
+    return { prHash, repository: { owner, name }, number, url, fork };
+  }
   const { host, limits, steps } = run;
   await limits.takeShare();
   const [repository, botLogin] = await Promise.all([

@@ -95,6 +95,21 @@ describe('the fork', () => {
     expect(pull.base).toBe(now);
   });
 
+  it('keeps the branch of a pull request, also if upstream gives one of its own that name', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { pull, forkPath } = await expectAccepted(bed, contribution, await clone.push());
+    const branch = pull.head.slice(pull.head.indexOf(':') + 1);
+    const before = await gitIn(forkPath, 'rev-parse', branch);
+    await upstream.git('update-ref', `refs/heads/${branch}`, 'refs/heads/main');
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('switch', '--quiet', '--detach', `origin/${branch}`);
+    await clone.commit({ message: 'For the branch of that name\n' });
+    await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
+    expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
+  });
+
   it('is asked for nothing when upstream has not moved', async () => {
     const { upstream } = await contributeAgain();
     const before = syncRequests(upstream).length;

@@ -50,15 +50,12 @@ export class DelayedRows {
   /** @param shiftMs added to all its times. */
   add(push: NewDelayedPush, shiftMs: number): DelayedPush {
     const { keptAt, from, to, until, dueAt } = push;
-    const times = {
+    const row: DelayedPush = {
+      ...push,
       keptAt: keptAt + shiftMs,
       from: from + shiftMs,
       to: to + shiftMs,
       until: until + shiftMs,
-    };
-    const row: DelayedPush = {
-      ...push,
-      ...times,
       dueAt: dueAt === null ? null : dueAt + shiftMs,
       ...NOTHING_YET,
       state: 'waiting',

@@ -1,6 +1,7 @@
 /** The bot's forks, their branches, and the pull requests that it opens from there. */
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../host-error.ts';
+import { prHashOf } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import type {
   ForkHost,
@@ -94,7 +95,9 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
       const { data } = await this.rest.call('GET /repos/{owner}/{repo}/git/matching-refs/{ref}', at);
       return expectList(data).map(({ ref }) => expectText(ref).slice('refs/heads/'.length));
     });
-    const inTheWay = similar.filter((old) => branch.startsWith(`${old}/`) || old.startsWith(`${branch}/`));
+    // Not a branch of ours, which is somebody's pull request.
+    const stale = similar.filter((old) => prHashOf(old) === null);
+    const inTheWay = stale.filter((old) => branch.startsWith(`${old}/`) || old.startsWith(`${branch}/`));
     for (const old of inTheWay.slice(0, MOST_CLEARED)) await this.deleteBranch(fork, old);
     return inTheWay.length > 0 && inTheWay.length <= MOST_CLEARED;
   }

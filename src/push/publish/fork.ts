@@ -10,6 +10,7 @@ import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import type { ForkHost, Repository, Source } from '../../host/code-host.ts';
+import { prHashOf } from '../../pr-hash.ts';
 import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type { PushHost, PushLimits, PushPorts } from '../push-host.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -154,8 +155,9 @@ export async function syncFork(
   upstream: readonly Ref[],
 ): Promise<void> {
   for (const { name, oid } of upstream) {
-    if (tips.get(name) === oid) continue;
     const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
+    // Upstream may have a branch with the name of one of ours, which is somebody's pull request.
+    if (tips.get(name) === oid || prHashOf(branch.name) !== null) continue;
     if (tips.has(name)) await forks.syncBranch(fork, branch);
     else await forks.addBranch(fork, branch, tips.get('HEAD') as Oid);
     knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);

@@ -43,8 +43,7 @@ const TELLING_MS = 3_000;
 const told: ClientHits = new Recent({ most: 10_000, lifeMs: BURST_WINDOW_MS });
 
 export function pushLimits(c: Context<AppEnv>): PushLimits {
-  let asked: Promise<Client> | null = null;
-  const client = (): Promise<Client> => (asked ??= clientOf(c));
+  const client = (): Promise<Client> => clientOf(c);
   const limits = limitsOf(c);
 
   return {

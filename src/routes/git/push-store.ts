@@ -20,7 +20,7 @@ import {
 } from '../../objects.ts';
 import type { PushStore } from '../../push/push-host.ts';
 import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
-import { keyedHash, prKeyOf } from '../../secret/keyed-hash.ts';
+import { isSameSecret, keyedHash, prKeyOf } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { endOfDay } from '../../secret/sealed-kv.ts';
 import { Spool } from '../../spool/spool.ts';
@@ -47,6 +47,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       }),
     hash: async (kind, text) => keyedHash(await secret(), kind, text),
     prKey: async (prHash) => prKeyOf(await secret(), prHash),
+    isPrKey: async (prHash, key) => isSameSecret(key, prKeyOf(await secret(), prHash)),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
     async tellWithdrawn({ prHash, number, url }, at) {
