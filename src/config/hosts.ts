@@ -99,6 +99,11 @@ export function hostNameOf({ url }: Pick<HostConfig, 'url'>): string {
   return new URL(url).host;
 }
 
+/** The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path that begins with no branch for that. */
+export function fileUrl({ url, kind }: HostConfig, repository: RepositoryName, path: string): string {
+  return `${url}/${fullName(repository)}/${kind === 'github' ? 'blob/HEAD' : 'src'}/${encodeURI(path)}`;
+}
+
 /** The part of an address that names a repository here: `gh/octo/hello`. */
 export function repositoryPath({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return `${key}/${fullName(repository)}`;

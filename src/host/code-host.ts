@@ -123,6 +123,9 @@ export interface RepositoryHost {
     recorded?: PullRequestPlace | null,
   ): Promise<PullRequest | null>;
 
+  /** Why a number is not that of an open issue, as the end of a sentence; null: it is. Repeatable. */
+  whyNotOpen(repository: RepositoryName, number: number): Promise<string | null>;
+
   /** Repeatable. */
   editPullRequest(repository: RepositoryName, number: number, changes: PullRequestChanges): Promise<void>;
 

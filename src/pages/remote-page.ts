@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
+import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import { safeUrl } from './forms/parts.ts';
 import CHANGE_HTML from './fragments/change.html';
@@ -40,7 +40,9 @@ export interface RemotePage {
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
   readonly policy: Policy | undefined;
+  /** Its address at the code host, and that of a file there. */
   readonly hostUrl: string;
+  readonly fileUrl: (path: string) => string;
   /** Undefined: the service could not find out. */
   readonly isSuspended: boolean | undefined;
   /** Anonymous ones, the newest first; null: they cannot be listed now. */
@@ -64,7 +66,8 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         your name, your e-mail address or your dates.
       </p>
       ${page.isSuspended === true ? statusLine('bad', SUSPENDED) : ''} ${statusLine(...acceptance(page))}
-      ${ways(page)} ${card('git', 'With Git', html`${commands} ${signOffNote(page)} ${filled(PUSH_HTML)}`)}
+      ${ways(page)} ${rules(page)}
+      ${card('git', 'With Git', html`${commands} ${signOffNote(page)} ${filled(PUSH_HTML)}`)}
       ${promises(pullRequestList(page))}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
@@ -109,7 +112,35 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: s
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', policyRefusal(policy, repository, refused) ?? ''];
-  return ['warn', `It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
+  const isDenounced = refused === 'pull_requests' && policy.community.standing?.kind === 'denounced';
+  const why = isDenounced ? `${policyRefusal(policy, repository, refused)} ` : '';
+  return ['warn', `${why}It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
+}
+
+/** What its maintainers ask for, as the service has read it. */
+function rules(page: RemotePage): Html | '' {
+  const { policy, repository, fileUrl } = page;
+  if (policy === undefined) return '';
+  const { template, contributing, security } = policy.community;
+  const link = (path: string) => html`<a href="${safeUrl(fileUrl(path))}">${visibleText(path)}</a>`;
+  const gate = gateSentence(repository, policy);
+  const ofPulls = [
+    gate !== null && html`${visibleText(gate)}`,
+    policy.requiresAi && html`Say whether AI was used: <code>-o ai=none|assisted|generated</code>.`,
+    policy.requiresIssue && html`Name the open issue that it is about: <code>-o issue=12</code>.`,
+    policy.refusesWorkflows && html`Changes of workflows are refused.`,
+    template !== null && html`Use the template for pull requests: ${link(template)}.`,
+  ];
+  const items = [
+    ...(isAccepted(page, 'pull_requests') ? ofPulls : []),
+    ...policy.limits.map(
+      ({ most, withinMs }) => html`At most ${most} pull requests and issues within ${withinMs / 60_000} min.`,
+    ),
+    contributing !== null && html`Read how to contribute: ${link(contributing)}.`,
+    security !== null && html`Report vulnerabilities as it says: ${link(security)}.`,
+  ].filter((item) => item !== false);
+  const list = items.map((item) => html`<li>${item}</li>`);
+  return list.length === 0 ? '' : listCard('rules', 'What its maintainers ask for', list, '');
 }
 
 /** By what the repository must accept for them. */

@@ -37,6 +37,7 @@ export interface CommunityFiles {
   readonly contributing: string | null;
   readonly security: string | null;
   readonly hasSubmodules: boolean;
+  readonly hasWorkflows: boolean;
 }
 
 export const NO_FILES: CommunityFiles = {
@@ -45,9 +46,14 @@ export const NO_FILES: CommunityFiles = {
   contributing: null,
   security: null,
   hasSubmodules: false,
+  hasWorkflows: false,
 };
 
-const VOUCHED = 'VOUCHED.td';
+/** A folder of workflows, or a path in it: GitHub's, which other hosts read, too, and theirs. */
+export const WORKFLOW_HOME = /^\.(?:github|gitea|forgejo)\/$/;
+export const WORKFLOWS = /^\.(?:github|gitea|forgejo)\/workflows(?:\/|$)/;
+
+const LISTS = ['VOUCHED.td', '.github/VOUCHED.td'];
 /** Some 10,000 accounts. */
 const MAX_LIST_BYTES = 256 * 1024;
 
@@ -65,8 +71,8 @@ export async function readCommunityFiles(
 ): Promise<CommunityFiles> {
   const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
   const names = [...github.map((name) => `.github/${name}`), ...root];
-  // The root's comes first, as vouch itself looks for it.
-  const list = [VOUCHED, `.github/${VOUCHED}`].find((path) => names.some((name) => isAt(name, path)));
+  // The root's comes first, as vouch itself looks for it. A folder in its place is told of.
+  const list = LISTS.find((path) => names.includes(path) || names.includes(`${path}/`));
   const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
   const isMissing = standing === null && (findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES)) === null;
   const docs = root.find((name) => /^docs\/$/i.test(name));
@@ -79,12 +85,8 @@ export async function readCommunityFiles(
     contributing: findPath(names, CONTRIBUTING),
     security: findPath(names, SECURITY),
     hasSubmodules: root.includes('.gitmodules'),
+    hasWorkflows: names.some((name) => WORKFLOWS.test(name) || /^\.(?:gitea|forgejo)\/$/.test(name)),
   };
-}
-
-/** A folder in place of the file is told of. */
-function isAt(name: string, path: string): boolean {
-  return name === path || name === `${path}/`;
 }
 
 function findPath(paths: readonly string[], pattern: RegExp): string | null {

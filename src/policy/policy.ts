@@ -3,7 +3,8 @@
  *
  * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
  * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted;
- * `sign_off: required` takes only commits under the Developer Certificate of Origin.
+ * `sign_off: required` takes only commits under the Developer Certificate of Origin; `ai_disclosure: required` and
+ * `issue: required` ask what a pull request has to say; `workflows: false` refuses changes of workflows.
  * Without the file, everything is accepted.
  * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
  * `accept`. Pure: bytes in, plain data out.
@@ -14,7 +15,7 @@ import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../host-text.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import { type CommunityFiles, NO_FILES, type Standing } from './community-files.ts';
+import { type CommunityFiles, NO_FILES } from './community-files.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
@@ -35,6 +36,10 @@ export interface Policy {
   readonly pullRequestFooter: boolean;
   /** Whether every push has to affirm the Developer Certificate of Origin. */
   readonly requiresSignOff: boolean;
+  /** Whether a pull request has to say if AI was used, and which open issue it is about. */
+  readonly requiresAi: boolean;
+  readonly requiresIssue: boolean;
+  readonly refusesWorkflows: boolean;
   /** Besides the operator's, for what is opened here and for what is said on each thread. */
   readonly limits: readonly Limit[];
   /** Completes "the file …"; null if the file is valid or missing. */
@@ -49,6 +54,9 @@ export const OPEN_POLICY: Policy = {
   accepted: CONTRIBUTIONS,
   pullRequestFooter: false,
   requiresSignOff: false,
+  requiresAi: false,
+  requiresIssue: false,
+  refusesWorkflows: false,
   limits: [],
   problem: null,
   community: NO_FILES,
@@ -62,6 +70,10 @@ const MAX_POLICY_BYTES = 8 * 1024;
 
 const ACCEPT_RULE = `must set accept to true, false or a list of ${CONTRIBUTIONS.join(', ')}`;
 
+/** A rule that can only be set. */
+const required = (name: string) =>
+  z.literal('required', { error: `must set ${name} to required, or leave it out` }).optional();
+
 const policySchema = z.strictObject(
   {
     anonymous_friendly: z
@@ -74,11 +86,17 @@ const policySchema = z.strictObject(
     pull_request_footer: z
       .boolean({ error: 'must set pull_request_footer to true or false' })
       .default(OPEN_POLICY.pullRequestFooter),
-    sign_off: z.literal('required', { error: 'must set sign_off to required, or leave it out' }).optional(),
+    sign_off: required('sign_off'),
+    ai_disclosure: required('ai_disclosure'),
+    issue: required('issue'),
+    workflows: z.boolean({ error: 'must set workflows to true or false' }).default(true),
     // It can only lower the operator's, so one that is not understood refuses nothing.
     limit: z.unknown().optional(),
   },
-  { error: 'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off and limit' },
+  {
+    error:
+      'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit',
+  },
 );
 
 /** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
@@ -93,13 +111,16 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   // Null if the file contains nothing but comments.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
-  const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer, sign_off, limit } = parsed.data;
+  const { accept, limit, ...set } = parsed.data;
   return {
     ...OPEN_POLICY,
-    anonymousFriendly,
+    anonymousFriendly: set.anonymous_friendly,
     accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
-    pullRequestFooter: pull_request_footer,
-    requiresSignOff: sign_off === 'required',
+    pullRequestFooter: set.pull_request_footer,
+    requiresSignOff: set.sign_off === 'required',
+    requiresAi: set.ai_disclosure === 'required',
+    requiresIssue: set.issue === 'required',
+    refusesWorkflows: !set.workflows,
     limits: (typeof limit === 'string' ? LIMITS.parse(limit) : undefined) ?? [],
   };
 }
@@ -131,8 +152,11 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   if (problem !== null) {
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
   }
-  if (kind === 'pull_requests' && community.standing?.kind === 'denounced')
-    return denouncedSentence(to, community.standing);
+  if (kind === 'pull_requests' && community.standing?.kind === 'denounced') {
+    const { path, reason } = community.standing;
+    const why = reason === null ? '' : `, with these words: "${oneLine(reason)}"`;
+    return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it${why}.`;
+  }
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;
   return `${fullName(to)} does not accept anonymous ${IN_WORDS[kind]}${others}: its ${POLICY_PATH} says so.`;
@@ -153,11 +177,6 @@ function withoutPulls({ accepted }: Policy): Contribution[] {
   return accepted.filter((kind) => kind !== 'pull_requests');
 }
 
-function denouncedSentence(to: RepositoryName, { path, reason }: Standing): string {
-  const why = reason === null ? '' : `, with these words: "${oneLine(reason)}"`;
-  return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it${why}.`;
-}
-
 /** What a list of vouched accounts means for a pull request that is to be opened; null: nothing. */
 export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'community'>): string | null {
   const { kind, path = '', bot = '', reason = '' } = community.standing ?? {};
@@ -165,6 +184,12 @@ export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'co
     return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close this pull request.`;
   if (kind !== 'unlisted') return null;
   return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close this pull request. A maintainer vouches with a line "${bot}" in that file.`;
+}
+
+/** @param paths of workflows that are changed, at least one. */
+export function workflowSentence(paths: readonly string[]): string {
+  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
+  return `This changes workflows (${oneLine(paths[0] ?? '')}${more}). Maintainers check these with special care: leave them out if you do not need them.`;
 }
 
 export function closedSentence(to: RepositoryName, pullRequests: Closed): string {

@@ -95,42 +95,47 @@ export function changesOf(
   });
 }
 
-/** A submodule, and the commit of its own repository that it stands for. */
-export interface Submodule {
+/** What stands at a path, or is missing there. */
+export interface ChangedEntry {
   readonly path: string;
-  readonly oid: Oid;
+  /** Of a submodule, the commit of its own repository; null: it is removed. */
+  readonly oid: Oid | null;
+  readonly isSubmodule: boolean;
 }
 
 /**
- * The submodules whose commits a push changes: those that none of the upstream commits that it stands on has so. Null: not
- * everything can be compared. Rejects as `changesOf` does.
+ * The entries that a push changes: that none of the upstream commits that it stands on has so. Null: not everything can be
+ * compared. Rejects as `changesOf` does.
+ * @param isWanted by its path, which ends with a slash, whether a folder is compared.
  */
-export async function changedSubmodules(
+export async function changedEntries(
   pushed: PushedFiles,
   read: ReadObjects,
   memory: Memory,
-): Promise<readonly Submodule[] | null> {
+  isWanted: (folder: string) => boolean,
+): Promise<readonly ChangedEntry[] | null> {
   const first = groundOf(pushed.commits);
   const merged = pushed.ground.filter((oid) => oid !== first);
   if (merged.length > MAX_MERGED) return null;
-  let changed: readonly Submodule[] | null = null;
+  let changed: readonly ChangedEntry[] | null = null;
   for (const oid of [first, ...merged]) {
     const alone = { ...pushed, ground: [] };
-    const found = await compare(alone, oid, read, memory, async (comparison) => comparison.submodules);
+    const found = await compare(alone, oid, read, memory, async ({ entries }) => entries, isWanted);
     if (found === null) return null;
-    const isFound = new Set(found.map((submodule) => `${submodule.oid} ${submodule.path}`));
-    changed = (changed ?? found).filter((submodule) => isFound.has(`${submodule.oid} ${submodule.path}`));
+    const isFound = new Set(found.map((entry) => `${entry.oid} ${entry.path}`));
+    changed = (changed ?? found).filter((entry) => isFound.has(`${entry.oid} ${entry.path}`));
   }
   return changed;
 }
 
-/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. */
+/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. @param isWanted as `changedEntries`; default: all. */
 async function compare<T>(
   { commits, ground, pack }: PushedFiles,
   first: Oid | null,
   read: ReadObjects,
   memory: Memory,
   use: (comparison: Comparison, old: Oid | null) => Promise<T>,
+  isWanted?: (folder: string) => boolean,
 ): Promise<T> {
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
@@ -140,7 +145,7 @@ async function compare<T>(
       held.set(oid, { type, offset, size }),
     );
     await index.resolve();
-    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes));
+    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes), isWanted);
     let old: Oid | null = null;
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
@@ -175,6 +180,7 @@ class Comparison {
   readonly #pushed: Pushed;
   readonly #read: ReadObjects;
   readonly #count: (bytes: number) => Promise<void>;
+  readonly #isWanted: (folder: string) => boolean;
   /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
   readonly #upstreams = new Map<Oid, string>();
   /** What the host has sent. */
@@ -190,10 +196,16 @@ class Comparison {
   #foldersLeft = MAX_FOLDERS;
   readonly #gaps = new Set<string>();
 
-  constructor(pushed: Pushed, read: ReadObjects, count: (bytes: number) => Promise<void>) {
+  constructor(
+    pushed: Pushed,
+    read: ReadObjects,
+    count: (bytes: number) => Promise<void>,
+    isWanted: (folder: string) => boolean = () => true,
+  ) {
     this.#pushed = pushed;
     this.#read = read;
     this.#count = count;
+    this.#isWanted = isWanted;
   }
 
   /** @param root of another commit that the push stands on. */
@@ -228,7 +240,7 @@ class Comparison {
       await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
       const next: Pair[] = [];
       for (const pair of compared) next.push(...(await this.#foldersBelow(pair)));
-      level = next.filter((pair) => this.#isNew(pair));
+      level = next.filter((pair) => this.#isWanted(pair.path) && this.#isNew(pair));
     }
   }
 
@@ -246,11 +258,13 @@ class Comparison {
   }
 
   /** Null: not all folders could be compared. */
-  get submodules(): readonly Submodule[] | null {
+  get entries(): readonly ChangedEntry[] | null {
     if (this.#gaps.size > 0 || this.#changed.some(({ now }) => isFolder(now))) return null;
-    return this.#changed.flatMap(({ path, now }) =>
-      now !== null && kindOf(now) === 'submodule' ? [{ path, oid: now.oid }] : [],
-    );
+    return this.#changed.map(({ path, now }) => ({
+      path,
+      oid: now?.oid ?? null,
+      isSubmodule: now !== null && kindOf(now) === 'submodule',
+    }));
   }
 
   async compareFiles(differ: Differ): Promise<Changes> {

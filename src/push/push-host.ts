@@ -194,6 +194,8 @@ export interface PushSettings {
   remoteUrl(repository: RepositoryName): string;
   /** The same address in the form that may be published. */
   publishedUrl(repository: RepositoryName): string;
+  /** The page of a file at the code host. */
+  fileUrl(repository: RepositoryName, path: string): string;
   /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;
   /** The topic of a pull request at the notification service. */

@@ -26,7 +26,7 @@ export class PushRun implements PushPorts {
   readonly steps: HostSteps;
   readonly claims: Claims;
   readonly #beside: Promise<void>[] = [];
-  readonly #notes: string[] = [];
+  readonly notes: string[] = [];
 
   constructor(
     { host, limits, store }: PushPorts,
@@ -45,13 +45,13 @@ export class PushRun implements PushPorts {
     this.claims = new Claims(host, store);
   }
 
-  /** Lines that the person should know, told by `tell`: first comes whether commits are open already. */
+  /** Lines that the person should know, told by `tell`: first comes whether commits are open already; rules stand in front. */
   note(...lines: readonly string[]): void {
-    this.#notes.push(...lines);
+    this.notes.push(...lines);
   }
 
   async tell(): Promise<void> {
-    await this.reply.note(...this.#notes.splice(0));
+    await this.reply.note(...this.notes.splice(0));
   }
 
   /** Adds work that the answer does not wait for. It must not reject. */

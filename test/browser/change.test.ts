@@ -119,4 +119,47 @@ describeInBrowser('a person with a browser', () => {
       })
       .toMatch(/#1 Correct a typo, and hedge[^]*Withdrawn/);
   });
+
+  it('reads what the project asks for, and begins with its template', async () => {
+    const workflow = '.github/workflows/ci.yml';
+    const upstream = await bed.createUpstream();
+    await upstream.grow({
+      files: {
+        [workflow]: 'on: push\n',
+        '.gitveil.yml': 'ai_disclosure: required\nissue: required\nlimit: 5/1h\n',
+        '.github/pull_request_template.md': '## Why\n\n<!-- Say why -->\n',
+        'VOUCHED.td': 'alice\n',
+        'CONTRIBUTING.md': 'Be kind.\n',
+      },
+    });
+    bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, 'It is slow', 'Very.');
+    const page = await chromium.newPage(browserOf(bed));
+    await page.goto(`/v1/gh/${upstream.fullName}`);
+    const rules = page.getByRole('region', { name: 'What its maintainers ask for' });
+    expect(await rules.getByRole('listitem').count()).toBe(6);
+    await chromium.expectFit(page);
+    await page.goto(`/v1/gh/${upstream.fullName}/change?path=${workflow}`);
+    await page.getByText('a gate may close this pull request').waitFor();
+    await page.getByText(`This changes workflows (${workflow})`).waitFor();
+    await chromium.expectFit(page);
+    const description = page.getByLabel('Description');
+    expect(await description.inputValue()).toBe('## Why\n\n<!-- Say why -->\n');
+    await description.fill('## Why\n\nIt is faster.');
+    await page.getByLabel('Text of the file').fill('on: [push]\n');
+    await page.getByLabel('Title').fill('Run less');
+    await page.getByLabel('Was AI used?').selectOption('AI helped');
+    await page.getByLabel('Number of the open issue').fill('7');
+    await press(page, 'See what becomes public');
+    await page.getByRole('alert').filter({ hasText: 'The issue is not open' }).waitFor();
+    await page.getByLabel('Number of the open issue').fill('1');
+    await press(page, 'See what becomes public');
+    await heading(page, 'What becomes public');
+    await page.getByText('AI disclosure: assisted').waitFor();
+    await chromium.expectFit(page);
+    await press(page, 'Open the pull request');
+    await heading(page, 'Your pull request is open');
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({
+      body: '## Why\n\nIt is faster.\n\nAI disclosure: assisted\nRefs #1',
+    });
+  });
 });

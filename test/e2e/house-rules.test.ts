@@ -1,10 +1,54 @@
 /** What a repository asks of contributors: known before anything is public, and told to the person. */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { delayedAs, pageOf, pass, press } from './support/delayed.ts';
+import { FormClient, typedIn } from './support/form-client.ts';
+import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
+import type { Upstream } from './support/upstream.ts';
 
 const bed = useTestBed();
+
+/** A repository with such files on its default branch, and a person with a clone from before. */
+async function withFiles(files: Readonly<Record<string, string>>) {
+  const contribution = await contribute(bed);
+  await contribution.upstream.grow({ files: { 'a.txt': 'one\n', ...files } });
+  await contribution.clone.git('pull', '--quiet', 'origin', 'main');
+  return contribution;
+}
+
+/** What the repository's page says. */
+async function shown({ fullName }: Upstream): Promise<string> {
+  const response = await fetch(`${bed.service.url}/v1/gh/${fullName}`, { headers: { Accept: 'text/html' } });
+  return (await response.text()).replaceAll(/\s+/g, ' ').replaceAll('&quot;', '"');
+}
+
+/** The form of a change of a file, and how to send it. */
+async function formOf({ fullName }: Upstream, person: Person, file = 'a.txt') {
+  const client = new FormClient(bed.service.url, person);
+  const path = `/v1/gh/${fullName}/change`;
+  const form = await client.get(`${path}?path=${file}&new=1`);
+  return { form, send: (fields: Readonly<Record<string, string>>) => client.post(path, fields) };
+}
+
+const open = ({ owner, name: repo }: Upstream) =>
+  bed.sandbox.maintainer.openIssue(owner, repo, 'A bug', 'It crashes.');
+
+const CI = '.github/workflows/ci.yml';
+const told = (path: string) => `This changes workflows (${path})`;
+
+/** Publishes a delayed push now; fails unless its page then says how that ended. */
+async function expectEnd(name: string, words: string): Promise<void> {
+  await press(bed, name, 'publish');
+  await expect.poll(async () => (await pass(bed), pageOf(bed, name)), { timeout: 20_000 }).toContain(words);
+}
+
+async function bodyOf({ fullName }: Upstream): Promise<string | null> {
+  const { number } = await bed.host.onlyPull({ fullName });
+  return (await bed.host.call<{ body: string | null }>('GET', `/repos/${fullName}/pulls/${number}`)).body;
+}
 
 describe('a repository whose list of vouched accounts denounces the bot', () => {
   it('gets no write of a push, which is told why, and what is left', async () => {
@@ -19,12 +63,34 @@ describe('a repository whose list of vouched accounts denounces the bot', () => 
     );
     expect(lines.join('\n')).toContain(`You can open an issue instead: ${bed.service.url}/v1/gh/`);
     expect(bed.host.forkPath(upstream)).toBeNull();
+    const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+    expect(remoteLines(preview).join('\n')).toContain('denounces it, with these words: "no bots".');
+  });
+
+  it('is shown with the reason on its page and in the form, which opens nothing', async () => {
+    const { upstream, person } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin} no bots` });
+    const why = `${upstream.fullName} takes no pull requests of the bot: its VOUCHED.td denounces it, with these words: "no bots".`;
+    expect(await shown(upstream)).toContain(`${why} It accepts only anonymous issues and replies.`);
+    const { form, send } = await formOf(upstream, person);
+    expect(form.html.replaceAll('&quot;', '"')).toContain(why);
+    const sent = await send({ ...form.fields, text: 'two\n', title: 'Two', step: 'open' });
+    expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(why)]);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('is asked when a delayed push is published, and no sooner', async () => {
+    const { upstream, clone } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin}` });
+    await clone.commit();
+    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    expect(bed.host.requestsFor(upstream, 'GET', /contents/)).toEqual([]);
+    await expectEnd(name, 'its VOUCHED.td denounces it.');
+    expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });
 
 describe('a repository with a list of vouched accounts', () => {
-  it('tells a push, and a preview, that a gate may close it, and no update', async () => {
-    const { upstream, clone } = await contribute(bed);
+  it('tells a push, a preview, a form and its page that a gate may close it, and no update', async () => {
+    const { upstream, clone, person } = await contribute(bed);
     await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
     await clone.commit();
     const gate = `${upstream.fullName} has a list of vouched accounts, VOUCHED.td, without ${bed.sandbox.botLogin}: a gate may close this pull request. A maintainer vouches with a line "${bed.sandbox.botLogin}" in that file.`;
@@ -36,6 +102,11 @@ describe('a repository with a list of vouched accounts', () => {
     const updated = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
     expect(updated.code).toBe(0);
     expect(remoteLines(updated)).not.toContain(gate);
+    expect(await shown(upstream)).toContain(gate);
+    const { form, send } = await formOf(upstream, person, 'b.txt');
+    expect(form.html.replaceAll('&quot;', '"')).toContain(gate);
+    const preview = await send({ ...form.fields, text: 'b\n', title: 'Add b', step: 'preview' });
+    expect(preview.html.replaceAll('&quot;', '"')).toContain(gate);
   });
 
   it('is told nothing where the bot is on it', async () => {
@@ -58,4 +129,260 @@ it('a push costs at most one more call where there is a list', async () => {
   const read = bed.host.requestsFor(upstream, 'GET', /\/repos\/[^/]+\/[^/]+(?:\/contents.*)?$/);
   // What it was before: the repository twice, .gitveil.yml and .gitmodules.
   expect(read.map(({ path }) => path).toSorted()).toHaveLength(4 + 1);
+});
+
+describe('a template for pull requests', () => {
+  it('is told to a push without a description, and to no other', async () => {
+    const { upstream, clone } = await withFiles({ '.github/PULL_REQUEST_TEMPLATE.md': '## Why\n' });
+    const url = `${bed.sandbox.url}/${upstream.fullName}/blob/HEAD/.github/PULL_REQUEST_TEMPLATE.md`;
+    const preview = async (...options: string[]) =>
+      remoteLines(await clone.push(...options, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
+    await clone.commit({ message: 'One line\n' });
+    expect(await preview()).toContain(`there is a template: ${url}. Give one: -o description=<line>`);
+    expect(await preview('-o', 'sign-off')).toContain(url);
+    expect(await preview('-o', 'description=Because.')).not.toContain(url);
+    await clone.commit({ message: 'A title\n\nA reason.\n' });
+    expect(await preview()).not.toContain(url);
+    expect(await shown(upstream)).toContain(`href="${url}"`);
+  });
+
+  it('is where the form begins', async () => {
+    const { upstream, person } = await withFiles({
+      'docs/pull_request_template.md': '\uFEFF## Why\r\n\r\n<!-- Say why -->\r\n',
+    });
+    const { form, send } = await formOf(upstream, person);
+    const description = typedIn(form.html, 'description');
+    expect(description).toBe('## Why\n\n<!-- Say why -->\n');
+    const filled = {
+      ...form.fields,
+      text: 'two\n',
+      title: 'Two',
+      description: description.replace('<!-- Say why -->', 'Fun.'),
+    };
+    const done = await send({ ...filled, step: 'open' });
+    expect(done.heading, done.problem).toBe('Your pull request is open');
+    expect(await bodyOf(upstream)).toBe('## Why\n\nFun.');
+  });
+
+  it.each([
+    ['is too long', 'x'.repeat(4_001)],
+    ['is a megabyte', 'x\n'.repeat(500_000)],
+    ['is no UTF-8', Buffer.from('Pourquoi\xe9', 'latin1').toString('latin1')],
+    ['is no text', 'a\0b'],
+  ])('is linked where it %s', async (why, text) => {
+    const { upstream, person } = await contribute(bed);
+    const content = why === 'is no UTF-8' ? Buffer.from('\xe9t\xe9', 'latin1') : text;
+    await upstream.grow({ files: { 'a.txt': 'one\n', 'pull_request_template.md': content } });
+    const { form } = await formOf(upstream, person);
+    expect(typedIn(form.html, 'description')).toBe('');
+    expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
+  });
+});
+
+describe('a repository that asks what a pull request has to say', () => {
+  const RULES = { '.gitveil.yml': 'ai_disclosure: required\nissue: required\n' };
+
+  it('refuses what does not say it, with the options that do, and searches find what does', async () => {
+    const { upstream, clone } = await withFiles(RULES);
+    const issue = open(upstream);
+    await clone.commit({ message: 'Mend it\n\nWith care.\n' });
+    const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
+    const asked = await expectRefused(bed, upstream, await push(), 'the repository asks for more');
+    expect(asked).toContain(
+      `The .gitveil.yml of ${upstream.fullName} requires it. Push again with: -o ai=none, -o ai=assisted or -o ai=generated, and -o issue=<number of an open issue>`,
+    );
+    const half = await expectRefused(
+      bed,
+      upstream,
+      await push('-o', 'ai=none'),
+      'the repository asks for more',
+    );
+    expect(half.join()).toContain('Push again with: -o issue=<number of an open issue>');
+    const preview = remoteLines(await push('-o', 'preview', '-o', 'ai=assisted', '-o', `issue=#${issue}`));
+    expect(preview).toContain(`    Refs #${issue}`);
+    const pushed = await push('-o', 'ai=assisted', '-o', `issue=${issue}`);
+    const { banner } = await expectAccepted(bed, { upstream, clone }, pushed);
+    const stated = `AI disclosure: assisted\nRefs #${issue}`;
+    expect(await bodyOf(upstream)).toBe(`With care.\n\n${stated}`);
+    // An update keeps the description, and needs it only for another one.
+    await clone.commit();
+    const update = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
+    const unsaid = await push(...update, '-o', 'ai=none');
+    expect(unsaid.code, unsaid.stderr).toBe(0);
+    expect(unsaid.stderr).toContain('ai and issue change nothing without -o description=<line>.');
+    await clone.commit();
+    expect(remoteLines(await push(...update, '-o', 'description=New')).join()).toContain('asks for more');
+    const described = ['-o', 'description=New', '-o', 'ai=generated', '-o', `issue=${issue}`];
+    expect((await push(...update, ...described)).code).toBe(0);
+    expect(await bodyOf(upstream)).toBe(`New\n\nAI disclosure: generated\nRefs #${issue}`);
+  });
+
+  it('takes only an issue that is there, and open', async () => {
+    const { upstream, clone } = await withFiles(RULES);
+    const { owner, name: repo } = upstream;
+    const closed = open(upstream);
+    bed.sandbox.maintainer.close({ owner, repo, number: closed });
+    await clone.commit();
+    const push = (number: number) =>
+      clone.push('-o', 'ai=none', '-o', `issue=${number}`, 'origin', 'HEAD:topic');
+    const refused = async (number: number) =>
+      (await expectRefused(bed, upstream, await push(number), 'the issue is not open')).join('\n');
+    expect(await refused(closed)).toContain(
+      `${upstream.fullName}#${closed} is closed. Name an open issue: -o issue=<number>`,
+    );
+    expect(await refused(404)).toContain(`${upstream.fullName}#404 does not exist.`);
+    await expectAccepted(bed, { upstream, clone }, await push(open(upstream)));
+    const { number } = await bed.host.onlyPull(upstream);
+    await clone.commit();
+    expect(remoteLines(await push(number)).join('\n')).toContain(`#${number} is a pull request.`);
+  });
+
+  it('is told to whoever does not ask for it, too: the options work everywhere', async () => {
+    const { upstream, clone } = await withFiles({});
+    await clone.commit({ message: 'Mend it\n' });
+    const pushed = await clone.push('-o', 'ai=none', '-o', `issue=${open(upstream)}`, 'origin', 'HEAD:topic');
+    await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(await bodyOf(upstream)).toBe('AI disclosure: none\nRefs #1');
+  });
+
+  it('has fields for it in the form, and says on its page how its file was read', async () => {
+    const { upstream, person } = await withFiles({
+      '.gitveil.yml': 'ai_disclosure: required\nissue: required\nlimit: 5/1h\nworkflows: false\n',
+    });
+    const page = await shown(upstream);
+    for (const rule of [
+      'Say whether AI was used',
+      'Name the open issue',
+      'Changes of workflows are refused',
+      'At most 5 pull requests and issues within 60 min',
+    ])
+      expect(page).toContain(rule);
+    const { form, send } = await formOf(upstream, person);
+    expect(form.html).toMatch(/<select id="ai" name="ai"[^>]* required/);
+    const typed = { ...form.fields, text: 'two\n', title: 'Two', description: '' };
+    expect((await send({ ...typed, step: 'preview' })).problem).toMatch(/-o ai=none/);
+    expect((await send({ ...typed, ai: 'none', step: 'preview' })).problem).toMatch(
+      /-o issue=<number of an open issue>/,
+    );
+    const gone = await send({ ...typed, ai: 'none', issue: '7', step: 'preview' });
+    expect(gone.problem).toMatch(/The issue is not open/);
+    const preview = await send({ ...typed, ai: 'none', issue: `${open(upstream)}`, step: 'preview' });
+    expect(preview.heading, preview.problem).toBe('What becomes public');
+    const back = await send({ ...preview.fields, step: 'edit' });
+    expect(back.html).toMatch(/<option value="none" selected/);
+    const done = await send({ ...preview.fields, step: 'open' });
+    expect(done.heading, done.problem).toBe('Your pull request is open');
+    expect(await bodyOf(upstream)).toBe('AI disclosure: none\nRefs #1');
+  });
+
+  it('is asked when a delayed push is published', async () => {
+    const { upstream, clone } = await withFiles(RULES);
+    await clone.commit();
+    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectEnd(name, 'requires it. Push again with: -o ai=none');
+    const said = ['-o', 'ai=none', '-o', `issue=${open(upstream)}`];
+    await clone.commit({ message: 'Again\n' });
+    const other = delayedAs(await clone.push(...said, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectEnd(other, 'PR hash');
+    expect(await bodyOf(upstream)).toBe('AI disclosure: none\nRefs #1');
+  });
+});
+
+describe('a push that changes workflows', () => {
+  it('is told so, whatever else it changes, and no other is', async () => {
+    const { upstream, clone, person } = await withFiles({ [CI]: 'on: push\n', '.github/x': 'x\n' });
+    const preview = async (): Promise<string> =>
+      remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'))[0] ?? '';
+    const change = async (files: Readonly<Record<string, string | null>>) => {
+      await clone.git('reset', '--quiet', '--hard', 'origin/main');
+      await clone.commit({ files });
+      return preview();
+    };
+    await clone.git('fetch', '--quiet', 'origin');
+    expect(await change({ 'src/deep/file.txt': 'x\n', '.github/x': 'y\n' })).not.toContain('workflows');
+    expect(await change({ [CI]: 'on: pull_request\n', 'b.txt': 'b\n' })).toContain(told(CI));
+    expect(await change({ '.github/workflows/new.yml': 'on: push\n' })).toContain(
+      '.github/workflows/new.yml',
+    );
+    expect(await change({ [CI]: null })).toContain('This changes workflows');
+    const { form } = await formOf(upstream, person, CI);
+    expect(form.html).toContain(told(CI));
+  });
+
+  it('is told so where there were none', async () => {
+    const { clone } = await withFiles({});
+    await clone.commit({ files: { [CI]: 'on: push\n' } });
+    expect(remoteLines(await clone.push())[0]).toContain(told(CI));
+  });
+
+  it('is refused where the repository takes none, also in more than is kept in memory, and when it was delayed', async () => {
+    const { upstream, clone } = await withFiles({ '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' });
+    await clone.commit({ files: { [CI]: 'on: pull_request\n', 'big.bin': randomBytes(1_500_000) } });
+    const lines = await expectRefused(
+      bed,
+      upstream,
+      await clone.push(),
+      'the repository takes no changes of workflows',
+    );
+    expect(lines).toContain(`The .gitveil.yml of ${upstream.fullName} says so.`);
+    expect(lines).toContain(`Leave out ${CI}, in every commit, then push again.`);
+    expect(bed.host.forkPath(upstream)).toBeNull();
+    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectEnd(name, 'takes no changes of workflows');
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+  });
+});
+
+it('what a person has to know comes first, in one order, and in at most 14 lines', async () => {
+  const { upstream, clone } = await withFiles({
+    'VOUCHED.td': 'alice',
+    '.github/workflows/ci.yml': 'on: push\n',
+    'pull_request_template.md': 'Why?',
+  });
+  await upstream.grow({ branch: 'release-1.x', from: 'main', count: 2 });
+  await clone.git('fetch', '--quiet', 'origin');
+  await clone.git('switch', '--quiet', '--detach', 'origin/release-1.x');
+  await clone.commit({ message: 'One\n', files: { '.github/workflows/ci.yml': 'on: [push]\n' } });
+  const { banner } = await expectAccepted(
+    bed,
+    { upstream, clone },
+    await clone.push('origin', 'HEAD:refs/heads/one'),
+  );
+  await clone.commit({ message: 'Two\n' });
+  const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
+  const lines = remoteLines(await clone.push('-o', `pr-hash=${near}`, 'origin', 'HEAD:refs/heads/two'));
+  const first = lines.slice(
+    0,
+    lines.findIndex((line) => line.startsWith('Opening')),
+  );
+  expect(first.length).toBeLessThanOrEqual(14);
+  const at = (words: string) => first.findIndex((line) => line.includes(words));
+  const order = [
+    'has that pr-hash',
+    'is open as',
+    'a gate may close',
+    'This changes workflows',
+    'Your work is based on "release-1.x"',
+    'there is a template',
+  ].map(at);
+  expect(order).not.toContain(-1);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+  const shownFirst = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:refs/heads/two'));
+  expect(shownFirst.findIndex((line) => line.includes('a gate may close'))).toBeLessThan(
+    shownFirst.findIndex((line) => line.includes('Your work is based on')),
+  );
+});
+
+it('a host that does not answer about the issue is told, and nothing is opened', async () => {
+  const { upstream, clone } = await withFiles({ '.gitveil.yml': 'issue: required\n' });
+  bed.sandbox.faults.inject({
+    path: new RegExp(`${upstream.fullName}/issues/1$`),
+    times: 9,
+    answer: { status: 502 },
+  });
+  await clone.commit();
+  const pushed = await clone.push('-o', 'issue=1', 'origin', 'HEAD:topic');
+  await expectRefused(bed, upstream, pushed, 'the repository could not be looked up');
 });

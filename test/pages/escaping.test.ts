@@ -22,6 +22,8 @@ import {
 import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
+import { NO_FILES } from '../../src/policy/community-files.ts';
+import { OPEN_POLICY } from '../../src/policy/policy.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage, problemPage, reportPage } from '../../src/pages/report-page.ts';
 
@@ -44,7 +46,11 @@ const change = (text: string) => ({
   prHash: `h${text}`,
   prKey: text,
   signOff: true,
-  needsSignOff: true,
+  ai: 'none',
+  issue: text,
+  policy: { requiresSignOff: true, requiresAi: true, requiresIssue: true },
+  warnings: [text],
+  templateUrl: text,
   needsKey: true,
 });
 const same = (text: string) => ({
@@ -187,8 +193,18 @@ const PAGES: readonly ((text: string) => Page)[] = [
         repository: { owner: text, name: text },
         remoteBase: text,
         path: text,
-        policy: undefined,
+        policy: {
+          ...OPEN_POLICY,
+          community: {
+            ...NO_FILES,
+            standing: { kind: 'unreadable', path: text, bot: text, reason: text },
+            template: text,
+            contributing: text,
+            security: text,
+          },
+        },
         hostUrl: `https://host.test/${text}`,
+        fileUrl: () => `https://host.test/${text}`,
         isSuspended: true,
         pullRequests: [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },

@@ -28,6 +28,9 @@ describe('a policy file', () => {
       accepted,
       pullRequestFooter: false,
       requiresSignOff: false,
+      requiresAi: false,
+      requiresIssue: false,
+      refusesWorkflows: false,
       limits: [],
       problem: null,
       community: NO_FILES,
@@ -40,6 +43,15 @@ describe('a policy file', () => {
 
   it('may require a sign-off', () => {
     expect(parse('sign_off: required')).toEqual({ ...OPEN_POLICY, requiresSignOff: true });
+  });
+
+  it.each([
+    ['ai_disclosure: required', { requiresAi: true }],
+    ['issue: required', { requiresIssue: true }],
+    ['workflows: false', { refusesWorkflows: true }],
+    ['workflows: true', {}],
+  ])('may ask for more: %s', (text, rule) => {
+    expect(parse(text)).toEqual({ ...OPEN_POLICY, ...rule });
   });
 
   it.each([
@@ -73,6 +85,9 @@ describe('a policy file', () => {
     ['a truth value for a sign-off', 'sign_off: true', /sign_off to required, or leave it out/],
     ['another word for it', 'sign_off: optional', /sign_off to required, or leave it out/],
     ['no word for it', 'sign_off:', /sign_off to required, or leave it out/],
+    ['another word for the use of AI', 'ai_disclosure: yes', /ai_disclosure to required, or leave it out/],
+    ['a number for an issue', 'issue: 12', /issue to required, or leave it out/],
+    ['another word for workflows', 'workflows: none', /workflows to true or false/],
     ['broken YAML', 'accept: [issues', /valid YAML/],
     ['a key twice', 'accept: false\naccept: true', /valid YAML/],
     ['two documents', 'accept: true\n---\naccept: false', /valid YAML/],
@@ -88,6 +103,9 @@ describe('a policy file', () => {
       accepted: [],
       pullRequestFooter: false,
       requiresSignOff: false,
+      requiresAi: false,
+      requiresIssue: false,
+      refusesWorkflows: false,
       limits: [],
       problem: expect.stringMatching(problem) as string,
       community: NO_FILES,
@@ -154,7 +172,7 @@ describe('the sentence of a refusal', () => {
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
-        'anonymous_friendly, accept, pull_request_footer, sign_off and limit.',
+        'anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit.',
     );
   });
 });

@@ -4,7 +4,7 @@
  * Reads, and writes with the same result when repeated, are retried.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type {
   Account,
   ClosedPullRequest,
@@ -17,7 +17,7 @@ import type {
   RepositoryHost,
   Source,
 } from '../code-host.ts';
-import { expectAddress, expectNumber, expectStatus, expectText } from './answer.ts';
+import { expectAddress, expectNumber, expectStatus, expectText, expectThread } from './answer.ts';
 import {
   type AnsweredPull,
   branchOf,
@@ -29,6 +29,7 @@ import {
 } from './reads.ts';
 import type { Rest } from './rest.ts';
 
+const ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
 const CONTENTS = 'GET /repos/{owner}/{repo}/contents/{path}';
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -114,6 +115,21 @@ export abstract class RestRepositories implements RepositoryHost {
     if (known !== null) return known;
     const found = await this.findPull(repository, head);
     return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
+  }
+
+  async whyNotOpen(repository: RepositoryName, issue_number: number): Promise<string | null> {
+    const why = await unlessMissing(() =>
+      this.rest.retried(async () => {
+        const { data } = await this.rest.call(ISSUE, { ...placeOf(repository), issue_number });
+        // GitHub redirects from an issue that was moved.
+        const { repository: shownIn, index } = expectThread(data.html_url);
+        const isHere = repositoryKey('', shownIn) === repositoryKey('', repository);
+        if (!isHere || index !== issue_number) return 'was moved';
+        if (data.pull_request) return 'is a pull request';
+        return expectText(data.state) === 'open' ? '' : 'is closed';
+      }),
+    );
+    return why === null ? 'does not exist' : why || null;
   }
 
   async editPullRequest(

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/hunks.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
@@ -13,6 +14,7 @@ import { differenceTable } from './difference.ts';
 import { changeLink } from './folder-page.ts';
 import {
   cardForm,
+  choiceField,
   type FormFrame,
   formPage,
   type FormPlace,
@@ -48,11 +50,18 @@ export interface ChangeFields extends PullRequestKey {
   readonly ownName: string;
   /** Whether the person affirms the Developer Certificate of Origin. */
   readonly signOff: boolean;
-  /** Whether the repository requires that, as the form has it; the push is judged by the policy itself. */
-  readonly needsSignOff: boolean;
+  /** As the push options of these names have them; empty: not given. */
+  readonly ai: string;
+  readonly issue: string;
 }
 
 export interface ChangeForm extends FormFrame, ChangeFields {
+  /** What the repository requires, as it was read last; the push itself is judged anew. */
+  readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
+  /** What to know before writing anything. */
+  readonly warnings: readonly string[];
+  /** The page of a template that does not fit into the form; null: there is none. */
+  readonly templateUrl: string | null;
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;
@@ -69,9 +78,9 @@ export function changeFormPage(form: ChangeForm): Page {
   const fields = html`${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
   ${textField({ name: 'title', label: 'Title', value: title, ...TITLE })}
   ${textArea({ name: 'description', label: 'Description (optional)', value: description, ...WHY }, 4)}
-  ${nameField(form)} ${signOffBox(form)}
+  ${nameField(form)} ${statedFields(form)} ${signOffBox(form)}
   ${prHash === '' ? '' : keyField(form, { label: 'Pull request', value: prHash }, !form.needsKey)}`;
-  const edit = html`${problemNotice(problem)}
+  const edit = html`${problemNotice(problem)} ${ruleNotice(form)}
   ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
   ${cardForm(form, { pr_hash: prHash, ...hiddenFields(form) }, fields, { preview: 'See what becomes public' })}`;
   return formPage(
@@ -83,12 +92,30 @@ export function changeFormPage(form: ChangeForm): Page {
   );
 }
 
-/** Which file it is, and what the repository requires: nothing is kept between two steps. */
-function hiddenFields({ path, blob, seen, needsSignOff }: ChangeForm): Readonly<Record<string, string>> {
-  return { path, blob: blob ?? '', seen: seen ?? '', ...(needsSignOff ? { needs_sign_off: 'yes' } : {}) };
+/** Which file it is: nothing is kept between two steps. */
+function hiddenFields({ path, blob, seen }: ChangeForm): Readonly<Record<string, string>> {
+  return { path, blob: blob ?? '', seen: seen ?? '' };
 }
 
-function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
+function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
+  const lines = warnings.map((warning) => html`<p>${visibleText(warning)}</p>`);
+  if (templateUrl !== null)
+    lines.push(html`<p>Follow the <a href="${safeUrl(templateUrl)}">template for pull requests</a>.</p>`);
+  return lines.length === 0 ? '' : html`<div class="notice">${lines}</div>`;
+}
+
+const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
+
+/** What the project wants to be told. An update needs it only for another description. */
+function statedFields({ ai, issue, policy, prHash }: ChangeForm): Html {
+  const [isOptional, maybe] = prHash === '' ? [false, ''] : [true, ' (optional)'];
+  const aiField = { name: 'ai', label: `Was AI used?${maybe}`, value: ai, isOptional };
+  const issueField = { name: 'issue', label: `Number of the open issue${maybe}`, value: issue, isOptional };
+  return html`${policy.requiresAi ? choiceField({ ...aiField, hint: 'The description then says it.' }, AI_USES) : ''}
+  ${policy.requiresIssue ? textField({ ...issueField, hint: 'The description then names it.' }) : ''}`;
+}
+
+function signOffBox({ signOff, policy: { requiresSignOff: needsSignOff } }: ChangeForm): Html {
   return html`<div class="row check">
     <input
       type="checkbox"
@@ -141,8 +168,8 @@ const MOVED = html`<div class="notice">
 </div>`;
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
-  const { path, blob, text, title, description, ownName, prHash, prKey, signOff } = form;
-  const typed = { text, title, description, own_name: ownName, pr_hash: prHash, pr_key: prKey };
+  const { path, blob, text, title, description, ownName, ai, issue, prHash, prKey, signOff } = form;
+  const typed = { text, title, description, own_name: ownName, ai, issue, pr_hash: prHash, pr_key: prKey };
   const caption = blob === null ? 'The new file' : 'The difference';
   return previewPage('What becomes public', form, {
     given: preview,
@@ -180,25 +207,17 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
 }
 
 /** When a change becomes public. The value of the field is that of the push option `delay`; empty: as is usual here. */
-const TIMES: readonly (readonly [value: string, label: string])[] = [
-  ['', 'as this service does it'],
-  ['0s', 'now'],
-  ['3h', 'within some hours: between three and six'],
-  ['1d', 'within some days: one or two'],
-];
+const TIMES = {
+  '0s': 'now',
+  '3h': 'within some hours: between three and six',
+  '1d': 'within some days: one or two',
+};
 
 /** @param isDelayed whether what is usual here is not `now`. */
 function timeField(isDelayed: boolean): Html {
-  const times = TIMES.filter(([value]) => isDelayed || value !== '');
-  return html`<div class="row">
-    <label for="delay">When it becomes public</label>
-    <select id="delay" name="delay" aria-describedby="delay-hint">
-      ${times.map(([value, label]) => html`<option value="${value}">${label}</option>`)}
-    </select>
-    <p class="soft small" id="delay-hint">
-      If you choose later, it appears at a random time, which reveals less about you.
-    </p>
-  </div>`;
+  const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
+  const field = { name: 'delay', label: 'When it becomes public', value: '', hint, isOptional: true };
+  return choiceField(field, { ...(isDelayed ? { '': 'as this service does it' } : {}), ...TIMES });
 }
 
 export interface OpenedChange

@@ -127,23 +127,37 @@ function attributes(values: Attributes): Html[] {
     .map(([name, value]) => (value === true ? raw(` ${name}`) : html` ${raw(name)}="${value}"`));
 }
 
-/** @param own what only its kind has. */
-function fieldRow(field: Field, tag: 'input' | 'textarea', own: Attributes): Html {
+/** @param own what only its kind has. @param options of a `select`. */
+function fieldRow(
+  field: Field,
+  tag: 'input' | 'textarea' | 'select',
+  own: Attributes,
+  options: Html[] = [],
+): Html {
   const { name, label, value, hint, maxLength, isOptional = false } = field;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
   const all = attributes({ id: name, name, ...own, ...common });
   // A browser drops the first line feed behind the tag.
-  const area = html`<textarea${all}>${'\n'}${value}</textarea>`;
+  const textarea = html`<textarea${all}>${'\n'}${value}</textarea>`;
+  const tags = { input: html`<input${all} />`, textarea, select: html`<select${all}>${options}</select>` };
   return html`<div class="row">
     <label for="${name}">${label}</label>
-    ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`}
-    ${tag === 'input' ? html`<input${all} />` : area}
+    ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tags[tag]}
   </div>`;
 }
 
 export function textField(field: Field): Html {
   return fieldRow(field, 'input', { type: 'text', value: field.value, autocomplete: 'off' });
+}
+
+/** @param choices of its value, with what people read. */
+export function choiceField(field: Field, choices: Readonly<Record<string, string>>): Html {
+  const options = Object.entries(choices).map(
+    ([value, label]) =>
+      html`<option${attributes({ value, selected: value === field.value })}>${label}</option>`,
+  );
+  return fieldRow(field, 'select', {}, options);
 }
 
 /** @param rows that are seen at once. */

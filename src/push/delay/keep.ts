@@ -79,10 +79,10 @@ export function busyPlan(now: number): DelayPlan {
 type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
 
 async function delayedHashesOf({ host, store, target }: PushRun, pushed: Pushed): Promise<DelayedHashes> {
-  const { title, description, base, squash, draft, signOff, prHash } = pushed.options;
+  const { title, description, base, squash, draft, signOff, ai, issue, prHash } = pushed.options;
   const { newId, refName } = pushed.taken.command;
   const what = [host.nameOf(target), newId, refName, prHash];
-  const others = [title, description, base, squash, draft, signOff];
+  const others = [title, description, base, squash, draft, signOff, ai, issue];
   const hashOf = (parts: unknown[]): Promise<string> => store.hash('delayed', JSON.stringify(parts));
   return { push: await hashOf(what), same: await hashOf([...what, ...others]) };
 }

@@ -8,7 +8,7 @@ import { PlannedCommits, type PlannedText, withIds } from '../../git/objects/pla
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { namedText, type PushedWork, wholeText } from '../verdict/verdict.ts';
+import { namedText, type PushedWork, statedText, wholeText } from '../verdict/verdict.ts';
 
 export interface KeptPush {
   /** As the request named it. */
@@ -25,7 +25,7 @@ export interface KeptPush {
 }
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 5;
+const VERSION = 6;
 const LENGTH_BYTES = 4;
 
 /** It is not whole, or another version has written it. */
@@ -132,7 +132,7 @@ export function textsLeaving(
 ): LeavingTexts {
   const { base, prHash, commits, isDraft } = work;
   // What the repository adds at the end is asked for when it is published.
-  const worded = { ...work, footer: '' };
+  const worded = { ...work, footer: statedText(work.stated) };
   const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
   const shown = (text: string): ShownText => begun(text, longest);
   const messages: ShownMessage[] = [];

@@ -9,10 +9,11 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { bornUpstream, findNamed, openPlace } from '../judge/destination.ts';
+import { bornUpstream, checkStated, findNamed, openPlace, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { replaceableTip } from '../judge/others-work.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
+import type { ComparedSpool } from '../judge/reads.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
@@ -36,7 +37,8 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-export interface Releasing extends Pick<Publication, 'spool' | 'place'> {
+export interface Releasing extends Pick<Publication, 'place'> {
+  readonly spool: ComparedSpool;
   /** As `Resumed` has it. */
   readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
@@ -71,6 +73,12 @@ export async function release(
   const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim, true);
   if (isUpdate({ named: found }) && settings.prUpdatePolicy === 'key' && !work.hasKey)
     throw missingKey('update');
+  if (!isUpdate({ named: found }) || work.description !== null)
+    await checkStated(questions, says, work.stated);
+  if (says.policy?.refusesWorkflows) {
+    const changed = await questions.entriesChanged(work, spool, { isAll: false, isRequired: true });
+    workflowLines(changed, repository, says.policy);
+  }
   const named = found === null ? null : await replaceable(found, claimed);
   if (named === null && wasOpen)
     throw notOpen(new HostError('missing', 'The code host does not show it.', undefined, { status: 404 }));

@@ -6,14 +6,30 @@ import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
 import type { Repository } from '../../host/code-host.ts';
 import { oneLine } from '../../host-text.ts';
-import { closedSentence, OPEN_POLICY, POLICY_PATH, policyRefusal } from '../../policy/policy.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
+import {
+  closedSentence,
+  OPEN_POLICY,
+  type Policy,
+  POLICY_PATH,
+  policyRefusal,
+  workflowSentence,
+} from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
+import type { ChangedEntry } from '../changes.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
+import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict/verdict.ts';
+import {
+  isUpdate,
+  type NamedPullRequest,
+  type OpenPlace,
+  type PushedWork,
+  statedText,
+} from '../verdict/verdict.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
@@ -24,7 +40,7 @@ const MOST_NAMED = 10;
 export function openPlace(
   { repository, policy }: Place,
   settings: PushSettings,
-  { isSignedOff }: Pick<PushedWork, 'isSignedOff'>,
+  { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
 ): Omit<OpenPlace, 'named'> {
   const notAccepted = (why: string): Refusal => {
     const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
@@ -56,8 +72,54 @@ export function openPlace(
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
   if (refusal !== null) throw notAccepted(refusal);
   if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
-  const footer = policy?.pullRequestFooter ? settings.pullRequestFooter : '';
+  const footer = statedText(stated) + (policy?.pullRequestFooter ? settings.pullRequestFooter : '');
   return { repository, footer, policyLimits: policy?.limits ?? [] };
+}
+
+/**
+ * What the repository wants to read in the description, which an open pull request keeps unless the push replaces it.
+ * @throws Refusal if something is missing, or the issue is not one that is open. One call of the host if there is an issue.
+ */
+export async function checkStated(
+  questions: Pick<Questions, 'issue'>,
+  { repository, policy }: Place,
+  { ai, issue }: Stated,
+): Promise<void> {
+  const missing = [
+    ...(policy?.requiresAi && ai === null ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
+    ...(policy?.requiresIssue && issue === null ? ['-o issue=<number of an open issue>'] : []),
+  ];
+  if (missing.length > 0)
+    throw new Refusal('stated', 'the repository asks for more', [
+      `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`,
+    ]);
+  const why = issue === null ? null : await questions.issue(issue);
+  if (why === null) return;
+  throw new Refusal('stated', 'the issue is not open', [
+    `${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`,
+  ]);
+}
+
+/** @throws Refusal if the repository takes no changes of workflows. */
+export function workflowLines(
+  changed: readonly ChangedEntry[] | null,
+  repository: RepositoryName,
+  { refusesWorkflows, community: { hasWorkflows } }: Policy,
+): readonly string[] {
+  const isWorkflow = ({ path, oid }: ChangedEntry) =>
+    WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
+  const paths = changed?.filter(isWorkflow).map(({ path }) => path);
+  if (refusesWorkflows && paths?.length !== 0) {
+    throw new Refusal('workflows', 'the repository takes no changes of workflows', [
+      `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+      paths === undefined
+        ? 'The service could not check whether this push has any. Push again later, or fewer files at once.'
+        : `Leave out ${oneLine(paths[0] ?? '')}, in every commit, then push again.`,
+    ]);
+  }
+  if (paths === undefined)
+    return hasWorkflows ? ['The service could not check whether you change workflows.'] : [];
+  return paths.length === 0 ? [] : [workflowSentence(paths)];
 }
 
 function unsigned(repository: Repository): Refusal {

@@ -12,7 +12,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
-import { gateSentence } from '../../policy/policy.ts';
+import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
@@ -28,11 +28,21 @@ import {
   type PushedWork,
   undatedOf,
 } from '../verdict/verdict.ts';
-import { baseOfWork, bornUpstream, branchOf, chooseBase, findNamed, openPlace } from './destination.ts';
+import {
+  baseOfWork,
+  bornUpstream,
+  branchOf,
+  checkStated,
+  chooseBase,
+  findNamed,
+  openPlace,
+  workflowLines,
+} from './destination.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { refuseNoise, warningOfNames, warningOfNoise } from './names/messages.ts';
 import { borrowedLines } from './others-work.ts';
+import { submoduleLines } from './reads.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
 import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
@@ -77,7 +87,8 @@ export async function judge(
   const { options, pack, taken } = received;
   const { prHash, base: wanted } = options;
   const hasKey = options.prKey !== null;
-  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff });
+  const stated = { ai: options.ai, issue: options.issue };
+  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff, stated });
   const born = bornUpstream(upstream, branchOf(taken.target, wanted));
   const { repository, defaultBranch } = born;
   // Where doubles are refused, only publishing shows whether a new one opens.
@@ -87,8 +98,8 @@ export async function judge(
       ? { named: null, claim: listed }
       : await findNamed(questions, open.repository, { ...options, hasKey }, listed, mayOpen);
   const updated = isUpdate({ named: found }) ? found : null;
-  const gate = updated !== null || !asked?.policy ? null : gateSentence(repository, asked.policy);
-  if (gate !== null) questions.note(gate);
+  if (asked !== null && (updated === null || options.description !== null))
+    await checkStated(questions, asked, stated);
   const current = updated?.pullRequest.base ?? null;
   const chosen = await chooseBase(questions, taken.target, wanted, current, born);
   const history = questions.history([chosen.ref, defaultBranch]);
@@ -148,6 +159,7 @@ export async function judge(
     description: textOf(options.description),
     isDraft: options.draft,
     isSignedOff: options.signOff,
+    stated,
     commits: plan.commits,
     upstream: branchesHolding(history, work.ground, base, defaultBranch),
     ground: [...work.ground],
@@ -159,14 +171,23 @@ export async function judge(
   const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
-  const mayHaveSubmodules = asked?.policy?.community.hasSubmodules || names.hasGitlinks;
+  const policy = asked?.policy ?? OPEN_POLICY;
+  const { template, hasSubmodules, hasWorkflows } = policy.community;
+  const gate = updates ? null : gateSentence(repository, policy);
+  const mayHaveModules = hasSubmodules || names.hasGitlinks;
+  const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
+  const isCompared = mayHaveModules || mayHaveWorkflows;
+  const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
+  const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
+  questions.noteRules(...(gate === null ? [] : [gate]), ...workflowLines(changed, repository, policy));
   const warnings = [
+    ...(updates || template === null ? [] : adviceOfTemplate(pushed, settings.fileUrl(repository, template))),
     ...(signOff?.lines ?? []),
     ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(pushed, where),
     ...(updates ? warningOfDraft(pushed) : warningOfEncoding(pushed)),
     ...oddities,
-    ...(mayHaveSubmodules ? await questions.submoduleLines(pushed, pack) : []),
+    ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
@@ -207,8 +228,25 @@ function rootsOf({ commits }: Plan): Set<Oid> {
   return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
 }
 
-function warningOfDraft({ isDraft }: Pick<PushedWork, 'isDraft'>): string[] {
-  return isDraft ? ['The option draft changes nothing: this pull request is open already.'] : [];
+function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] {
+  const isUnsaid = description === null && (stated.ai ?? stated.issue) !== null;
+  return [
+    ...(isDraft ? ['The option draft changes nothing: this pull request is open already.'] : []),
+    ...(isUnsaid ? ['The options ai and issue change nothing without -o description=<line>.'] : []),
+  ];
+}
+
+/** Where a new pull request would have no description. A sign-off is none. */
+function adviceOfTemplate(
+  { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
+  url: string,
+): string[] {
+  const { encoding, message } = newestOf(commits);
+  const { body } = pullRequestText({ encoding, message: message.bytes });
+  if (description !== null || /^(?!Signed-off-by:).*\S/im.test(body)) return [];
+  return [
+    `Your pull request has no description, and there is a template: ${url}. Give one: -o description=<line>, once for each line.`,
+  ];
 }
 
 /** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */

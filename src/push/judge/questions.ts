@@ -21,10 +21,9 @@ import type { Pushed, PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
-import type { ReceivedPack } from '../receive/receive.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
 import { replaceableTip } from './others-work.ts';
-import { readBases, readUpstreamFiles, submoduleLines } from './reads.ts';
+import { type ComparedSpool, entriesChanged, readBases, readUpstreamFiles } from './reads.ts';
 
 /** What a clone of it shows. */
 export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
@@ -94,6 +93,9 @@ export function questionsOf(
     reply,
     /** Tells the person something behind that. */
     note: (...lines: string[]) => run.note(...lines),
+    noteRules: (...lines: string[]) => run.notes.unshift(...lines),
+    /** Why a number is not that of an open issue; null: it is. */
+    issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
@@ -140,9 +142,12 @@ export function questionsOf(
     newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
     /** Bases outside the pack. */
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
-    /** Lines for the person about submodules that the push changes. */
-    submoduleLines: (work: Pick<Publishable, 'commits' | 'ground'>, pack: ReceivedPack) =>
-      submoduleLines(run, repository, work, pack),
+    /** As the function. */
+    entriesChanged: (
+      work: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
+      spool: ComparedSpool,
+      how: Parameters<typeof entriesChanged>[4],
+    ) => entriesChanged(run, repository, work, spool, how),
     /** What upstream has in one of its commits. */
     readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
       readUpstreamFiles(run, repository, commit, paths, maxBytes),
@@ -156,7 +161,7 @@ export function quietly(questions: Questions): Questions {
     advertised: async () => null,
     readBases: async () => [],
     readFiles: async () => new Map(),
-    submoduleLines: async () => [],
+    entriesChanged: async () => [],
     findBranch: async () => {
       throw new Refusal('base', 'the base branch is not listed', [
         'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',

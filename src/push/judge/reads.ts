@@ -1,6 +1,6 @@
 /**
  * What a push is compared with at the host, only to warn the better: objects of upstream, its versions of changed files,
- * and submodules. A push neither fails nor waits for long because of them, so none of these rejects.
+ * and entries of folders. A push neither fails nor waits for long because of them, so none of these rejects.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
@@ -9,9 +9,10 @@ import type { FileObject } from '../../git/pack/packed-objects.ts';
 import { oneLine } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPath, readBlob, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
-import { changedSubmodules } from '../changes.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
+import { type ChangedEntry, changedEntries } from '../changes.ts';
 import type { PushRun } from '../push-run.ts';
-import { type ReceivedPack, storedPack } from '../receive/receive.ts';
+import { storedPack } from '../receive/receive.ts';
 import type { Publishable } from '../verdict/verdict.ts';
 import { told } from './names/remarks.ts';
 
@@ -21,8 +22,12 @@ const PATIENCE_MS = 5_000;
 /** Each costs a few requests. */
 const MAX_PATHS = 20;
 const SHOWN_ID_LENGTH = 12;
+/** From a spool that is not in memory. */
+const MAX_READS = 32;
+const MAX_ENTRIES = 30_000;
 
-type What = 'the bases of deltas' | 'files of upstream' | 'the submodules of a push';
+type What = 'the bases of deltas' | 'files of upstream' | 'what a push changes';
+export type ComparedSpool = Parameters<typeof storedPack>[0];
 
 /** Null: it failed, or took too long. @param what for the log. */
 async function unlessLate<T>({ host, logger }: Reading, what: What, reading: Promise<T>): Promise<T | null> {
@@ -74,29 +79,37 @@ export async function readUpstreamFiles(
 }
 
 /**
- * Lines about submodules that a push changes. Ids of their commits leave unchanged, and if those commits are not public,
- * nobody can get them. The host is not asked whether they are: it would learn ids that may not become public.
+ * Null: nobody knows. A pack that is not in memory is read only if that is required, and each entry takes some memory.
+ * @param isAll whether all folders are compared, or those of workflows alone.
  */
-export async function submoduleLines(
+export async function entriesChanged(
   run: Reading,
   repository: RepositoryName,
-  { commits, ground }: Pick<Publishable, 'commits' | 'ground'>,
-  { spool }: Pick<ReceivedPack, 'spool'>,
-): Promise<readonly string[]> {
+  { commits, ground, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
+  spool: ComparedSpool,
+  { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
+): Promise<readonly ChangedEntry[] | null> {
+  if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
   const { transport, memory } = run.host;
   const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
-  const comparing = spool.isInMemory
-    ? changedSubmodules({ commits, ground, pack: storedPack(spool, 0) }, read, memory)
-    : null;
-  const changed = comparing && (await unlessLate(run, 'the submodules of a push', comparing));
+  const pushed = { commits, ground, pack: storedPack(spool, MAX_READS) };
+  const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
+  return unlessLate(run, 'what a push changes', changedEntries(pushed, read, memory, isWanted));
+}
+
+/**
+ * Ids of submodules' commits leave unchanged, and if those commits are not public, nobody can get them. The host is not
+ * asked whether they are: it would learn ids that may not become public.
+ */
+export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
   if (changed === null)
     return ['This repository has submodules. The service could not check whether you change one.'];
-  if (changed.length === 0) return [];
+  const submodules = changed.flatMap(({ path, oid, isSubmodule }) =>
+    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
+  );
+  if (submodules.length === 0) return [];
   return [
-    ...told(
-      'This push changes submodules. It names these commits:',
-      changed.map(({ path, oid }) => `${oneLine(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`),
-    ),
+    ...told('This push changes submodules. It names these commits:', submodules),
     'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
   ];
 }

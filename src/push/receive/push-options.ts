@@ -10,7 +10,18 @@ const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
 const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
 export const MAX_DESCRIPTION_LENGTH = 4_000;
 const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u');
-export interface PushOptions {
+const AI_PATTERN = /^(?:none|assisted|generated)$/;
+const ISSUE_PATTERN = /^#?[1-9]\d{0,14}$/;
+
+/** What a push says for the text of its pull request, because the repository may ask for it. */
+export interface Stated {
+  /** Whether AI was used: `none`, `assisted` or `generated`; null: it does not say. */
+  readonly ai: string | null;
+  /** The number of the issue that it is about. */
+  readonly issue: number | null;
+}
+
+export interface PushOptions extends Stated {
   /** The pull request to update. */
   readonly prHash: string | null;
   /** Proves the right to update it, if the service requires a key. */
@@ -68,6 +79,14 @@ const VALUES = {
   base: {
     isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
     rule: 'base must be the name of a branch',
+  },
+  ai: {
+    isValid: (value: string) => AI_PATTERN.test(value),
+    rule: 'ai must be none, assisted or generated',
+  },
+  issue: {
+    isValid: (value: string) => ISSUE_PATTERN.test(value),
+    rule: 'issue must be the number of an issue',
   },
   delay: {
     isValid: (value: string) => delay.parse(value) !== undefined,
@@ -166,6 +185,8 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       title: given.get('title') ?? null,
       description: given.get('description') ?? null,
       base: given.get('base') ?? null,
+      ai: given.get('ai') ?? null,
+      issue: Number(given.get('issue')?.replace('#', '') ?? 0) || null,
       squash: given.has('squash'),
       draft: given.has('draft'),
       preview: given.has('preview'),

@@ -76,10 +76,12 @@ export function repeatCommand(
   ]);
 }
 
-function textOptions({ title, description, draft, publishNames }: PushOptions): string[] {
+function textOptions({ title, description, draft, publishNames, ai, issue }: PushOptions): string[] {
   return [
     ...(title === null ? [] : [`title=${title}`]),
     ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
+    ...(ai === null ? [] : [`ai=${ai}`]),
+    ...(issue === null ? [] : [`issue=${issue}`]),
     ...(draft ? ['draft'] : []),
     ...(publishNames ? ['publish-names'] : []),
   ];

@@ -57,6 +57,9 @@ export type RefusalCode =
   | 'one-branch'
   | 'sign-off'
   | 'squash'
+  // What the repository wants to be told.
+  | 'stated'
+  | 'workflows'
   // The service.
   | 'busy'
   | 'delay'

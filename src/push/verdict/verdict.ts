@@ -23,6 +23,7 @@ import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
+import type { Stated } from '../receive/push-options.ts';
 
 /**
  * What a push is, as Git alone tells it. It is data: it can be stored, and published by another isolate later
@@ -44,6 +45,7 @@ export interface PushedWork {
   readonly isDraft: boolean;
   /** Whether the person affirms the Developer Certificate of Origin: the messages say so already. */
   readonly isSignedOff: boolean;
+  readonly stated: Stated;
   readonly commits: PlannedCommits;
   /** Upstream's branches that a fork must have, where upstream has them. */
   readonly upstream: readonly Ref[];
@@ -87,6 +89,15 @@ export function isUpdate({
 
 /** What the text of a pull request follows from. */
 export type Worded = Pick<PushedWork, 'title' | 'description' | 'commits'> & Pick<OpenPlace, 'footer'>;
+
+/** What a push says of itself, for the end of the description, where maintainers can search for it. */
+export function statedText({ ai, issue }: Stated): string {
+  const lines = [
+    ...(ai === null ? [] : [`AI disclosure: ${ai}`]),
+    ...(issue === null ? [] : [`Refs #${issue}`]),
+  ];
+  return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
+}
 
 /** The text that the options name, with new ids in place of original ones; null: an open pull request keeps its own. */
 export function namedText(

@@ -1,6 +1,6 @@
 /** Opens the push of one request: its ports, and what the operator and the request decide about it. */
 import type { Context } from 'hono';
-import { repositoryPath } from '../../config/hosts.ts';
+import { fileUrl, repositoryPath } from '../../config/hosts.ts';
 import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -59,6 +59,7 @@ function pushSettings(c: Context<AppEnv>): Omit<PushSettings, 'newPrHash'> {
     hostUrl: host.url,
     remoteUrl: (repository) => origin + remote(repository),
     publishedUrl: (repository) => published + remote(repository),
+    fileUrl: (repository, path) => fileUrl(host, repository, path),
     issueFormUrl: (repository) => origin + remote(repository) + ISSUE_FORM,
     topicUrl: (prHash) => `${config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,

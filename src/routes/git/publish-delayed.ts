@@ -191,7 +191,9 @@ async function releaseLeased(
   try {
     return await release(run, kept, {
       spool: {
-        read: () => stored.read(0, push.entryBytes),
+        byteLength: push.entryBytes,
+        isInMemory: false,
+        read: (start?: number) => stored.read(start ?? 0, push.entryBytes),
       },
       place,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.

@@ -4,7 +4,7 @@ import type { PullRequestView } from '../../durable/pull-request/pull-request.ts
 import { systemClock } from '../../isolate/clock.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
-import { hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
+import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
@@ -47,6 +47,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     path: repositoryPath(host, target),
     policy,
     hostUrl: `${host.url}/${fullName(target)}`,
+    fileUrl: (file: string) => fileUrl(host, target, file),
     isSuspended: standing?.panicMode,
     pullRequests,
   };

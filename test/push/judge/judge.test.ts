@@ -32,6 +32,8 @@ const OPTIONS = {
   signOff: false,
   title: null,
   description: null,
+  ai: null,
+  issue: null,
 };
 
 const upstream: Upstream = {
@@ -66,6 +68,7 @@ const circumstances = {
     hostUrl: 'https://git.test',
     remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
     publishedUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
+    fileUrl: () => 'https://git.test/octo/hello/blob/HEAD/template.md',
     issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
   botLogin: 'bot',
@@ -96,7 +99,8 @@ function received(options: Partial<PushOptions> = {}, work = WORK, ...before: re
 /** Upstream's history is one commit. */
 function asked(answers: Partial<Questions> = {}) {
   const questions = {
-    note: vi.fn(async () => {}),
+    note: vi.fn(() => {}),
+    noteRules: vi.fn(() => {}),
     findPullRequest: vi.fn(async () => null),
     tellSameWork: vi.fn(async () => {}),
     hashMeant: vi.fn(async () => null),
@@ -114,6 +118,8 @@ function asked(answers: Partial<Questions> = {}) {
     newestOf: vi.fn(async () => UPSTREAM),
     readBases: vi.fn(async () => []),
     readFiles: vi.fn(async () => new Map()),
+    entriesChanged: vi.fn(async () => []),
+    issue: vi.fn(async () => null),
     ...answers,
   };
   return questions as unknown as typeof questions & Questions;
@@ -122,7 +128,7 @@ function asked(answers: Partial<Questions> = {}) {
 /** Which questions were asked. */
 const namesOf = (questions: object): string[] =>
   Object.entries(questions).flatMap(([name, ask]) =>
-    vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
+    name !== 'noteRules' && vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
   );
 
 describe('a push is judged', () => {

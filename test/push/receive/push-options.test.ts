@@ -12,6 +12,8 @@ const NONE: PushOptions = {
   title: null,
   description: null,
   base: null,
+  ai: null,
+  issue: null,
   squash: false,
   draft: false,
   preview: false,

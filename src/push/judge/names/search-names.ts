@@ -53,8 +53,9 @@ export interface NamesSearched {
   readonly report: readonly string[];
   /** For a preview: why the push would be refused; null: not for this. */
   readonly refusal: string | null;
-  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  /** Whether a folder of the push holds a submodule, or a new workflow, that the pack shows; it does not show every one. */
   readonly hasGitlinks: boolean;
+  readonly hasWorkflows: boolean;
 }
 
 const NOT_SENT = 'Nothing of this push was sent.';
@@ -67,6 +68,7 @@ const OFF: NamesSearched = {
   report: ['This service does not search for the names of the commits’ authors.'],
   refusal: null,
   hasGitlinks: false,
+  hasWorkflows: false,
 };
 
 /** @throws Refusal if the author would be named, and this is not allowed. */
@@ -114,13 +116,14 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   const gaps = gapsOf(names, findings, named, found);
   const remarks = [...words, ...remarksOn(wordsIn(texts, plan), found)];
   const searched = searchedLine(names.identities);
-  const { hasGitlinks } = found;
+  const hasWorkflows = found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true;
+  const shown = { hasGitlinks: found.hasGitlinks, hasWorkflows };
   const [worst] = leaks;
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
     const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
-    return { warnings, report: [...nothing, searched, ...gaps, ...remarks], refusal: null, hasGitlinks };
+    return { warnings, report: [...nothing, searched, ...gaps, ...remarks], refusal: null, ...shown };
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
   const canSignOff = wouldRefuse && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
@@ -128,7 +131,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   const warnings = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
   if (wouldRefuse && !options.preview)
     throw wouldBePublic(leaks, [...warnings, hasAsked ? WAS_READ : NOT_SENT]);
-  return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, hasGitlinks };
+  return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, ...shown };
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { fileText } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
+import { fileUrl } from '../../../config/hosts.ts';
 import type { AppEnv } from '../../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
 import { utf8 } from '../../../git/bytes.ts';
@@ -11,6 +12,15 @@ import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
 import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
+import { WORKFLOWS } from '../../../policy/community-files.ts';
+import { openPolicies } from '../../../policy/policies.ts';
+import {
+  gateSentence,
+  OPEN_POLICY,
+  type Policy,
+  policyRefusal,
+  workflowSentence,
+} from '../../../policy/policy.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { pushHost } from '../../git/push-host.ts';
@@ -40,7 +50,8 @@ export function changeFields(fields: FormFields): ChangeFields {
     prHash: value('pr_hash').trim().toLowerCase(),
     prKey: value('pr_key').trim().toLowerCase(),
     signOff: value('sign_off') !== '',
-    needsSignOff: value('needs_sign_off') !== '',
+    ai: value('ai'),
+    issue: value('issue').trim(),
   };
 }
 
@@ -68,7 +79,7 @@ export function checkFields(
 
 /** @param texts which texts the pull request gets from the options instead of from the commit. */
 export function pushOptionsOf(
-  { title, description, prHash, prKey, signOff }: ChangeFields,
+  { title, description, prHash, prKey, signOff, ai, issue }: ChangeFields,
   texts: { readonly title: boolean; readonly description: boolean },
 ): string[] {
   return [
@@ -77,6 +88,8 @@ export function pushOptionsOf(
     ...(prHash === '' ? [] : [`pr-hash=${prHash}`]),
     ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
     ...(signOff ? ['sign-off'] : []),
+    ...(ai === '' ? [] : [`ai=${ai}`]),
+    ...(issue === '' ? [] : [`issue=${issue}`]),
   ];
 }
 
@@ -93,8 +106,28 @@ export async function changeForm(
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {
-  const needsKey = place.c.var.config.prUpdatePolicy === 'key';
-  return { ...fields, ...(await frameOf(place, token)), needsKey };
+  const { c, target } = place;
+  const [frame, policy] = await Promise.all([frameOf(place, token), readPolicy(place)]);
+  const { path, prHash, description } = fields;
+  const isNew = prHash === '';
+  const gate =
+    policyRefusal(policy, target, 'pull_requests') ?? (isNew ? gateSentence(target, policy) : null);
+  const template = isNew && description === '' ? policy.community.template : null;
+  return {
+    ...fields,
+    ...frame,
+    needsKey: c.var.config.prUpdatePolicy === 'key',
+    policy,
+    warnings: [gate ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
+    templateUrl: template && fileUrl(c.var.host, target, template),
+  };
+}
+
+/** As far as it is known. It is read with Git, as for a page. */
+export async function readPolicy({ c, target }: Pick<Place, 'c' | 'target'>): Promise<Policy> {
+  const { config, host, logger, http } = c.var;
+  const mayAsk = async (): Promise<boolean> => (await refuseTooMany(c, 'discoveries')) === null;
+  return (await openPolicies(c.env, config, host, logger, http).of(target, { mayAsk })) ?? OPEN_POLICY;
 }
 
 /** The form once more, with what was typed, and what is wrong with it. */

@@ -152,9 +152,9 @@ function delayed(place: Place, { reason, window, isBegun, pageUrl, found }: Dela
 
 /** The hash of the pull request that a form opens: nobody else can know it. */
 async function prHashOf(c: Context<AppEnv>, token: FormToken, fields: ChangeFields): Promise<string> {
-  const { path, text, title, description, signOff } = fields;
-  const signed = signOff ? ['sign-off'] : [];
-  const secrets = await secretsOf(c, token, [path, text, title, description, ...signed]);
+  const { path, text, title, description, signOff, ai, issue } = fields;
+  const stated = [...(signOff ? ['sign-off'] : []), ai, issue];
+  const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);
   const hash = secrets('hash').slice(0, 12);
   // With a letter, as newPrHash has it.
   return /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;

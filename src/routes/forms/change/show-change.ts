@@ -1,23 +1,17 @@
 /** GET …/change: the folders of a repository, the files that someone looks for, and the text of a file to edit. */
 import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
+import { withPlainLineEnds } from '../../../forms/form-fields.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
 import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
-import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
-import {
-  findPath,
-  type Folder,
-  type FoundPath,
-  listFiles,
-  readBlob,
-  type ReadObjects,
-} from '../../../upstream/tree-reader.ts';
+import { MAX_DESCRIPTION_LENGTH } from '../../../push/receive/push-options.ts';
+import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
 import { answerForm, type Place } from '../form.ts';
-import { answerReading, changeForm } from './change-form.ts';
+import { answerReading, changeForm, readPolicy } from './change-form.ts';
 import { openSource, type Source } from './source.ts';
 
 const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
@@ -47,7 +41,7 @@ export async function showChange(place: Place): Promise<Response> {
     const found = parts && (await findPath(source.read, source.root, parts));
     if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew)) {
       const blob = found.kind === 'file' ? found.blob : null;
-      return showFile(place, source, { path, prHash, blob, folders: found.folders });
+      return showFile(place, source, { path, prHash, blob });
     }
     // Those with the text in their path, in whatever case.
     if (isSearch || parts === null || found === null) {
@@ -99,15 +93,10 @@ interface NamedFile {
   readonly prHash: string;
   /** Null: a new file. */
   readonly blob: string | null;
-  /** On the way to it, the root first. */
-  readonly folders: readonly Folder[];
 }
 
-async function showFile(
-  place: Place,
-  { read, text, tip }: Source,
-  { path, prHash, blob, folders }: NamedFile,
-): Promise<Response> {
+async function showFile(place: Place, source: Source, { path, prHash, blob }: NamedFile): Promise<Response> {
+  const { read, text, tip } = source;
   const file = fileText(blob === null ? new Uint8Array() : await readBlob(read, blob, MAX_FILE_BYTES));
   const form = await changeForm(place, {
     path,
@@ -116,18 +105,21 @@ async function showFile(
     seen: tip,
     text: file.kind === 'text' ? file.text : '',
     title: text?.title ?? '',
-    description: text?.description ?? '',
+    description: text?.description ?? (await templateOf(place, source)),
     prKey: '',
     ownName: '',
     signOff: false,
-    needsSignOff: await requiresSignOff(read, folders[0] ?? []),
+    ai: '',
+    issue: '',
   });
   return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
-/** By the policy among the files that the change is for: the folder is known already. The push asks for the policy itself. */
-async function requiresSignOff(read: ReadObjects, root: Folder): Promise<boolean> {
-  const entry = root.find(({ name }) => decodeUtf8(name) === POLICY_PATH);
-  if (entry === undefined || kindOf(entry) !== 'file') return false;
-  return parsePolicy(await readBlob(read, entry.oid, MAX_FILE_BYTES)).requiresSignOff;
+/** The repository's template for pull requests; '' if there is none, or several, or it does not fit: the form links to it then. */
+async function templateOf(place: Place, { read, root }: Source): Promise<string> {
+  const { template } = (await readPolicy(place)).community;
+  const found = template === null ? null : await findPath(read, root, template.split('/'));
+  const content = found?.kind === 'file' ? await readBlob(read, found.blob, MAX_FILE_BYTES) : null;
+  const text = withPlainLineEnds((content && decodeUtf8(content)) ?? '').replace(/^\uFEFF/, '');
+  return text.length > MAX_DESCRIPTION_LENGTH || text.includes('\0') ? '' : text;
 }

@@ -1,0 +1,58 @@
+/** A warning that must not keep a push waiting. */
+import { expect, it } from 'vitest';
+import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
+import { workflowLines } from '../../../src/push/judge/destination.ts';
+import { entriesChanged, submoduleLines } from '../../../src/push/judge/reads.ts';
+import type { PushRun } from '../../../src/push/push-run.ts';
+import { NO_FILES } from '../../../src/policy/community-files.ts';
+import { OPEN_POLICY, withCommunity } from '../../../src/policy/policy.ts';
+
+const REPOSITORY = { owner: 'octo', name: 'hello' };
+const silence = () => new Promise<never>(() => {});
+
+/** A host that answers nothing, and a clock by which every wait is over. */
+const host = {
+  clock: { now: () => 0, sleep: async () => {} },
+  transport: { hostName: 'silent.test', readObjects: silence },
+  memory: UNCOUNTED,
+} as unknown as PushRun['host'];
+
+const commits = new PlannedCommits();
+commits.push({
+  tree: 'ab'.repeat(20),
+  parents: ['cd'.repeat(20)],
+  encoding: null,
+  message: { bytes: new Uint8Array(0), mentions: [] },
+});
+
+it.each([true, false])(
+  'is given up when the host does not answer in time (in memory: %s)',
+  async (isInMemory) => {
+    const logger = {} as PushRun['logger'];
+    const spool = { isInMemory, byteLength: 0, read: async function* () {} };
+    const push = { commits, ground: ['cd'.repeat(20)], entryCount: 0 };
+    const changed = await entriesChanged({ host, logger }, REPOSITORY, push, spool, {
+      isAll: true,
+      isRequired: true,
+    });
+    expect(changed).toBeNull();
+    expect(submoduleLines(changed).join()).toContain('could not check');
+    const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
+    expect(workflowLines(changed, REPOSITORY, policy)).toEqual([
+      'The service could not check whether you change workflows.',
+    ]);
+    const strict = { ...policy, refusesWorkflows: true };
+    expect(() => workflowLines(changed, REPOSITORY, strict)).toThrow('takes no changes of workflows');
+  },
+);
+
+it('is not tried for a pack of too many entries, or one outside memory that need not be read', async () => {
+  const asked = { commits, ground: ['cd'.repeat(20)] };
+  const spool = { isInMemory: false, byteLength: 9, read: silence as never };
+  const run = { host, logger: {} as PushRun['logger'] };
+  const how = { isAll: false, isRequired: true };
+  expect(await entriesChanged(run, REPOSITORY, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
+  const small = { ...asked, entryCount: 1 };
+  expect(await entriesChanged(run, REPOSITORY, small, spool, { isAll: false, isRequired: false })).toBeNull();
+});
