@@ -179,6 +179,18 @@ describe('a template for pull requests', () => {
   });
 });
 
+it('a form asks the host as much after a push as before, so that its speed does not tell of one', async () => {
+  const asked = async ({ upstream, person }: Awaited<ReturnType<typeof withFiles>>) => {
+    const before = bed.host.requests.length;
+    await formOf(upstream, person);
+    return bed.host.requests.length - before;
+  };
+  const pushedTo = await withFiles({});
+  await pushedTo.clone.commit();
+  await expectAccepted(bed, pushedTo, await pushedTo.clone.push());
+  expect(await asked(pushedTo)).toBe(await asked(await withFiles({})));
+});
+
 describe('a repository that asks what a pull request has to say', () => {
   const RULES = { '.gitveil.yml': 'ai_disclosure: required\nissue: required\n' };
 
