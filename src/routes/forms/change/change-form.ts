@@ -118,7 +118,7 @@ export async function changeForm(
     ...frame,
     needsKey: c.var.config.prUpdatePolicy === 'key',
     policy,
-    warnings: [gate ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
+    warnings: [gate?.split('\n') ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
     templateUrl: template && fileUrl(c.var.host, target, template),
   };
 }
