@@ -101,7 +101,7 @@ describe('the head of a response', () => {
     const bytes = bytesOf(filled(LENGTH));
     const spy = vi.spyOn(String.prototype, 'indexOf');
     const read = readHead(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)));
-    const searched = spy.mock.contexts.reduce((sum, text) => sum + String(text).length, 0);
+    const searched = spy.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
     spy.mockRestore();
     expect(read?.bytes).toBe(LENGTH);
     expect(searched).toBeLessThan(10 * LENGTH);
