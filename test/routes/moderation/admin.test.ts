@@ -28,7 +28,7 @@ let address = 0;
 /** What the host was asked to do to which pull request. */
 let patched: { url: string; body: unknown }[] = [];
 let published: { topic: string; actions?: { body: string }[] }[] = [];
-let answerTo: (url: string) => Response;
+let answerTo: (url: string) => Response | Promise<Response>;
 
 /** A pull request that the host has closed. */
 function closed(url: string, merged = false): Response {
@@ -258,10 +258,10 @@ describe('POST /admin/rollback', () => {
     await opened(107);
     const discarded = Promise.withResolvers<void>();
     const host = Promise.withResolvers<void>();
-    vi.mocked(HttpClient.prototype.fetch).mockImplementation(async (input) => {
+    answerTo = async (url) => {
       await host.promise;
-      return closed(input as string);
-    });
+      return closed(url);
+    };
     const DELAYED_PUSHES = delayedPushes(async () => (discarded.resolve(), []));
     const rolledBack = post('/admin/rollback', { password: PASSWORD }, { DELAYED_PUSHES });
     await discarded.promise;
