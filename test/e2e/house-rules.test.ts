@@ -288,6 +288,17 @@ describe('a repository that asks what a pull request has to say', () => {
   });
 });
 
+it('an issue that the host does not show once ends no delayed push', async () => {
+  const { upstream, clone } = await withFiles({ '.gitveil.yml': 'issue: required\n' });
+  const issue = open(upstream);
+  await clone.commit();
+  const name = delayedAs(await clone.push('-o', `issue=${issue}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const path = new RegExp(`${upstream.fullName}/issues/${issue}$`);
+  bed.sandbox.faults.inject({ path, answer: { status: 404, body: { message: 'Not Found' } } });
+  await expectEnd(name, 'PR hash');
+  expect(await bodyOf(upstream)).toContain(`Refs #${issue}`);
+});
+
 describe('a push that changes workflows', () => {
   it('is told so, whatever else it changes, and no other is', async () => {
     const { upstream, clone, person } = await withFiles({ [CI]: 'on: push\n', '.github/x': 'x\n' });
@@ -334,6 +345,36 @@ describe('a push that changes workflows', () => {
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
 });
+
+it.each([
+  // Each commit has another version of a large folder: as many deltas of folders.
+  ['of many commits', 40, {}],
+  // More than is kept in memory, with many deltas of files.
+  ['of large files', 1, { 'big.bin': randomBytes(1_500_000) }],
+])(
+  'a push %s that changes no workflow is published with a delay where none is taken',
+  async (_, count, more) => {
+    const words = Array.from({ length: 60 }, () => randomBytes(30).toString('hex')).join('\n');
+    const files = Object.fromEntries(
+      Array.from({ length: 60 }, (__, at) => [`file-${at}.txt`, `${at}\n${words}`]),
+    );
+    const { upstream, clone } = await withFiles({
+      ...files,
+      '.gitveil.yml': 'workflows: false\n',
+      [CI]: 'on: push\n',
+    });
+    for (let at = 0; at < count; at++) {
+      const changed =
+        count > 1
+          ? { [`file-${at}.txt`]: 'x\n' }
+          : Object.fromEntries(Object.entries(files).map(([name, text]) => [`new-${name}`, `new\n${text}`]));
+      await clone.commit({ files: { ...changed, ...more }, message: `Change ${at}\n` });
+    }
+    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectEnd(name, 'PR hash');
+    expect((await bed.host.onlyPull(upstream)).state).toBe('open');
+  },
+);
 
 it('what a person has to know comes first, in one order, and in at most 14 lines', async () => {
   const { upstream, clone } = await withFiles({
