@@ -198,7 +198,8 @@ describe.each(FRAMINGS)('a body that comes slowly (%s)', (framing) => {
 });
 
 describe.each(FRAMINGS)('a comment or a form that comes slowly (%s)', (framing) => {
-  it.each([
+  // They wait at once.
+  it.concurrent.each([
     ['issues/1/comments/anonymous', 'application/json'],
     ['issues/anonymous', 'application/json'],
     ['reply', 'application/x-www-form-urlencoded'],

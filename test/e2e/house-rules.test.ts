@@ -60,22 +60,26 @@ describe('a repository whose list of vouched accounts denounces the bot', () => 
     await clone.commit();
     const lines = await expectRefused(bed, upstream, await clone.push(), 'not accepted by the repository');
     expect(lines).toContain(
-      `${upstream.fullName} takes no pull requests of the bot: its .github/VOUCHED.td denounces it, with these words: "no bots".`,
+      `${upstream.fullName} takes no pull requests of the bot: its .github/VOUCHED.td denounces it.`,
     );
+    expect(lines).toContain('Its maintainers write: no bots');
     expect(lines.join('\n')).toContain(`You can open an issue instead: ${bed.service.url}/v1/gh/`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
-    expect(remoteLines(preview).join('\n')).toContain('denounces it, with these words: "no bots".');
+    expect(remoteLines(preview).join('\n')).toContain('Its maintainers write: no bots');
   });
 
   it('is shown with the reason on its page and in the form, which opens nothing', async () => {
     const { upstream, person } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin} no bots` });
-    const why = `${upstream.fullName} takes no pull requests of the bot: its VOUCHED.td denounces it, with these words: "no bots".`;
-    expect(await shown(upstream)).toContain(`${why} It accepts only anonymous issues and replies.`);
+    const why = `${upstream.fullName} takes no pull requests of the bot: its VOUCHED.td denounces it.`;
+    const theirs = 'Its maintainers write: no bots';
+    expect(await shown(upstream)).toContain(
+      `${why} It accepts only anonymous issues and replies. <br />${theirs}</span>`,
+    );
     const { form, send } = await formOf(upstream, person);
-    expect(form.html.replaceAll('&quot;', '"')).toContain(why);
+    expect(form.html).toContain(`<p>${why}</p><p>${theirs}</p>`);
     const sent = await send({ ...form.fields, text: 'two\n', title: 'Two', step: 'open' });
-    expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(why)]);
+    expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(`${why} ${theirs} `)]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
@@ -178,6 +182,18 @@ describe('a template for pull requests', () => {
     expect(typedIn(form.html, 'description')).toBe('');
     expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
   });
+});
+
+it('a form asks the host as much after a push as before, so that its speed does not tell of one', async () => {
+  const asked = async ({ upstream, person }: Awaited<ReturnType<typeof withFiles>>) => {
+    const before = bed.host.requests.length;
+    await formOf(upstream, person);
+    return bed.host.requests.length - before;
+  };
+  const pushedTo = await withFiles({});
+  await pushedTo.clone.commit();
+  await expectAccepted(bed, pushedTo, await pushedTo.clone.push());
+  expect(await asked(pushedTo)).toBe(await asked(await withFiles({})));
 });
 
 describe('a repository that asks what a pull request has to say', () => {

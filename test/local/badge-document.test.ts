@@ -7,7 +7,7 @@ import { useTestBed } from '../e2e/support/test-bed.ts';
 const bed = useTestBed();
 
 const MAINTAINERS = readFileSync(join(import.meta.dirname, '../../docs/maintainers.md'), 'utf8');
-const [, SECTION = ''] = /^## Badges\n(.*?)^## /ms.exec(MAINTAINERS) ?? [];
+const [, SECTION = ''] = /^## Badges\n(.*)/ms.exec(MAINTAINERS) ?? [];
 /** One line in each. */
 const BLOCKS = Array.from(SECTION.matchAll(/^```markdown\n(.*)\n```$/gm), ([, line = '']) => line);
 

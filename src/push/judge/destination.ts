@@ -48,7 +48,7 @@ export function openPlace(
     const instead = takesIssues
       ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
       : [];
-    return new Refusal('policy', 'not accepted by the repository', [why, ...instead]);
+    return new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
   };
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   const { maxRepositoryMb } = settings;

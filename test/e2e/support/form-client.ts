@@ -68,7 +68,7 @@ export class FormClient {
 /** The value of a text field with the name. */
 export function typedIn(html: string, name: string): string {
   const area = new RegExp(`<textarea[^>]*\\sname="${name}"[^>]*>\\n?([^]*?)</textarea`).exec(html)?.[1];
-  const input = new RegExp(`<input[^>]*\\sname="${name}"\\s+value="([^"]*)"`).exec(html)?.[1];
+  const input = new RegExp(`<input(?=[^>]*\\sname="${name}")[^>]*\\svalue="([^"]*)"`).exec(html)?.[1];
   return plain(area ?? input ?? '');
 }
 
