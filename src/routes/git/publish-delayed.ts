@@ -320,16 +320,16 @@ export interface StoredPush {
 
 /** Its entries, in memory if they are few: only then are the objects in them read as often as it takes. */
 export async function entriesOf(
-  { read, gather }: StoredPush,
+  stored: StoredPush,
   { entryBytes: byteLength }: Pick<DelayedPush, 'entryBytes'>,
 ): Promise<ComparedSpool> {
   if (byteLength > MAX_PACK_BYTES)
-    return { byteLength, isInMemory: false, read: (start = 0) => read(start, byteLength) };
-  const bytes = await gather(0, byteLength);
+    return { byteLength, isInMemory: false, read: (start?: number) => stored.read(start ?? 0, byteLength) };
+  const bytes = await stored.gather(0, byteLength);
   return {
     byteLength,
     isInMemory: true,
-    read: async function* (start = 0) {
+    read: async function* (start?: number) {
       yield bytes.subarray(start);
     },
   };
