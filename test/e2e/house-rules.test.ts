@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
 import { delayedAs, pageOf, pass, press } from './support/delayed.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
@@ -173,11 +174,30 @@ describe('a template for pull requests', () => {
     ['is a megabyte', 'x\n'.repeat(500_000)],
     ['is no UTF-8', Buffer.from('Pourquoi\xe9', 'latin1').toString('latin1')],
     ['is no text', 'a\0b'],
+    ['holds a control character', 'Why?\u001b[0m\n'],
+    ['names more people than a text may', '@a1 @a2 @a3 @a4 @a5 @a6\n'],
   ])('is linked where it %s', async (why, text) => {
     const { upstream, person } = await contribute(bed);
     const content = why === 'is no UTF-8' ? Buffer.from('\xe9t\xe9', 'latin1') : text;
     await upstream.grow({ files: { 'a.txt': 'one\n', 'pull_request_template.md': content } });
     const { form } = await formOf(upstream, person);
+    expect(typedIn(form.html, 'description')).toBe('');
+    expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
+  });
+
+  it('is linked where the host does not send it', async () => {
+    const { upstream, person } = await withFiles({ 'docs/pull_request_template.md': 'Why?\n' });
+    await formOf(upstream, person, 'new.txt');
+    // Folders and policy are remembered now, and the template is asked for last.
+    const path = new RegExp(`${upstream.fullName}(?:\\.git)?/git-upload-pack$`);
+    const reads = () => bed.host.requests.filter((request) => path.test(request.path)).length;
+    const before = reads();
+    const { form: filled } = await formOf(upstream, person, 'new.txt');
+    expect(typedIn(filled.html, 'description')).toBe('Why?\n');
+    bed.sandbox.faults.inject({ path, times: reads() - before - 1 });
+    bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 502 } });
+    const { form } = await formOf(upstream, person, 'new.txt');
+    bed.sandbox.faults.clear();
     expect(typedIn(form.html, 'description')).toBe('');
     expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
   });
