@@ -123,16 +123,17 @@ export class Policies {
 
   async #read(files: FilesHost): Promise<Policy> {
     const { kind } = this.#place;
-    // A missing account is no missing repository, which would have no policy.
-    const nameless = (cause: unknown): never => {
-      throw new Error('the name of the bot is not known', { cause });
-    };
     const [policy, community] = await Promise.all([
       files.file(POLICY_PATH),
       readCommunityFiles(files, kind, () => this.#host.botLogin().catch(nameless)),
     ]);
     return withCommunity(policyOf(policy), community);
   }
+}
+
+/** A missing account is no missing repository, which would have no policy. */
+function nameless(cause: unknown): never {
+  throw new Error('the name of the bot is not known', { cause });
 }
 
 function policyOf(file: FileAnswer): Policy {
