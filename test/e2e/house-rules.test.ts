@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
 import { ALWAYS } from './support/failing-host.ts';
-import { delayedAs, pageOf, pass, press } from './support/delayed.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
@@ -324,6 +324,21 @@ describe('a repository that asks what a pull request has to say', () => {
   });
 });
 
+it('an issue that the host does not show for a moment ends no delayed push', async () => {
+  const { upstream, clone } = await withFiles({ '.gitveil.yml': 'issue: required\n' });
+  const issue = open(upstream);
+  await clone.commit();
+  const name = delayedAs(await clone.push('-o', `issue=${issue}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const path = new RegExp(`${upstream.fullName}/issues/${issue}$`);
+  const answer = { status: 404, body: { message: 'Not Found' } };
+  bed.sandbox.faults.inject({ path, times: ALWAYS, answer });
+  await expectEnd(name, 'does not exist');
+  expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+  bed.sandbox.faults.clear();
+  await published(bed, name);
+  expect(await bodyOf(upstream)).toContain(`Refs #${issue}`);
+});
+
 describe('a push that changes workflows', () => {
   it('is told so, whatever else it changes, and no other is', async () => {
     const { upstream, clone, person } = await withFiles({ [CI]: 'on: push\n', '.github/x': 'x\n' });
@@ -369,6 +384,25 @@ describe('a push that changes workflows', () => {
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
+});
+
+it.each([
+  ['small, but changes many folders', 40, {}],
+  ['more than is kept in memory, with many alike files', 0, { 'big.bin': randomBytes(1_500_000) }],
+])('a delayed push that is %s is published if it changes no workflow', async (_, folders, more) => {
+  const words = Array.from({ length: 60 }, () => randomBytes(30).toString('hex')).join('\n');
+  const alike = Object.fromEntries(Array.from({ length: 40 }, (__, at) => [`new-${at}`, `${at}\n${words}`]));
+  const names = ['.github', ...Array.from({ length: folders }, (__, at) => `z-${at}`)];
+  const large = names.flatMap((name) =>
+    Array.from({ length: 30 }, (__, at) => [`${name}/${at}`, `${name}\n`]),
+  );
+  const rule = { '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' };
+  const { upstream, clone } = await withFiles({ ...rule, ...Object.fromEntries(large) });
+  const changed = Object.fromEntries(names.map((name) => [`${name}/7`, `${name}, changed\n`]));
+  await clone.commit({ files: { ...changed, ...alike, ...more } });
+  const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await expectEnd(name, 'PR hash');
+  expect((await bed.host.onlyPull(upstream)).state).toBe('open');
 });
 
 it('what a person has to know comes first, in one order, and in at most 14 lines', async () => {
