@@ -95,7 +95,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): ValueKind
 
 export const flag: ValueKind<boolean> = {
   rule: 'true or false',
-  parse: (text) => ({ true: true, false: false })[text],
+  parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
 };
 
 /** Text that matches a pattern. */

@@ -37,11 +37,10 @@ export async function botLogin(
   if (known !== null) return known;
   const kept = new SealedKv(env.HISTORY, () => serviceSecret(env, config.identitySecret));
   const before = isQuiet ? await kept.get(`login ${key}`).catch(() => null) : null;
-  const login =
-    before === null
-      ? (await openRepositories(openHostAccess(env, config, host, http)).account()).login
-      : Buffer.from(before).toString();
-  if (before === null) waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LIFE_MS).catch(() => {}));
+  // A month old: no name for the pushes that follow.
+  if (before !== null) return Buffer.from(before).toString();
+  const { login } = await openRepositories(openHostAccess(env, config, host, http)).account();
+  waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LIFE_MS).catch(() => {}));
   logins.set(key, login);
   return login;
 }

@@ -60,10 +60,12 @@ class LengthDecoder implements BodyDecoder {
 }
 
 const LF = 0x0a;
+const LINE_END = '\r\n';
 /** Of what stands between data of chunks, or behind the last: servers send neither extensions nor a trailer. */
 const MAX_LINE_BYTES = 4 * 1024;
 /** 13 digits stay below 2^53. */
 const CHUNK_SIZE = /^([0-9a-f]{1,13})(?:;.*)?$/i;
+const HEX_DIGIT = /^[0-9a-f]/i;
 const LINE = /^.*\r\n$/;
 
 class ChunkedDecoder implements BodyDecoder {
@@ -97,19 +99,21 @@ class ChunkedDecoder implements BodyDecoder {
   #takeByte(byte: number): void {
     if (++this.#lineBytes > MAX_LINE_BYTES) throw malformed('a line of its body is too long');
     this.#line += String.fromCharCode(byte);
+    // At once: after a wrong byte no line break need come.
+    if (this.#state === 'data-end' && !LINE_END.startsWith(this.#line)) {
+      throw malformed('a chunk does not end where it said');
+    }
+    if (this.#state === 'size' && !HEX_DIGIT.test(this.#line)) throw malformed('the size of a chunk');
     if (byte !== LF) return;
     if (!LINE.test(this.#line)) throw malformed('a line does not end with CR LF');
-    this.#state = this.#stateAfter(this.#line.slice(0, -2));
+    this.#state = this.#stateAfter(this.#line.slice(0, -LINE_END.length));
     this.#line = '';
   }
 
   #stateAfter(line: string): 'size' | 'data' | 'trailer' | 'end' {
     // Its fields are ignored: the response's head was passed on long ago.
     if (this.#state === 'trailer') return line === '' ? 'end' : 'trailer';
-    if (this.#state === 'data-end') {
-      if (line !== '') throw malformed('a chunk does not end where it said');
-      return 'size';
-    }
+    if (this.#state === 'data-end') return 'size';
     const [, size] = CHUNK_SIZE.exec(line) ?? [];
     if (size === undefined) throw malformed('the size of a chunk');
     this.#left = Number.parseInt(size, 16);

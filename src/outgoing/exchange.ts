@@ -143,6 +143,8 @@ export class Exchange {
   }
 
   #fail(cause: unknown): void {
+    // The connection may serve another request by now.
+    if (this.#isOver) return;
     this.#connection.destroy(cause);
     this.#end(false);
   }

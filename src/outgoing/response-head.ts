@@ -6,7 +6,7 @@
  * client and server can disagree about where a message ends. Here they are errors.
  */
 import { latin1 } from '../git/bytes.ts';
-import { malformed } from './outgoing-error.ts';
+import { malformed, type OutgoingError } from './outgoing-error.ts';
 
 export interface ResponseHead {
   readonly status: number;
@@ -21,6 +21,8 @@ export const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_FIELDS = 200;
 const LINE_END = '\r\n';
 const END = '\r\n\r\n';
+/** A line break of another kind. */
+const WRONG_END = /(?<!\r)\n|\r[^\n]/;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: (.*))?$/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // eslint-disable-next-line no-control-regex
@@ -32,22 +34,30 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 /** Collects a head that arrives in chunks of any size. */
 export class ResponseHeadReader {
   #text = '';
+  /** The last characters so far, with which the end may begin. */
+  #tail = '';
+  #hasFirstLine = false;
 
   get hasBegun(): boolean {
     return this.#text !== '';
   }
 
-  /** How many bytes belong to the head; null: it goes on. @throws OutgoingError, at once for another protocol. */
+  /** How many bytes belong to the head; null: it goes on. @throws OutgoingError, at once for a wrong line break. */
   take(chunk: Uint8Array): number | null {
     const before = this.#text.length;
-    this.#text += latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEAD_BYTES - before));
-    const firstEnd = this.#text.indexOf('\n');
-    if (firstEnd >= before) parseStatusLine(this.#text.slice(0, firstEnd + 1));
-    const end = this.#text.indexOf(END, before - END.length);
-    if (end >= 0) {
-      this.#text = this.#text.slice(0, end + LINE_END.length);
-      return end + END.length - before;
+    const tail = this.#tail;
+    const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEAD_BYTES - before));
+    const end = searched.indexOf(END);
+    const added = searched.slice(tail.length, end < 0 ? undefined : end + END.length);
+    // Not searched again: a head may come byte by byte.
+    this.#text += added;
+    this.#tail = searched.slice(1 - END.length);
+    if (!this.#hasFirstLine && added.includes('\n')) {
+      this.#hasFirstLine = true;
+      parseStatusLine(this.#text.slice(0, this.#text.indexOf('\n') + 1));
     }
+    if (WRONG_END.test(tail.endsWith('\r') ? `\r${added}` : added)) throw wrongLineEnd();
+    if (end >= 0) return added.length;
     if (this.#text.length === MAX_HEAD_BYTES) throw malformed('its head is too long');
     return null;
   }
@@ -55,14 +65,14 @@ export class ResponseHeadReader {
   /** The head, once `take` has found its end. */
   parse(): ResponseHead {
     const fieldsStart = this.#text.indexOf('\n') + 1;
-    const fieldLines = this.#text.slice(fieldsStart).split(LINE_END).slice(0, -1);
+    const fieldLines = this.#text.slice(fieldsStart).split(LINE_END).slice(0, -2);
     return { ...parseStatusLine(this.#text.slice(0, fieldsStart)), headers: parseFields(fieldLines) };
   }
 }
 
 /** @param line with its line break. */
 function parseStatusLine(line: string): Omit<ResponseHead, 'headers'> {
-  if (!line.endsWith(LINE_END)) throw malformed('a line does not end with CR LF');
+  if (!line.endsWith(LINE_END)) throw wrongLineEnd();
   const [, minor, status, reason = ''] = STATUS_LINE.exec(line.slice(0, -LINE_END.length)) ?? [];
   if (status === undefined || CONTROL.test(reason)) throw malformed('its status line');
   const statusText = PRINTABLE.test(reason) ? reason : '';
@@ -81,4 +91,8 @@ function parseFields(lines: readonly string[]): Headers {
     headers.append(name, value.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '').replace(OBSOLETE, '?'));
   }
   return headers;
+}
+
+function wrongLineEnd(): OutgoingError {
+  return malformed('a line does not end with CR LF');
 }

@@ -15,7 +15,8 @@ export async function wholeResponse(
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw malformed('it is too long');
     await onLength(bytes);
-    chunks.push(chunk);
+    // Without the rest of the buffer that it came in.
+    chunks.push(chunk.slice());
   }
   return new Response(new Blob(chunks), { status, statusText, headers });
 }

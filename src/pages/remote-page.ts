@@ -104,17 +104,19 @@ function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy.accepted.includes(kind);
 }
 
-function acceptance({ policy, repository }: RemotePage): [tone: string, words: string] {
+function acceptance({ policy, repository }: RemotePage): [tone: string, words: Html | string] {
   if (policy === undefined)
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
   if (accepted.length === 0 || policy.problem !== null)
-    return ['bad', policyRefusal(policy, repository, refused) ?? ''];
+    return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
+  const only = `It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`;
   const isDenounced = refused === 'pull_requests' && policy.community.standing?.kind === 'denounced';
-  const why = isDenounced ? `${policyRefusal(policy, repository, refused)} ` : '';
-  return ['warn', `${why}It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
+  if (!isDenounced) return ['warn', only];
+  const [why = '', theirs = ''] = (policyRefusal(policy, repository, refused) ?? '').split('\n');
+  return ['warn', html`${why} ${only} ${theirs === '' ? '' : html`<br />${visibleText(theirs)}`}`];
 }
 
 /** What its maintainers ask for, as the service has read it. */

@@ -22,7 +22,7 @@ export interface Standing {
   readonly kind: 'vouched' | 'unlisted' | 'denounced' | 'unreadable';
   /** Of the list. */
   readonly path: string;
-  /** The bot's name; empty: it is not known. */
+  /** The bot's name; empty: the list is unreadable. */
   readonly bot: string;
   /** Why it is denounced, or what is wrong with the list; null: the list does not say. */
   readonly reason: string | null;
@@ -63,7 +63,10 @@ const TEMPLATES = /^pull_request_template\/$/i;
 const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
-/** Two lists, and at most one request after them. @param botLogin asked only if there is a list of vouched accounts. */
+/**
+ * Two lists, and at most one request after them. Rejects if something cannot be found out: silence is no consent.
+ * @param botLogin asked only if there is a list of vouched accounts.
+ */
 export async function readCommunityFiles(
   files: FilesHost,
   kind: HostKind,
@@ -105,10 +108,8 @@ async function standingIn(
   if (file.content.byteLength > MAX_LIST_BYTES) return unreadable('it is larger than 256 KB');
   const text = decodeUtf8(file.content);
   if (text === null) return unreadable('it is not UTF-8');
-  const bot = await botLogin().catch(() => null);
-  return bot === null
-    ? unreadable('the name of the bot is not known')
-    : { path, bot, ...standingOf(text, bot, kind) };
+  const bot = await botLogin();
+  return { path, bot, ...standingOf(text, bot, kind) };
 }
 
 /**
@@ -127,11 +128,24 @@ export function standingOf(text: string, login: string, kind: HostKind): Pick<St
     const colon = handle.indexOf(':');
     const platform = handle.slice(0, Math.max(0, colon)).toLowerCase();
     if (handle.slice(colon + 1).toLowerCase() !== wanted || (colon >= 0 && platform !== kind)) continue;
-    const reason = oneLine(words.join(' '));
+    const reason = reasonIn(words.join(' '));
     return {
       kind: isDenounced ? 'denounced' : 'vouched',
       reason: isDenounced && reason !== '' ? reason : null,
     };
   }
   return { kind: 'unlisted', reason: null };
+}
+
+/** What cannot be seen, and what would end a quotation. */
+const UNQUOTED = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}"`“”„‟«»]/gu;
+const WEB_ADDRESS = /:\/\/|\bwww\.|\w\.\w+[/?#]/i;
+
+/** A stranger's words, which people read from a service that they trust: without web addresses. */
+function reasonIn(text: string): string {
+  const words = oneLine(text.replaceAll(UNQUOTED, '')).split(' ');
+  return words
+    .filter((word) => !WEB_ADDRESS.test(word))
+    .join(' ')
+    .trim();
 }

@@ -144,7 +144,7 @@ const IN_WORDS: Readonly<Record<Contribution, string>> = {
   comments: 'comments',
 };
 
-/** Why a contribution is not accepted, as a sentence for the person; null if it is accepted. */
+/** Why a contribution is not accepted; null if it is. A sentence, and on a line of its own what the maintainers write. */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;
   if (accepted.includes(kind)) return null;
@@ -154,8 +154,8 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   }
   if (kind === 'pull_requests' && community.standing?.kind === 'denounced') {
     const { path, reason } = community.standing;
-    const why = reason === null ? '' : `, with these words: "${oneLine(reason)}"`;
-    return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it${why}.`;
+    const why = reason === null ? '' : `\nIts maintainers write: ${reason}`;
+    return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it.${why}`;
   }
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { delayedAs, pageOf, pass, press } from './support/delayed.ts';
+import { delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
+import { ALWAYS } from './support/failing-host.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
@@ -59,22 +60,26 @@ describe('a repository whose list of vouched accounts denounces the bot', () => 
     await clone.commit();
     const lines = await expectRefused(bed, upstream, await clone.push(), 'not accepted by the repository');
     expect(lines).toContain(
-      `${upstream.fullName} takes no pull requests of the bot: its .github/VOUCHED.td denounces it, with these words: "no bots".`,
+      `${upstream.fullName} takes no pull requests of the bot: its .github/VOUCHED.td denounces it.`,
     );
+    expect(lines).toContain('Its maintainers write: no bots');
     expect(lines.join('\n')).toContain(`You can open an issue instead: ${bed.service.url}/v1/gh/`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
-    expect(remoteLines(preview).join('\n')).toContain('denounces it, with these words: "no bots".');
+    expect(remoteLines(preview).join('\n')).toContain('Its maintainers write: no bots');
   });
 
   it('is shown with the reason on its page and in the form, which opens nothing', async () => {
     const { upstream, person } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin} no bots` });
-    const why = `${upstream.fullName} takes no pull requests of the bot: its VOUCHED.td denounces it, with these words: "no bots".`;
-    expect(await shown(upstream)).toContain(`${why} It accepts only anonymous issues and replies.`);
+    const why = `${upstream.fullName} takes no pull requests of the bot: its VOUCHED.td denounces it.`;
+    const theirs = 'Its maintainers write: no bots';
+    expect(await shown(upstream)).toContain(
+      `${why} It accepts only anonymous issues and replies. <br />${theirs}</span>`,
+    );
     const { form, send } = await formOf(upstream, person);
-    expect(form.html.replaceAll('&quot;', '"')).toContain(why);
+    expect(form.html).toContain(`<p>${why}</p><p>${theirs}</p>`);
     const sent = await send({ ...form.fields, text: 'two\n', title: 'Two', step: 'open' });
-    expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(why)]);
+    expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(`${why} ${theirs} `)]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
@@ -169,6 +174,8 @@ describe('a template for pull requests', () => {
     ['is a megabyte', 'x\n'.repeat(500_000)],
     ['is no UTF-8', Buffer.from('Pourquoi\xe9', 'latin1').toString('latin1')],
     ['is no text', 'a\0b'],
+    ['holds a control character', 'Why?\u001b[0m\n'],
+    ['names more people than a text may', '@a1 @a2 @a3 @a4 @a5 @a6\n'],
   ])('is linked where it %s', async (why, text) => {
     const { upstream, person } = await contribute(bed);
     const content = why === 'is no UTF-8' ? Buffer.from('\xe9t\xe9', 'latin1') : text;
@@ -177,6 +184,35 @@ describe('a template for pull requests', () => {
     expect(typedIn(form.html, 'description')).toBe('');
     expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
   });
+
+  it('is linked where the host does not send it', async () => {
+    const { upstream, person } = await withFiles({ 'docs/pull_request_template.md': 'Why?\n' });
+    await formOf(upstream, person, 'new.txt');
+    // Folders and policy are remembered now, and the template is asked for last.
+    const path = new RegExp(`${upstream.fullName}(?:\\.git)?/git-upload-pack$`);
+    const reads = () => bed.host.requests.filter((request) => path.test(request.path)).length;
+    const before = reads();
+    const { form: filled } = await formOf(upstream, person, 'new.txt');
+    expect(typedIn(filled.html, 'description')).toBe('Why?\n');
+    bed.sandbox.faults.inject({ path, times: reads() - before - 1 });
+    bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 502 } });
+    const { form } = await formOf(upstream, person, 'new.txt');
+    bed.sandbox.faults.clear();
+    expect(typedIn(form.html, 'description')).toBe('');
+    expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
+  });
+});
+
+it('a form asks the host as much after a push as before, so that its speed does not tell of one', async () => {
+  const asked = async ({ upstream, person }: Awaited<ReturnType<typeof withFiles>>) => {
+    const before = bed.host.requests.length;
+    await formOf(upstream, person);
+    return bed.host.requests.length - before;
+  };
+  const pushedTo = await withFiles({});
+  await pushedTo.clone.commit();
+  await expectAccepted(bed, pushedTo, await pushedTo.clone.push());
+  expect(await asked(pushedTo)).toBe(await asked(await withFiles({})));
 });
 
 describe('a repository that asks what a pull request has to say', () => {
@@ -288,6 +324,21 @@ describe('a repository that asks what a pull request has to say', () => {
   });
 });
 
+it('an issue that the host does not show for a moment ends no delayed push', async () => {
+  const { upstream, clone } = await withFiles({ '.gitveil.yml': 'issue: required\n' });
+  const issue = open(upstream);
+  await clone.commit();
+  const name = delayedAs(await clone.push('-o', `issue=${issue}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const path = new RegExp(`${upstream.fullName}/issues/${issue}$`);
+  const answer = { status: 404, body: { message: 'Not Found' } };
+  bed.sandbox.faults.inject({ path, times: ALWAYS, answer });
+  await expectEnd(name, 'does not exist');
+  expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+  bed.sandbox.faults.clear();
+  await published(bed, name);
+  expect(await bodyOf(upstream)).toContain(`Refs #${issue}`);
+});
+
 describe('a push that changes workflows', () => {
   it('is told so, whatever else it changes, and no other is', async () => {
     const { upstream, clone, person } = await withFiles({ [CI]: 'on: push\n', '.github/x': 'x\n' });
@@ -333,6 +384,25 @@ describe('a push that changes workflows', () => {
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
+});
+
+it.each([
+  ['small, but changes many folders', 40, {}],
+  ['more than is kept in memory, with many alike files', 0, { 'big.bin': randomBytes(1_500_000) }],
+])('a delayed push that is %s is published if it changes no workflow', async (_, folders, more) => {
+  const words = Array.from({ length: 60 }, () => randomBytes(30).toString('hex')).join('\n');
+  const alike = Object.fromEntries(Array.from({ length: 40 }, (__, at) => [`new-${at}`, `${at}\n${words}`]));
+  const names = ['.github', ...Array.from({ length: folders }, (__, at) => `z-${at}`)];
+  const large = names.flatMap((name) =>
+    Array.from({ length: 30 }, (__, at) => [`${name}/${at}`, `${name}\n`]),
+  );
+  const rule = { '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' };
+  const { upstream, clone } = await withFiles({ ...rule, ...Object.fromEntries(large) });
+  const changed = Object.fromEntries(names.map((name) => [`${name}/7`, `${name}, changed\n`]));
+  await clone.commit({ files: { ...changed, ...alike, ...more } });
+  const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await expectEnd(name, 'PR hash');
+  expect((await bed.host.onlyPull(upstream)).state).toBe('open');
 });
 
 it('what a person has to know comes first, in one order, and in at most 14 lines', async () => {

@@ -130,3 +130,18 @@ it('a bot that was renamed meanwhile updates and withdraws what it has opened be
   expect(await renamed.host.onlyPull(two.upstream)).toMatchObject({ state: 'closed' });
   expect(await renamed.host.workBranches(two.upstream)).toEqual([]);
 });
+
+it('a page names the bot as it was called lately, and a push asks the host for its name', async () => {
+  const { upstream, clone } = await contribute(renamed);
+  await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
+  await clone.commit();
+  const preview = async (to: typeof clone) => (await to.push('-o', 'preview', 'origin', 'HEAD:topic')).stderr;
+  const [, before] = /without (\S+):/.exec(await preview(clone)) ?? [];
+  renamed.sandbox.maintainer.renameBot('gitveil-bot3');
+  await renamed.restart();
+  const page = await fetch(upstream.url, { headers: { Accept: 'text/html' } });
+  expect(await page.text()).toContain(`without ${before}:`);
+  const other = await contribute(renamed);
+  await other.clone.commit();
+  expect(await preview(other.clone)).toContain('gitveil-bot3');
+});

@@ -137,6 +137,14 @@ describe('a body in chunks', () => {
     for (const [, cut] of CHUNKINGS) expect(() => decodeChunked(text, cut)).toThrow(malformed);
   });
 
+  it.each(['x', '\r', '2\r\nhi!', '2\r\nhi\rx'])(
+    'is refused at the wrong byte, without a line break: %j',
+    (text) => {
+      expect(decodeChunked(text.slice(0, -1))).toMatchObject({ isEnd: false });
+      expect(() => decodeChunked(text)).toThrow(malformed);
+    },
+  );
+
   it('is what was sent, in whatever chunks and pieces, with nothing of what follows', () => {
     const data = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 10 });
     fc.assert(

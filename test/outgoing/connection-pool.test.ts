@@ -1,4 +1,5 @@
 /** When connections are used again, how many there are, and when they are given up. */
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONNECT_TIMEOUT_MS, IDLE_TIMEOUT_MS, MAX_OPEN } from '../../src/outgoing/connection-pool.ts';
 import { STALL_TIMEOUT_MS } from '../../src/outgoing/exchange.ts';
@@ -64,6 +65,35 @@ describe('a connection', () => {
     const { body, writer } = fedBody();
     expect(await outcome(server.client().fetch(URL_A, { method: 'POST', body }))).toBe('unreachable');
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow();
+  });
+
+  it('is left to the next request by whoever gives up what is left of an inflated body', async () => {
+    const packed = gzipSync(new Uint8Array(100 * 1024));
+    const [asked, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const server = new FakeServer(async (connection) => {
+      await connection.until('\r\n\r\n');
+      connection.received = '';
+      await connection.send(
+        headText(OK, 'Content-Encoding: gzip', `Content-Length: ${packed.length}`),
+        packed,
+      );
+      await connection.until('\r\n\r\n');
+      asked.resolve();
+      await cancelled.promise;
+      await connection.send(HELLO);
+    });
+    const client = server.client();
+    const { body } = await client.fetch(URL_A);
+    const reader = (body as ReadableStream<Uint8Array>).getReader({ mode: 'byob' });
+    await reader.readAtLeast(1, new Uint8Array(64 * 1024));
+    await settled();
+    const answer = outcome(client.fetch(URL_A));
+    await asked.promise;
+    await reader.cancel();
+    await settled();
+    cancelled.resolve();
+    expect(await answer).toBe('hello');
+    expect(server.connections).toHaveLength(1);
   });
 
   it('is for one server', async () => {

@@ -1,6 +1,6 @@
 /** Heads of responses: what is read from good ones, and that bad ones are errors at once. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { MAX_HEAD_BYTES } from '../../src/outgoing/response-head.ts';
 import { CHUNKINGS, randomPieces } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
@@ -91,7 +91,20 @@ describe('the head of a response', () => {
 
   it('is refused once a line break or its first line is wrong, and not only at its end', () => {
     expect(() => readHead([bytesOf('HTTP/1.1 200 OK\nX')])).toThrow('CR LF');
+    expect(() => readHead([bytesOf('HTTP/1.1 200 OK\r\nX: y\nZ')])).toThrow('CR LF');
+    expect(() => readHead([bytesOf('HTTP/1.1 200 OK\r\nX: y\r'), bytesOf('Z')])).toThrow('CR LF');
     expect(() => readHead([bytesOf('SSH-2.0-OpenSSH_9.2\r\n')])).toThrow('status line');
+  });
+
+  it('is searched once, also if it comes byte by byte', () => {
+    const LENGTH = 8 * 1024;
+    const bytes = bytesOf(filled(LENGTH));
+    const spy = vi.spyOn(String.prototype, 'indexOf');
+    const read = readHead(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)));
+    const searched = spy.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+    spy.mockRestore();
+    expect(read?.bytes).toBe(LENGTH);
+    expect(searched).toBeLessThan(10 * LENGTH);
   });
 
   it('may be as long as it may be, and no byte longer', () => {

@@ -85,8 +85,18 @@ describe('a list of vouched accounts', () => {
       'octo/hello takes no pull requests of the bot: its VOUCHED.td denounces it.',
     );
     expect(await told(`-gitveil-bot a\u0007b${'c'.repeat(9_000)}`)).toMatch(
-      /^octo\/hello takes no pull requests of the bot: its VOUCHED\.td denounces it, with these words: "a bc{297}…"\.$/,
+      /^octo\/hello takes no pull requests of the bot: its VOUCHED\.td denounces it\.\nIts maintainers write: a bc{297}…$/,
     );
+  });
+
+  it.each([
+    ['", so push again at h\u200Bttps://evil.test/x or (www.evil.test) now', ', so push again at or now'],
+    ['evil.test/login?x=1 asks', 'asks'],
+    ['\u202Emaps\u202C sends\u2066 spam', 'maps sends spam'],
+    ["see docs/CONTRIBUTING.md, and don't", "see docs/CONTRIBUTING.md, and don't"],
+    ['https://evil.test', null],
+  ])('lends no voice to a reason such as %j', async (reason, kept) => {
+    expect(await standing(`-gitveil-bot ${reason}`)).toEqual({ kind: 'denounced', reason: kept });
   });
 
   it('has a sentence for a bot that is not on it, and none for one that is', async () => {
@@ -103,7 +113,8 @@ describe('a list of vouched accounts', () => {
     const one = { '.github/VOUCHED.td': '-gitveil-bot' };
     expect((await read(one)).standing).toMatchObject({ kind: 'denounced', path: '.github/VOUCHED.td' });
     expect(await read({ 'README.md': '' }, nobody)).toEqual(NO_FILES);
-    expect((await read(one, nobody)).standing).toMatchObject({ kind: 'unreadable' });
+    // Whom it denounces is not known then: what was known last counts.
+    await expect(read(one, nobody)).rejects.toThrow('nobody asks');
   });
 
   it('is read in one go, whatever it holds', () => {

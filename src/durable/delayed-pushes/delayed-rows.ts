@@ -40,11 +40,8 @@ export class DelayedRows {
   }
 
   put(row: DelayedPush): void {
-    this.#sql.exec(
-      'INSERT OR REPLACE INTO delayed (name, value) VALUES (?, ?)',
-      row.name,
-      JSON.stringify(row),
-    );
+    const value = JSON.stringify(row);
+    this.#sql.exec('INSERT OR REPLACE INTO delayed (name, value) VALUES (?, ?)', row.name, value);
   }
 
   /** @param shiftMs added to all its times. */

@@ -143,14 +143,19 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Undoes what was created in the last two hours. Null if the credential is not valid. Asked again with the same
-   * credential while it runs, it waits for the same rollback.
+   * Begins to undo what was created in the last two hours. Answers the id for `rollbackResult`; null if the credential is
+   * not valid. Asked again with the same credential while it runs, it answers the same id.
    */
-  async rollBack(credential: Credential, scope: RollbackScope): Promise<RollbackResult | null> {
+  async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
-    const result = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));
-    if (result !== null) await this.#wakeAt(Date.now());
-    return result;
+    const id = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));
+    if (id !== null) await this.#wakeAt(Date.now());
+    return id;
+  }
+
+  /** Resolves when it has ended; null: nobody knows what it has undone. */
+  rollbackResult(id: string): Promise<RollbackResult | null> {
+    return this.#rollbacks.result(id);
   }
 
   override async alarm(): Promise<void> {

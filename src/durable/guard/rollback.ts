@@ -1,10 +1,8 @@
 /**
  * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever was created in the last two hours is tracked. First,
  * the delayed pushes of these hours are discarded, so that nothing follows. Then pull requests are closed, a few at a time,
- * and if the operator says so, comments are deleted and issues closed.
- *
- * It runs in the guard's alarm, so that a caller that disconnects stops nothing, and after a restart it goes on; only the
- * caller's answer is lost. What fails stays tracked, for the next attempt.
+ * and if the operator says so, comments are deleted and issues closed. It runs in the guard's alarm, also if its caller
+ * disconnects and after a restart, when nobody knows all it has undone. What fails stays tracked, for the next attempt.
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -50,7 +48,7 @@ export interface RollbackResult {
 
 /** One that has not ended. */
 interface RollbackRow extends Record<string, SqlStorageValue> {
-  id: number;
+  id: string;
   token_hash: string | null;
   /** JSON. */
   scope: string;
@@ -59,8 +57,8 @@ interface RollbackRow extends Record<string, SqlStorageValue> {
 export class Rollbacks {
   readonly #sql: SqlStorage;
   #isRunning = false;
-  /** For the callers that wait, by the rollback's id. */
-  readonly #ends = new Map<number, PromiseWithResolvers<RollbackResult>>();
+  /** For their callers, by the rollback's id. */
+  readonly #ends = new Map<string, PromiseWithResolvers<RollbackResult | null>>();
   /**
    * Numbers for clients, by their keyed hash, as long as a row has them. In memory only, so that no row tells, even to a
    * holder of the key, which client opened which pull request. After a restart, every client gets a new number.
@@ -75,9 +73,7 @@ export class Rollbacks {
       repo TEXT NOT NULL, number INTEGER NOT NULL, created_at INTEGER NOT NULL, client INTEGER,
       is_settled INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID`);
-    sql.exec(`CREATE TABLE IF NOT EXISTS begun_rollbacks (
-      id INTEGER PRIMARY KEY, token_hash TEXT, scope TEXT NOT NULL
-    )`);
+    sql.exec('CREATE TABLE IF NOT EXISTS rollbacks (id TEXT, token_hash TEXT, scope TEXT)');
     const { last } = sql.exec<{ last: number | null }>('SELECT max(client) AS last FROM created').one();
     this.#lastClient = last ?? 0;
   }
@@ -104,27 +100,27 @@ export class Rollbacks {
 
   /**
    * Begins one, which the next `run` carries out, or joins the one that this credential has begun, while it runs. Answers
-   * its result.
+   * its id.
    * @param tokenHash null: by the password. @param mayBegin asked only for a new one; false: null is answered.
    */
-  begin(
-    tokenHash: string | null,
-    { spareSingle, comments, issues }: RollbackScope,
-    mayBegin: () => boolean,
-  ): Promise<RollbackResult> | null {
-    const scope = JSON.stringify({ spareSingle, comments, issues });
-    let row = this.#waiting().find((other) => other.token_hash === tokenHash && other.scope === scope);
-    if (row === undefined && !mayBegin()) return null;
-    row ??= this.#sql
-      .exec<RollbackRow>(
-        'INSERT INTO begun_rollbacks (token_hash, scope) VALUES (?, ?) RETURNING *',
-        tokenHash,
-        scope,
-      )
-      .one();
-    const end = this.#ends.get(row.id) ?? Promise.withResolvers();
-    this.#ends.set(row.id, end);
-    return end.promise;
+  begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
+    const scope = JSON.stringify(what);
+    const waiting = this.#waiting();
+    const begun = waiting.find((row) => row.token_hash === tokenHash && row.scope === scope);
+    if (begun !== undefined || !mayBegin()) return begun?.id ?? null;
+    // A caller that has not asked for an earlier result by now is told that nobody knows it.
+    if (waiting.length === 0) this.#ends.clear();
+    const id = crypto.randomUUID();
+    this.#sql.exec('INSERT INTO rollbacks VALUES (?, ?, ?)', id, tokenHash, scope);
+    this.#ends.set(id, Promise.withResolvers());
+    return id;
+  }
+
+  /** Resolves when it has ended; null: nobody knows what it has undone. */
+  async result(id: string): Promise<RollbackResult | null> {
+    if (!this.#ends.has(id) && this.#waiting().some((row) => row.id === id))
+      this.#ends.set(id, Promise.withResolvers());
+    return this.#ends.get(id)?.promise ?? null;
   }
 
   /** Whether one waits for an alarm. */
@@ -133,33 +129,40 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Never rejects.
+   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Rejects if it cannot
+   * store that one has ended: that is carried out again when the platform repeats the alarm.
    * @param onIncomplete called with the token of each that could not undo everything.
    */
   async run(env: Env, now: () => number, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;
-    for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
-      const { id, token_hash: tokenHash } = row;
-      const scope = JSON.parse(row.scope) as RollbackScope;
-      // What is not public yet does not become so. The operator's request does the same afterwards, and removes what is
-      // half public. A flood of comments is no reason to discard a push.
-      if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(now() - TRACKED_MS));
-      const all = this.#toUndo(scope, now());
-      const undo = undoAtHost(env);
-      const undone = async (one: Tracked): Promise<void> => {
-        // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
-        if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
-      };
-      const failed = new Set(await undoAll(all, undone));
-      this.#sql.exec('DELETE FROM begun_rollbacks WHERE id = ?', id);
-      if (failed.size > 0 && tokenHash !== null) onIncomplete(tokenHash);
-      this.#ends.get(id)?.resolve({
-        closedUrls: all.filter((one) => !failed.has(one)).map(({ url }) => url),
-        failedUrls: all.filter((one) => failed.has(one)).map(({ url }) => url),
-      });
-      this.#ends.delete(id);
+    try {
+      for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
+        const { id, token_hash: tokenHash } = row;
+        const scope = JSON.parse(row.scope) as RollbackScope;
+        // What is not public yet does not become so. The operator's request does the same, and removes what is half
+        // public. A flood of comments is no reason to discard a push.
+        if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(now() - TRACKED_MS));
+        const all = this.#toUndo(scope, now());
+        const undo = undoAtHost(env);
+        const undone = async (one: Tracked): Promise<void> => {
+          // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
+          if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
+        };
+        const failed = new Set(await undoAll(all, undone));
+        this.#sql.exec('DELETE FROM rollbacks WHERE id = ?', id);
+        if (failed.size > 0 && tokenHash !== null) onIncomplete(tokenHash);
+        this.#ends.get(id)?.resolve({
+          closedUrls: all.filter((one) => !failed.has(one)).map(({ url }) => url),
+          failedUrls: all.filter((one) => failed.has(one)).map(({ url }) => url),
+        });
+      }
+    } finally {
+      this.#isRunning = false;
+      for (const { id } of this.#waiting()) {
+        this.#ends.get(id)?.resolve(null);
+        this.#ends.delete(id);
+      }
     }
-    this.#isRunning = false;
   }
 
   /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
@@ -192,7 +195,7 @@ export class Rollbacks {
   }
 
   #waiting(): RollbackRow[] {
-    return this.#sql.exec<RollbackRow>('SELECT * FROM begun_rollbacks ORDER BY id').toArray();
+    return this.#sql.exec<RollbackRow>('SELECT * FROM rollbacks ORDER BY rowid').toArray();
   }
 
   #numberOf(client: string): number {
@@ -227,17 +230,16 @@ function undoAtHost(env: Env): (one: Tracked) => Promise<boolean> {
   return async (one) => {
     const reached = reachHost(env, one.host, http);
     if (reached === null) throw new Error('the configuration does not name this host');
-    const { access } = reached;
     ({ http } = reached);
     const [repository, { number, url }] = [{ owner: one.owner, name: one.repo }, one];
     if (one.kind === 'pull-request') {
-      const closed = await openRepositories(access).closePullRequest(repository, number);
+      const closed = await openRepositories(reached.access).closePullRequest(repository, number);
       // The notifications feed reports merges, but never what the bot itself closes.
       if (closed.kind === 'merged' || closed.at === null) return true;
       const event = closedEvent(number, closed.at, url);
       return succeeds(pullRequestOf(env, one.prHash).tell(one.host, [event], systemClock.now()));
     }
-    const threads = openThreads(access);
+    const threads = openThreads(reached.access);
     await (one.kind === 'comment'
       ? threads.deleteComment(repository, number)
       : threads.closeIssue(repository, number));

@@ -7,10 +7,12 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { Credential } from '../../durable/guard/guard.ts';
-import { TRACKED_MS } from '../../durable/guard/rollback.ts';
+import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
 import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { succeeds } from '../../isolate/within.ts';
 import { longestWait, toldMs } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
@@ -24,6 +26,10 @@ import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
+
+/** A guard that has restarted is asked again. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 500;
 
 const credentialFields = {
   password: z.string().optional().meta({ description: 'The password of the operator.' }),
@@ -214,15 +220,20 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   if (request.kind === 'refused') return answerRefused(c, request);
   const { credential, fields } = request;
   const { spare_single: spareSingle = false, comments = false, issues = false } = fields;
-  const result = await guardOf(c.env).rollBack(credential, { spareSingle, comments, issues });
-  if (result === null) return refuseCredential(c);
-  const { closedUrls, failedUrls } = result;
-  const left = spareSingle ? 0 : await discardDelayed(c);
-  if (left > 0) await guardOf(c.env).giveBack(credential);
+  const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
+  if (id === null) return refuseCredential(c);
+  // Before the guard has closed everything, because the caller may leave meanwhile.
+  const discarding = spareSingle ? 0 : discardDelayed(c);
+  c.executionCtx.waitUntil(Promise.resolve(discarding));
+  const left = await discarding;
+  const result = await rollbackResult(c, id);
+  const unknown = left + Number(result === null);
+  if (unknown > 0) await succeeds(guardOf(c.env).giveBack(credential));
+  const { closedUrls, failedUrls } = result ?? { closedUrls: [], failedUrls: [] };
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<z.infer<typeof rollbackAnswer>>({
     closed: closedUrls.length,
-    failed: failedUrls.length + left,
+    failed: failedUrls.length + unknown,
     closed_urls: [...closedUrls],
     failed_urls: [...failedUrls],
   });
@@ -230,14 +241,34 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
 
 /**
  * The guard does the same before it closes anything. Here, what was half published is removed, too. Answers how many
- * could not be.
+ * could not be. Never rejects.
  */
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
-  const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
-  const removed = await Promise.all(
-    begun.map((push) => removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK })),
-  );
-  return removed.filter((isRemoved) => !isRemoved).length;
+  try {
+    const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
+    const removed = await Promise.all(
+      begun.map((push) =>
+        removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK }).catch(() => false),
+      ),
+    );
+    return removed.filter((isRemoved) => !isRemoved).length;
+  } catch (error) {
+    c.var.logger.error('delayed pushes could not be discarded', { error });
+    return 1;
+  }
+}
+
+/** After a restart, the guard goes on, and can be asked again. Null: nobody knows what was undone. Never rejects. */
+async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackResult | null> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    try {
+      return await guardOf(c.env).rollbackResult(id);
+    } catch (error) {
+      c.var.logger.warn('the guard has not told what a rollback has undone', { error });
+      await systemClock.sleep(PAUSE_MS);
+    }
+  }
+  return null;
 }
 
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */

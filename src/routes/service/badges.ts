@@ -2,8 +2,9 @@
  * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key.
  *
  * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
- * ledger, or up to four requests to the host for a repository's policy. Those count for the client (LIMIT_CALLS), and
- * stop before pushes and comments do. Of the panic switch, a badge shows a copy that is at most two seconds old.
+ * ledger, or some four requests to the host for a repository's policy. They are made with Git, as the public makes them,
+ * and the host limits this service's own address. So few may cause them. Of the panic switch, a badge shows a copy that
+ * is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -17,8 +18,12 @@ import {
 import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { windowKey } from '../../limits/client.ts';
+import { type ClientHits, hitBy } from '../../limits/sliding-window.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
+import { clientOf } from '../request/client.ts';
 import { limitsOf } from '../request/limits.ts';
 import {
   answer,
@@ -37,6 +42,11 @@ const FIVE_MINUTES = 'public, max-age=300';
 const AN_HOUR = 'public, max-age=3600';
 /** For a badge that only says that something is unavailable at the moment. */
 const NOT_AT_ALL = 'no-store';
+
+/** Policies that are not in the cache, and are read for badges: for an IPv4 address or a /48, and for all together. */
+const ONE = { most: 10, withinMs: 60_000 };
+const ALL = { most: 20, withinMs: 60_000 };
+const asked: ClientHits = new Recent({ most: 10_000, lifeMs: 60_000 });
 
 const anonymousFriendlyQuery = z.object({
   host: hostKey.default(MAIN_HOST),
@@ -99,13 +109,21 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const [owner = '', name = '', ...more] = repo.split('/');
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
   if (host === undefined || repository === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const mayAsk = async () => (await limitsOf(c).known('calls')).waitMs === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(repository, {
-    mayAsk,
+    mayAsk: () => mayAsk(c),
     isPolled: true,
   });
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
+}
+
+/** Whether this client may cause requests to the host. */
+async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
+  // Where Git does not answer, the account's calls are used.
+  if ((await limitsOf(c).known('calls')).waitMs > 0) return false;
+  const site = windowKey(await clientOf(c), true);
+  const now = Date.now();
+  return hitBy(site, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
 }
 
 badges.get(

@@ -130,9 +130,15 @@ const numberOf = (url: string) => Number(url.split('/').at(-1));
 
 const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
 
+/** Null if the credential is not valid. */
+async function begin(credential: Credential, scope = SCOPE): Promise<RollbackResult | null> {
+  const id = await guard().beginRollback(credential, scope);
+  return id === null ? null : guard().rollbackResult(id);
+}
+
 /** Its alarm carries it out. */
 async function rollBackBy(credential: Credential, scope = SCOPE) {
-  const result = guard().rollBack(credential, scope);
+  const result = begin(credential, scope);
   await expect.poll(nextAlarm).not.toBeNull();
   await deliver();
   return result;
@@ -160,7 +166,7 @@ const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash
 
 async function storedText(): Promise<string> {
   return runInDurableObject(guard(), (_, state) => {
-    const tables = ['tokens', 'created', 'begun_rollbacks'];
+    const tables = ['tokens', 'created', 'rollbacks'];
     const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
     return JSON.stringify([rows, [...state.storage.kv.list()]]);
   });
@@ -338,12 +344,39 @@ describe('a rollback', () => {
   it('is carried out although its caller hung up and the guard restarted', async () => {
     await configured();
     await guard().track(pullRequest(10), 'a', Date.now());
-    await runInDurableObject(guard(), (instance) => void instance.rollBack(PASSWORD, SCOPE));
+    const id = await guard().beginRollback(PASSWORD, SCOPE);
     await restartObjects();
     await configured();
     closes = () => true;
+    const result = guard().rollbackResult(id ?? '');
     await deliver();
+    expect(await result).toEqual({ closedUrls: [urlOf(10)], failedUrls: [] });
+    await restartObjects();
+    await configured();
+    expect(await guard().rollbackResult(id ?? '')).toBeNull();
     expect(await trackedNumbers()).toEqual([]);
+  });
+
+  it('is repeated if its end cannot be stored, and its caller does not wait for that', async () => {
+    await configured();
+    await guard().track(pullRequest(19), 'a', Date.now());
+    const id = (await guard().beginRollback(PASSWORD, SCOPE)) ?? '';
+    const result = guard().rollbackResult(id);
+    const unstored = runInDurableObject(guard(), async (instance, { storage }) => {
+      storage.sql.exec(
+        "CREATE TRIGGER full BEFORE DELETE ON rollbacks BEGIN SELECT RAISE(ABORT, 'disk is full'); END",
+      );
+      const failed = await instance.alarm().then(
+        () => null,
+        (error: Error) => error.message,
+      );
+      storage.sql.exec('DROP TRIGGER full');
+      return failed;
+    });
+    expect(await unstored).toContain('disk is full');
+    expect(await result).toBeNull();
+    closes = () => true;
+    expect(await rollBack()).toEqual({ closed: [19], failed: [] });
   });
 
   it('does not wait for a notification service that takes nothing', async () => {
@@ -355,7 +388,7 @@ describe('a rollback', () => {
     let tried = 0;
     refuse = async () => {
       tried += 1;
-      begun ??= guard().rollBack(PASSWORD, SCOPE);
+      begun ??= begin(PASSWORD);
       // It comes after the other call.
       await guard().status();
     };
@@ -487,12 +520,12 @@ describe('the token of a button', () => {
     await deliver();
     const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
     expect(await guard().setPanic(false, byToken(activate))).toBe(false);
-    expect(await guard().rollBack(byToken(activate), SCOPE)).toBeNull();
+    expect(await begin(byToken(activate))).toBeNull();
     expect(await guard().setPanic(true, byToken(rollback))).toBe(false);
     expect(await guard().setPanic(true, byToken(activate))).toBe(true);
     expect(await guard().setPanic(true, byToken(activate))).toBe(false);
     expect(await rollBackBy(byToken(rollback))).not.toBeNull();
-    expect(await guard().rollBack(byToken(rollback), SCOPE)).toBeNull();
+    expect(await begin(byToken(rollback))).toBeNull();
     pass(10 * MINUTE_MS);
     expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
   });
@@ -506,12 +539,12 @@ describe('the token of a button', () => {
     for (const isClosed of [false, true]) {
       closes = () => isClosed;
       // Pressed again while it runs: the same one.
-      const results = [guard().rollBack(byToken(rollback), SCOPE), rollBackBy(byToken(rollback))];
+      const results = [begin(byToken(rollback)), rollBackBy(byToken(rollback))];
       const urls = [urlOf(1)];
       const expected = { closedUrls: isClosed ? urls : [], failedUrls: isClosed ? [] : urls };
       expect(await Promise.all(results)).toEqual([expected, expected]);
     }
-    expect(await guard().rollBack(byToken(rollback), SCOPE)).toBeNull();
+    expect(await begin(byToken(rollback))).toBeNull();
   });
 
   it('is not valid for longer when a clock was set back', async () => {

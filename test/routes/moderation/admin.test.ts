@@ -28,7 +28,7 @@ let address = 0;
 /** What the host was asked to do to which pull request. */
 let patched: { url: string; body: unknown }[] = [];
 let published: { topic: string; actions?: { body: string }[] }[] = [];
-let answerTo: (url: string) => Response;
+let answerTo: (url: string) => Response | Promise<Response>;
 
 /** A pull request that the host has closed. */
 function closed(url: string, merged = false): Response {
@@ -133,6 +133,11 @@ function pullRequestObject(number: number) {
   return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHashOf(number)));
 }
 
+/** For the endpoint; the guard reaches the real ones. */
+function delayedPushes(discardSince: () => Promise<unknown>): Env['DELAYED_PUSHES'] {
+  return { idFromName: () => 'delayed', get: () => ({ discardSince }) } as unknown as Env['DELAYED_PUSHES'];
+}
+
 const INVALID_CREDENTIALS = { status: 401, body: { error: 'invalid credentials' } };
 const INVALID_PAYLOAD = { status: 400, body: { error: 'invalid payload' } };
 const TOO_OFTEN = { status: 429, body: { error: 'rate limit exceeded' } };
@@ -233,6 +238,59 @@ describe('POST /admin/rollback', () => {
       closed_urls: [second],
     });
     expect(await post('/admin/rollback', { token: rollback })).toMatchObject(INVALID_CREDENTIALS);
+  });
+
+  it('counts delayed pushes that it cannot reach as one failure, and takes the button again', async () => {
+    const [url] = await opened(106);
+    const [, rollback] = await alertTokens();
+    const DELAYED_PUSHES = delayedPushes(() => Promise.reject(new Error('it has restarted')));
+    expect(await post('/admin/rollback', { token: rollback }, { DELAYED_PUSHES })).toEqual({
+      status: 200,
+      body: { closed: 1, failed: 1, closed_urls: [url], failed_urls: [] },
+    });
+    expect(await post('/admin/rollback', { token: rollback })).toMatchObject({
+      status: 200,
+      body: { closed: 0, failed: 0 },
+    });
+  });
+
+  it('discards delayed pushes while the host still closes, because its caller may leave', async () => {
+    await opened(107);
+    const discarded = Promise.withResolvers<void>();
+    const host = Promise.withResolvers<void>();
+    answerTo = async (url) => {
+      await host.promise;
+      return closed(url);
+    };
+    const DELAYED_PUSHES = delayedPushes(async () => (discarded.resolve(), []));
+    const rolledBack = post('/admin/rollback', { password: PASSWORD }, { DELAYED_PUSHES });
+    await discarded.promise;
+    host.resolve();
+    expect((await rolledBack).body).toMatchObject({ closed: 1, failed: 0 });
+  });
+
+  it('is answered also if the guard restarts meanwhile, even without what was undone', async () => {
+    const [url] = await opened(108);
+    const [, rollback] = await alertTokens();
+    const [real, answers] = [guard(), [() => Promise.reject(new Error('it has restarted'))]];
+    const GUARD = {
+      idFromName: () => 'guard',
+      get: () => ({
+        beginRollback: (...begun: Parameters<typeof real.beginRollback>) => real.beginRollback(...begun),
+        giveBack: (...given: Parameters<typeof real.giveBack>) => real.giveBack(...given),
+        rollbackResult: (id: string) => answers.shift()?.() ?? real.rollbackResult(id),
+      }),
+    } as unknown as Env['GUARD'];
+    expect(await post('/admin/rollback', { password: PASSWORD }, { GUARD })).toEqual({
+      status: 200,
+      body: { closed: 1, failed: 0, closed_urls: [url], failed_urls: [] },
+    });
+    answers.push(() => Promise.resolve(null) as never);
+    expect(await post('/admin/rollback', { token: rollback }, { GUARD })).toEqual({
+      status: 200,
+      body: { closed: 0, failed: 1, closed_urls: [], failed_urls: [] },
+    });
+    expect((await post('/admin/rollback', { token: rollback })).status).toBe(200);
   });
 
   it('tells nobody of one that was merged before', async () => {

@@ -15,9 +15,10 @@ const DEAD_DB = {
   },
 } as unknown as D1Database;
 
-function get(path: string, variables: Partial<Env> = {}): Promise<Response> {
+function get(path: string, variables: Partial<Env> = {}, from = '192.0.2.1'): Promise<Response> {
+  const headers = { 'CF-Connecting-IP': from };
   return Promise.resolve(
-    worker.fetch(new Request(`https://gitveil.test${path}`), {
+    worker.fetch(new Request(`https://gitveil.test${path}`, { headers }), {
       ...bindings,
       HOSTING_API_URL: 'https://host.test/api',
       HOSTING_TOKEN: 'token',
@@ -219,6 +220,29 @@ describe('badges of more and more repositories', () => {
     vi.setSystemTime((now += 60 * 60_000));
     await badge('made-up-20');
     expect(requests.mock.calls.length).toBeGreaterThan(asked);
+  });
+
+  it('ask with Git, which is no call of the account, for ten a minute of a /48 and twenty of all', async () => {
+    const paths = new Set<string>();
+    // How GitHub answers Git about what it does not show.
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input) => {
+      paths.add(new URL(input instanceof Request ? input.url : input).pathname);
+      return new Response(null, { status: 401 });
+    });
+    const ask = async (times: number, from: string): Promise<number> => {
+      paths.clear();
+      for (let made = 0; made < times; made++) {
+        const path = `/badges/anonymous-friendly.svg?repo=octo/${crypto.randomUUID()}`;
+        await read(await get(path, {}, from.replace('*', `${made}`)));
+      }
+      expect([...paths].filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
+      return paths.size;
+    };
+    expect(await ask(15, '2001:db8:1:*::1')).toBe(10);
+    expect(await ask(5, '192.0.2.7')).toBe(5);
+    expect(await ask(8, '192.0.2.*')).toBe(5);
+    vi.setSystemTime((now += 60_000));
+    expect(await ask(15, '2001:db8:1:*::1')).toBe(10);
   });
 });
 

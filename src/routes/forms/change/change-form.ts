@@ -13,7 +13,7 @@ import { HostError, MovedError } from '../../../host-error.ts';
 import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
-import { openPolicies } from '../../../policy/policies.ts';
+import { type KnownPolicy, openPolicies } from '../../../policy/policies.ts';
 import {
   gateSentence,
   OPEN_POLICY,
@@ -118,16 +118,21 @@ export async function changeForm(
     ...frame,
     needsKey: c.var.config.prUpdatePolicy === 'key',
     policy,
-    warnings: [gate ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
+    warnings: [gate?.split('\n') ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
     templateUrl: template && fileUrl(c.var.host, target, template),
   };
 }
 
-/** As far as it is known. It is read with Git, as for a page. */
-export async function readPolicy({ c, target }: Pick<Place, 'c' | 'target'>): Promise<Policy> {
+/** As far as it is known. */
+export async function readPolicy(place: Pick<Place, 'c' | 'target'>): Promise<Policy> {
+  return (await knownPolicy(place)) ?? OPEN_POLICY;
+}
+
+/** It is read with Git, as for a page, and the form can be polled like one. */
+export function knownPolicy({ c, target }: Pick<Place, 'c' | 'target'>): Promise<KnownPolicy> {
   const { config, host, logger, http } = c.var;
-  const mayAsk = async (): Promise<boolean> => (await refuseTooMany(c, 'discoveries')) === null;
-  return (await openPolicies(c.env, config, host, logger, http).of(target, { mayAsk })) ?? OPEN_POLICY;
+  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
+  return openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true });
 }
 
 /** The form once more, with what was typed, and what is wrong with it. */
@@ -136,9 +141,18 @@ export function showAgain(c: Context<AppEnv>, form: ChangeForm, refusal: Refused
   return answerForm(c, page, refusal.status, refusal.headers);
 }
 
+const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
+
+/** Counts a request's reading once, whatever it reads. Null: it may begin. */
+function countReading(c: Context<AppEnv>): Promise<Refused | null> {
+  const reading = readings.get(c) ?? refuseTooMany(c, 'discoveries');
+  readings.set(c, reading);
+  return reading;
+}
+
 /** Each reading costs the code host calls, so it counts like a clone. Null: it may begin. */
 export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
-  return refuseWithoutBot(c) ?? (await refuseTooMany(c, 'discoveries'));
+  return refuseWithoutBot(c) ?? (await countReading(c));
 }
 
 const FAULTY_HOST = 'The code host does not answer as expected';

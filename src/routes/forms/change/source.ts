@@ -8,11 +8,12 @@ import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
 import { isMadeHere } from '../../../push/judge/others-work.ts';
 import { signOffLine } from '../../../push/judge/sign-off.ts';
-import type { PushHost, PushStore } from '../../../push/push-host.ts';
+import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
 import { pushStore } from '../../git/push-store.ts';
 import { explained, type Refused } from '../../request/refused.ts';
+import { knownPolicy } from './change-form.ts';
 
 const HEADS = 'refs/heads/';
 
@@ -36,10 +37,7 @@ export function openSource(
   target: RepositoryName,
   prHash: string,
 ): Promise<Source | Refused> {
-  const { anonEmail } = c.var.config;
-  return prHash === ''
-    ? defaultSource(host, target)
-    : pullRequestSource(host, pushStore(c, host.memory), target, prHash, anonEmail);
+  return prHash === '' ? defaultSource(host, target) : pullRequestSource(c, host, target, prHash);
 }
 
 /** Two calls of the host. */
@@ -67,14 +65,17 @@ const SEVERAL = explained(
 
 /** Up to seven calls of the host, besides those for the policy, which is remembered. */
 async function pullRequestSource(
+  c: Context<AppEnv>,
   host: PushHost,
-  store: PushStore,
   target: RepositoryName,
   prHash: string,
-  anonEmail: string,
 ): Promise<Source | Refused> {
+  const { anonEmail } = c.var.config;
   const botLogin = await host.botLogin();
-  const [recorded, policy] = await Promise.all([store.placeOf(prHash), host.policy(target)]);
+  const [recorded, policy] = await Promise.all([
+    pushStore(c, host.memory).placeOf(prHash),
+    knownPolicy({ c, target }),
+  ]);
   const head = { owner: botLogin, branch: workBranch(prHash) };
   const pullRequest = await host.repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
