@@ -39,7 +39,7 @@ async function delivered(): Promise<number> {
   return response.json<number>();
 }
 
-/** Pushes a commit of its own, and says what that cost, until its messages were delivered. */
+/** Pushes a commit of its own, and says what that cost, until its messages were delivered and it has ended. */
 async function costOfPush(contribution: Contribution): Promise<Counts> {
   const { clone } = contribution;
   // On top of the last one, it would be asked about that, too.
@@ -53,7 +53,16 @@ async function costOfPush(contribution: Contribution): Promise<Counts> {
     await clone.push('origin', `HEAD:refs/heads/${crypto.randomUUID()}`),
   );
   await expect.poll(delivered).toBe(before + 1);
-  return counts();
+  const cost = { calls: new Array<ObjectCall>(), objectRows: 0, databaseRows: 0 };
+  const untilNow = async () => {
+    const { calls, objectRows, databaseRows } = await counts();
+    cost.calls.push(...calls);
+    cost.objectRows += objectRows;
+    cost.databaseRows += databaseRows;
+    return cost.calls.map(({ name }) => name);
+  };
+  await expect.poll(untilNow).toContain('PENDING_PUSHES.end');
+  return cost;
 }
 
 it('a push that opens a pull request makes few calls and writes few rows', async () => {
