@@ -31,6 +31,9 @@ export interface Repository extends RepositoryName {
   readonly sizeKb: number;
 }
 
+/** What an issue is, as the end of a sentence. */
+export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is closed';
+
 export type FileAnswer =
   | { readonly kind: 'file'; readonly content: Uint8Array }
   /** A folder or a submodule, or more than 1 MB. */
@@ -123,8 +126,8 @@ export interface RepositoryHost {
     recorded?: PullRequestPlace | null,
   ): Promise<PullRequest | null>;
 
-  /** Why a number is not that of an open issue, as the end of a sentence; null: it is. Repeatable. */
-  whyNotOpen(repository: RepositoryName, number: number): Promise<string | null>;
+  /** Why a number is not that of an open issue; null: it is. Repeatable. */
+  whyNotOpen(repository: RepositoryName, number: number): Promise<NotOpen | null>;
 
   /** Repeatable. */
   editPullRequest(repository: RepositoryName, number: number, changes: PullRequestChanges): Promise<void>;

@@ -141,9 +141,8 @@ async function compare<T>(
   const share = memory.share();
   try {
     const held = new Map<Oid, Held>();
-    const index = await PackIndex.of(pack, objects, ({ oid, type, offset, size }) =>
-      held.set(oid, { type, offset, size }),
-    );
+    const found = ({ oid, type, offset, size }: IndexedObject) => held.set(oid, { type, offset, size });
+    const index = await PackIndex.of(pack, objects, found, isWanted !== undefined);
     await index.resolve();
     const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes), isWanted);
     let old: Oid | null = null;

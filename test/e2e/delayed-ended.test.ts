@@ -101,8 +101,10 @@ it('one that names a pull request that the service knows to be closed opens anot
 });
 
 /** It is open, and nobody knows. */
-async function openedUnheard(): Promise<DelayedContribution> {
-  const contribution = await delayed(bed);
+async function openedUnheard(...options: string[]): Promise<DelayedContribution> {
+  const contribution = await delayed(bed, {}, ['-o', 'delay=1h', ...options]);
+  const { owner, name: repo } = contribution.upstream;
+  bed.sandbox.maintainer.openIssue(owner, repo, 'A bug', 'It crashes.');
   const { passing } = await publishing({ path: /\/pulls$/, cut: true });
   bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
   await passing;
@@ -123,6 +125,15 @@ describe('a pull request whose answer was lost', () => {
     const { upstream, name } = await openedUnheard();
     const { number } = await bed.host.onlyPull(upstream);
     bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number });
+    await published(bed, name);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('is found, too, if the maintainer has merged it meanwhile, which has closed its issue', async () => {
+    const { upstream, name } = await openedUnheard('-o', 'issue=1');
+    const place = { owner: upstream.owner, repo: upstream.name };
+    const { number } = await bed.host.onlyPull(upstream);
+    for (const each of [number, 1]) bed.sandbox.maintainer.close({ ...place, number: each });
     await published(bed, name);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });

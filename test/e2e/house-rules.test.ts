@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { delayedAs, pageOf, pass, press } from './support/delayed.ts';
+import { delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
+import { ALWAYS } from './support/failing-host.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
@@ -173,11 +174,30 @@ describe('a template for pull requests', () => {
     ['is a megabyte', 'x\n'.repeat(500_000)],
     ['is no UTF-8', Buffer.from('Pourquoi\xe9', 'latin1').toString('latin1')],
     ['is no text', 'a\0b'],
+    ['holds a control character', 'Why?\u001b[0m\n'],
+    ['names more people than a text may', '@a1 @a2 @a3 @a4 @a5 @a6\n'],
   ])('is linked where it %s', async (why, text) => {
     const { upstream, person } = await contribute(bed);
     const content = why === 'is no UTF-8' ? Buffer.from('\xe9t\xe9', 'latin1') : text;
     await upstream.grow({ files: { 'a.txt': 'one\n', 'pull_request_template.md': content } });
     const { form } = await formOf(upstream, person);
+    expect(typedIn(form.html, 'description')).toBe('');
+    expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
+  });
+
+  it('is linked where the host does not send it', async () => {
+    const { upstream, person } = await withFiles({ 'docs/pull_request_template.md': 'Why?\n' });
+    await formOf(upstream, person, 'new.txt');
+    // Folders and policy are remembered now, and the template is asked for last.
+    const path = new RegExp(`${upstream.fullName}(?:\\.git)?/git-upload-pack$`);
+    const reads = () => bed.host.requests.filter((request) => path.test(request.path)).length;
+    const before = reads();
+    const { form: filled } = await formOf(upstream, person, 'new.txt');
+    expect(typedIn(filled.html, 'description')).toBe('Why?\n');
+    bed.sandbox.faults.inject({ path, times: reads() - before - 1 });
+    bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 502 } });
+    const { form } = await formOf(upstream, person, 'new.txt');
+    bed.sandbox.faults.clear();
     expect(typedIn(form.html, 'description')).toBe('');
     expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
   });
@@ -304,6 +324,21 @@ describe('a repository that asks what a pull request has to say', () => {
   });
 });
 
+it('an issue that the host does not show for a moment ends no delayed push', async () => {
+  const { upstream, clone } = await withFiles({ '.gitveil.yml': 'issue: required\n' });
+  const issue = open(upstream);
+  await clone.commit();
+  const name = delayedAs(await clone.push('-o', `issue=${issue}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const path = new RegExp(`${upstream.fullName}/issues/${issue}$`);
+  const answer = { status: 404, body: { message: 'Not Found' } };
+  bed.sandbox.faults.inject({ path, times: ALWAYS, answer });
+  await expectEnd(name, 'does not exist');
+  expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+  bed.sandbox.faults.clear();
+  await published(bed, name);
+  expect(await bodyOf(upstream)).toContain(`Refs #${issue}`);
+});
+
 describe('a push that changes workflows', () => {
   it('is told so, whatever else it changes, and no other is', async () => {
     const { upstream, clone, person } = await withFiles({ [CI]: 'on: push\n', '.github/x': 'x\n' });
@@ -349,6 +384,25 @@ describe('a push that changes workflows', () => {
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
+});
+
+it.each([
+  ['small, but changes many folders', 40, {}],
+  ['more than is kept in memory, with many alike files', 0, { 'big.bin': randomBytes(1_500_000) }],
+])('a delayed push that is %s is published if it changes no workflow', async (_, folders, more) => {
+  const words = Array.from({ length: 60 }, () => randomBytes(30).toString('hex')).join('\n');
+  const alike = Object.fromEntries(Array.from({ length: 40 }, (__, at) => [`new-${at}`, `${at}\n${words}`]));
+  const names = ['.github', ...Array.from({ length: folders }, (__, at) => `z-${at}`)];
+  const large = names.flatMap((name) =>
+    Array.from({ length: 30 }, (__, at) => [`${name}/${at}`, `${name}\n`]),
+  );
+  const rule = { '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' };
+  const { upstream, clone } = await withFiles({ ...rule, ...Object.fromEntries(large) });
+  const changed = Object.fromEntries(names.map((name) => [`${name}/7`, `${name}, changed\n`]));
+  await clone.commit({ files: { ...changed, ...alike, ...more } });
+  const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await expectEnd(name, 'PR hash');
+  expect((await bed.host.onlyPull(upstream)).state).toBe('open');
 });
 
 it('what a person has to know comes first, in one order, and in at most 14 lines', async () => {

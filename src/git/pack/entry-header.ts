@@ -14,7 +14,6 @@ const PACK_VERSION = 2;
 export const OBJ_COMMIT = 1;
 export const OBJ_TREE = 2;
 export const OBJ_BLOB = 3;
-export const OBJ_TAG = 4;
 export const OBJ_OFS_DELTA = 6;
 export const OBJ_REF_DELTA = 7;
 /** What an object is, by the type of an entry that has all of it. */

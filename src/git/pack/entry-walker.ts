@@ -8,7 +8,7 @@ import { EntryHeaderReader } from './entry-header.ts';
 
 /** Entries of a pack other than commits and tags. */
 export interface StoredPack {
-  /** May stop early. @param start the offset of an entry. The first has 0, and distances of deltas count the same. */
+  /** The reader may stop early. @param start the offset of an entry. The first has 0, and distances of deltas count the same. */
   read(start: number): AsyncIterable<Uint8Array>;
   readonly byteLength: number;
   /** How often single objects may be read from it. From a memory it costs nothing, elsewhere a request. */
@@ -22,6 +22,9 @@ export interface ContentListener {
   content?(bytes: Uint8Array): void;
   end?(): void;
 }
+
+/** Of what is walked at once: what it may leave in memory is counted ahead. */
+const MAX_PIECE_BYTES = 16 * 1024;
 
 /** While an entry is shown, the walker knows what its base is. */
 export class EntryWalker {
@@ -59,11 +62,14 @@ export class EntryWalker {
     this.#isStopped = false;
     this.#header.begin();
     let offset = start;
-    for await (const piece of pack.read(start)) {
-      await onPiece?.(piece);
-      this.#walkPiece(piece, offset);
-      if (this.#isStopped) return;
-      offset += piece.length;
+    for await (const chunk of pack.read(start)) {
+      for (let at = 0; at < chunk.length; at += MAX_PIECE_BYTES) {
+        const piece = chunk.subarray(at, at + MAX_PIECE_BYTES);
+        await onPiece?.(piece);
+        this.#walkPiece(piece, offset + at);
+        if (this.#isStopped) return;
+      }
+      offset += chunk.length;
     }
   }
 

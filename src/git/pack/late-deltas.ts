@@ -54,7 +54,11 @@ export async function keepLateDeltas(
     for (const { oid } of kept.objects()) release(oid);
     for (let next = ready.pop(); next !== undefined; next = ready.pop()) {
       const delta = await objects.deltaAt(next.offset);
-      if (delta === null) throw tooMany();
+      if (delta === null) {
+        throw tooLarge(
+          'The pack stores too many commits as deltas of later ones. Push fewer commits at once.',
+        );
+      }
       found.push(next.offset);
       release(await keep(kept, next.base, delta), next.offset);
     }
@@ -75,7 +79,11 @@ async function candidatesIn(pack: StoredPack, share: MemoryShare): Promise<Map<n
       const base = type === OBJ_REF_DELTA ? walker.baseOid : offset - walker.distance;
       if (type !== OBJ_REF_DELTA && (type !== OBJ_OFS_DELTA || !candidates.has(base as number))) return false;
       candidates.add(offset);
-      if (candidates.size > MAX_CANDIDATES) throw tooMany();
+      if (candidates.size > MAX_CANDIDATES) {
+        throw tooLarge(
+          'The pack stores too many deltas whose base does not stand before them. Push fewer commits at once.',
+        );
+      }
       const others = byBase.get(base);
       if (others === undefined) byBase.set(base, [offset]);
       else others.push(offset);
@@ -96,8 +104,4 @@ async function keep(kept: KeptObjects, baseOid: Oid, delta: Uint8Array): Promise
   const base = kept.withOid(baseOid)!;
   // Nothing is looked up by its offset any more.
   return kept.add(base.type, applyDelta(base.content, delta, resultSize), Infinity).oid;
-}
-
-function tooMany(): ProtocolError {
-  return tooLarge('The pack stores too many commits as deltas of later ones. Push fewer commits at once.');
 }

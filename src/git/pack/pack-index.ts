@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
-import { OBJ_BLOB, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
+import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
 import type { FileObject, LookUp, PackedObjects } from './packed-objects.ts';
@@ -30,6 +30,7 @@ export interface IndexedObject {
 export class PackIndex {
   readonly #objects: PackedObjects;
   readonly #found: (object: IndexedObject) => void;
+  readonly #isOfFolders: boolean;
   /** Where deltas begin that are not resolved, by the offset or the id of their base. */
   readonly #waiting = new Map<number | Oid, number[]>();
   /** What deltas name by ids, with its size in bytes. */
@@ -45,21 +46,24 @@ export class PackIndex {
   /** Something is too much to be looked into. */
   #isCut = false;
 
-  private constructor(objects: PackedObjects, found: (object: IndexedObject) => void) {
+  private constructor(objects: PackedObjects, found: (object: IndexedObject) => void, isOfFolders: boolean) {
     this.#objects = objects;
     this.#found = found;
+    this.#isOfFolders = isOfFolders;
   }
 
   /**
    * Finds whole objects only, until `resolve`; the pack is inflated once. @throws what the memory of `objects` throws.
    * @param found called for each object whose id is known, now and later.
+   * @param isOfFolders whether files are left out, as far as they are known to be files: each costs a read, or is large.
    */
   static async of(
     pack: StoredPack,
     objects: PackedObjects,
     found: (object: IndexedObject) => void,
+    isOfFolders = false,
   ): Promise<PackIndex> {
-    const index = new PackIndex(objects, found);
+    const index = new PackIndex(objects, found, isOfFolders);
     await index.#walk(pack);
     return index;
   }
@@ -121,12 +125,19 @@ export class PackIndex {
   async #walk(pack: StoredPack): Promise<void> {
     const whole = new Map<Oid, number>();
     const deltas = new Set<number>();
+    /** Where those begin that are left out. */
+    const files = new Set<number>();
     let at = { type: OBJ_BLOB, size: 0, offset: 0 };
     let hash: Hash | null = null;
     let kept: Uint8Array[] = [];
     let keptLeft = 0;
     const walker: EntryWalker = new EntryWalker({
       begin: (type, size, offset) => {
+        const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(offset - walker.distance));
+        if (this.#isOfFolders && isOfFile) {
+          files.add(offset);
+          return false;
+        }
         at = { type, size, offset };
         hash = isWhole(type) ? beginHash(type, size) : null;
         [kept, keptLeft] = [[], 0];

@@ -9,7 +9,7 @@ import { parseHistory } from '../../git/objects/commit.ts';
 import { CommitTable } from '../../git/objects/commit-table.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
+import { KEPT_OBJECT_BYTES, NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { ErrorPacket } from '../../git/wire/pkt-line.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
@@ -51,10 +51,12 @@ const MAX_LISTED_BYTES = 18 * 1024 * 1024;
 const LISTED_COMMIT_BYTES = 160;
 /** More than a side-band packet of ordinary commits takes. */
 const LISTING_ROOM_BYTES = 512 * 1024;
+/** Bases of deltas in a listing that have not come before them. Git sends few if any. */
+const MAX_BASES_AHEAD = 10_000;
 
 export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: CommitTable }
-  /** No commit is new enough: Git then sends an empty answer. */
+  /** No commit is new enough: Git's answer then ends before the pack. */
   | { readonly kind: 'none-selected' }
   /** `oldestAt`: the date of the oldest commit that was read. */
   | { readonly kind: 'too-large'; readonly oldestAt: number };
@@ -204,11 +206,15 @@ async function readPackedObjects(
   try {
     // Once for all: the objects, and the copies of them.
     await share.set(2 * maxBytes);
-    await readFetchSections(reader);
-    for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+    if (!(await readFetchSections(reader))) {
+      throw new ProtocolError('bad-pack', 'The code host sent no pack.');
+    }
+    for await (const { band, data } of readBands(reader)) {
+      if (band === BAND_DATA) scanner.scan(data);
+      if (scanner.namedBases.size > 0) throw withoutBases();
+    }
     scanner.finish();
-    if (scanner.namedBases.size === 0) return objects;
-    throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
+    return objects;
   } catch (error) {
     if (isTooLarge(error)) return null;
     throw error;
@@ -234,8 +240,10 @@ async function readHistory(
   try {
     if (!(await beginsListing(reader))) return { kind: 'none-selected' };
     for await (const { band, data } of readBands(reader, true)) {
-      await scanner.kept.makeRoom(LISTING_ROOM_BYTES, onWait);
+      const basesBytes = NAMED_BASE_BYTES * scanner.namedBases.size;
+      await scanner.kept.makeRoom(LISTING_ROOM_BYTES + basesBytes, onWait);
       if (band === BAND_DATA) scanner.scan(data);
+      if (scanner.namedBases.size > MAX_BASES_AHEAD) throw withoutBases();
     }
     scanner.finish();
     return { kind: 'listed', commits };
@@ -247,6 +255,10 @@ async function readHistory(
   }
 }
 
+function withoutBases(): ProtocolError {
+  return new ProtocolError('bad-pack', 'The code host sent differences without their bases.');
+}
+
 /** Of an answer, or of what is in it. */
 function isTooLarge(error: unknown): boolean {
   return (error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large';
@@ -255,11 +267,9 @@ function isTooLarge(error: unknown): boolean {
 /** False: no commit was selected. */
 async function beginsListing(reader: ByteReader): Promise<boolean> {
   try {
-    await readFetchSections(reader);
-    return true;
+    return await readFetchSections(reader);
   } catch (error) {
-    const saysSo = error instanceof ErrorPacket && NONE_SELECTED.test(error.text);
-    if (saysSo || error instanceof ProtocolError) return false;
+    if (error instanceof ErrorPacket && NONE_SELECTED.test(error.text)) return false;
     throw error;
   }
 }

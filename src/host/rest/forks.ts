@@ -86,7 +86,7 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
 
   /**
    * Git keeps no `release` beside `release/1.0`: removes old branches of upstream's that are in the way. False: there are
-   * none.
+   * none, or some are left.
    */
   async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
     const [folder = branch] = branch.split('/', 1);

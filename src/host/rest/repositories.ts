@@ -10,6 +10,7 @@ import type {
   ClosedPullRequest,
   FileAnswer,
   Head,
+  NotOpen,
   PullRequest,
   PullRequestChanges,
   PullRequestPlace,
@@ -117,19 +118,19 @@ export abstract class RestRepositories implements RepositoryHost {
     return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
   }
 
-  async whyNotOpen(repository: RepositoryName, issue_number: number): Promise<string | null> {
+  async whyNotOpen(repository: RepositoryName, issue_number: number): Promise<NotOpen | null> {
     const why = await unlessMissing(() =>
-      this.rest.retried(async () => {
+      this.rest.retried(async (): Promise<NotOpen | 'open'> => {
         const { data } = await this.rest.call(ISSUE, { ...placeOf(repository), issue_number });
         // GitHub redirects from an issue that was moved.
         const { repository: shownIn, index } = expectThread(data.html_url);
         const isHere = repositoryKey('', shownIn) === repositoryKey('', repository);
         if (!isHere || index !== issue_number) return 'was moved';
         if (data.pull_request) return 'is a pull request';
-        return expectText(data.state) === 'open' ? '' : 'is closed';
+        return expectText(data.state) === 'open' ? 'open' : 'is closed';
       }),
     );
-    return why === null ? 'does not exist' : why || null;
+    return why === 'open' ? null : (why ?? 'does not exist');
   }
 
   async editPullRequest(

@@ -9,7 +9,14 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { bornUpstream, checkStated, findNamed, openPlace, workflowLines } from '../judge/destination.ts';
+import {
+  bornUpstream,
+  checkStated,
+  findNamed,
+  notShown,
+  openPlace,
+  workflowLines,
+} from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { replaceableTip } from '../judge/others-work.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
@@ -39,6 +46,8 @@ const MOST_MISSING = 6;
 
 export interface Releasing extends Pick<Publication, 'place'> {
   readonly spool: ComparedSpool;
+  /** What an earlier attempt has decided; null: none has begun. */
+  readonly intent: PushIntent | null;
   /** As `Resumed` has it. */
   readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
@@ -51,7 +60,7 @@ export interface Releasing extends Pick<Publication, 'place'> {
 export async function release(
   run: PushRun,
   { work, pushHash, recordedTip, wasOpen }: KeptPush,
-  { place, spool, mayGoOn, begin, keepTo }: Releasing,
+  { place, spool, intent, mayGoOn, begin, keepTo }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
   const claim = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
@@ -73,15 +82,16 @@ export async function release(
   const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim, true);
   if (isUpdate({ named: found }) && settings.prUpdatePolicy === 'key' && !work.hasKey)
     throw missingKey('update');
-  if (!isUpdate({ named: found }) || work.description !== null)
+  // One that is opened already may have been merged since, which closes its issue.
+  const opened = intent && (await questions.findPullRequest(intent.prHash, null));
+  if (opened === null && (!isUpdate({ named: found }) || work.description !== null))
     await checkStated(questions, says, work.stated);
   if (says.policy?.refusesWorkflows) {
     const changed = await questions.entriesChanged(work, spool, { isAll: false, isRequired: true });
     workflowLines(changed, repository, says.policy);
   }
   const named = found === null ? null : await replaceable(found, claimed);
-  if (named === null && wasOpen)
-    throw notOpen(new HostError('missing', 'The code host does not show it.', undefined, { status: 404 }));
+  if (named === null && wasOpen) throw notOpen(notShown());
   const push: Publishable = {
     ...work,
     ...open,

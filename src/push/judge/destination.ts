@@ -5,6 +5,7 @@
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
 import type { Repository } from '../../host/code-host.ts';
+import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import {
@@ -95,9 +96,17 @@ export async function checkStated(
     ]);
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
-  throw new Refusal('stated', 'the issue is not open', [
-    `${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`,
-  ]);
+  throw new Refusal(
+    'stated',
+    'the issue is not open',
+    [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`],
+    why === 'does not exist' ? { cause: notShown() } : {},
+  );
+}
+
+/** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
+export function notShown(): HostError {
+  return new HostError('missing', 'The code host does not show it.', undefined, { status: 404 });
 }
 
 /** @throws Refusal if the repository takes no changes of workflows. */
@@ -113,7 +122,7 @@ export function workflowLines(
     throw new Refusal('workflows', 'the repository takes no changes of workflows', [
       `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
       paths === undefined
-        ? 'The service could not check whether this push has any. Push again later, or fewer files at once.'
+        ? 'The service could not check whether this push has any. Push fewer commits at once.'
         : `Leave out ${oneLine(paths[0] ?? '')}, in every commit, then push again.`,
     ]);
   }

@@ -1,6 +1,7 @@
 /**
  * What a push is compared with at the host, only to warn the better: objects of upstream, its versions of changed files,
- * and entries of folders. A push neither fails nor waits for long because of them, so none of these rejects.
+ * and entries of folders. A push neither fails nor waits for long because of them, so none of these rejects, but what a
+ * rule of the repository requires.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
@@ -16,7 +17,7 @@ import { storedPack } from '../receive/receive.ts';
 import type { Publishable } from '../verdict/verdict.ts';
 import { told } from './names/remarks.ts';
 
-type Reading = Pick<PushRun, 'host' | 'logger'>;
+type Reading = Pick<PushRun, 'host' | 'logger' | 'steps'>;
 
 const PATIENCE_MS = 5_000;
 /** Each costs a few requests. */
@@ -81,6 +82,7 @@ export async function readUpstreamFiles(
 /**
  * Null: nobody knows. A pack that is not in memory is read only if that is required, and each entry takes some memory.
  * @param isAll whether all folders are compared, or those of workflows alone.
+ * @throws if it is required: Refusal if the host fails; HostError `busy`. Null is then for what is too much to compare.
  */
 export async function entriesChanged(
   run: Reading,
@@ -94,7 +96,8 @@ export async function entriesChanged(
   const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
   const pushed = { commits, ground, pack: storedPack(spool, MAX_READS) };
   const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
-  return unlessLate(run, 'what a push changes', changedEntries(pushed, read, memory, isWanted));
+  const reading = () => changedEntries(pushed, read, memory, isWanted);
+  return isRequired ? run.steps.run('lookup', reading) : unlessLate(run, 'what a push changes', reading());
 }
 
 /**

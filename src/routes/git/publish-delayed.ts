@@ -23,9 +23,11 @@ import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { forkWants, type Wants, writeWants } from '../../limits/wants.ts';
 import { delayedPushesOf, spoolOf } from '../../objects.ts';
+import { MAX_PACK_BYTES } from '../../push/changes.ts';
 import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
+import type { ComparedSpool } from '../../push/judge/reads.ts';
 import type { Published } from '../../push/publish/publish.ts';
 import type { PushLimits } from '../../push/push-host.ts';
 import { inProgress, type PushRun } from '../../push/push-run.ts';
@@ -190,12 +192,9 @@ async function releaseLeased(
   const place = await run.limits.place(kept.pushHash);
   try {
     return await release(run, kept, {
-      spool: {
-        byteLength: push.entryBytes,
-        isInMemory: false,
-        read: (start?: number) => stored.read(start ?? 0, push.entryBytes),
-      },
+      spool: await entriesOf(stored, push),
       place,
+      intent: push.intent,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
         const [isOurs, { panicMode }] = await Promise.all([
@@ -317,6 +316,23 @@ export interface StoredPush {
   read(start: number, end: number): AsyncGenerator<Uint8Array>;
   /** All of them, counted until the memory ends. */
   gather(start: number, end: number): Promise<Uint8Array>;
+}
+
+/** Its entries, in memory if they are few: only then are the objects in them read as often as it takes. */
+export async function entriesOf(
+  stored: StoredPush,
+  { entryBytes: byteLength }: Pick<DelayedPush, 'entryBytes'>,
+): Promise<ComparedSpool> {
+  if (byteLength > MAX_PACK_BYTES)
+    return { byteLength, isInMemory: false, read: (start?: number) => stored.read(start ?? 0, byteLength) };
+  const bytes = await stored.gather(0, byteLength);
+  return {
+    byteLength,
+    isInMemory: true,
+    read: async function* (start?: number) {
+      yield bytes.subarray(start);
+    },
+  };
 }
 
 /** Null: its key is not there. @throws HostError `busy`, LostRowError, UnreadableError */

@@ -9,10 +9,9 @@ import {
   OBJ_COMMIT,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
-  OBJ_TAG,
   OBJ_TREE,
 } from '../../../src/git/pack/entry-header.ts';
-import { distanceBytes, sizeBytes } from '../../support/pack-builder.ts';
+import { distanceBytes, sizeBytes, TYPE_NUMBERS } from '../../support/pack-builder.ts';
 import { runs } from '../../support/runs.ts';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
@@ -37,7 +36,7 @@ const SIZES: readonly (readonly [number, number, string])[] = [
   [OBJ_TREE, 17, 'a101'],
   [OBJ_BLOB, 2047, 'bf7f'],
   [OBJ_BLOB, 2048, 'b08001'],
-  [OBJ_TAG, 65_535, 'cfff1f'],
+  [TYPE_NUMBERS.tag, 65_535, 'cfff1f'],
   [OBJ_BLOB, 10 * 1024 * 1024, 'b0808028'],
   [OBJ_BLOB, 2 ** 31 - 1, 'bfffffff3f'],
   [OBJ_BLOB, 2 ** 31, 'b080808040'],

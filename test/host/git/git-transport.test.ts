@@ -7,6 +7,8 @@ import { isKnownPublic } from '../../../src/host/git/visibility.ts';
 import { MemoryBudget } from '../../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { BAND_DATA, encodeBand } from '../../../src/git/wire/side-band.ts';
+import { piecesOf } from '../../support/byte-chunks.ts';
+import { oidNumber } from '../../support/objects.ts';
 import { buildPack, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
@@ -14,6 +16,14 @@ const REPOSITORY = { owner: 'octo', name: 'hello' };
 const OID = 'a'.repeat(40);
 const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 const LIST = `${pkt(`${OID} refs/heads/main\n`)}0000`;
+
+/** An answer with a pack. */
+const answered = (...pieces: Uint8Array[]) =>
+  Buffer.concat([
+    Buffer.from(pkt('packfile\n')),
+    ...pieces.map((piece) => Buffer.from(encodeBand(BAND_DATA, piece))),
+    Buffer.from('0000'),
+  ]);
 
 let isPublic: boolean;
 let lookUps: number;
@@ -26,15 +36,18 @@ function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const account = { token: 'secret', ...ACCOUNT };
+  const budget = new MemoryBudget();
+  const change = vi.spyOn(budget, 'change');
   const transport = new GitTransport(
     new SmartHttp('https://host.test', account, http),
     clock,
-    new MemoryBudget().open(clock),
+    budget.open(clock),
     async () => ((lookUps += 1), isPublic),
   );
   const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
   const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
-  return { transport, list, callers };
+  const mostBytes = () => Math.max(...change.mock.calls.map(([, bytes]) => bytes));
+  return { transport, list, callers, mostBytes };
 }
 
 it('reads an answer to its end, so that the next request can have the connection', async () => {
@@ -133,10 +146,59 @@ describe('a listing of upstream', () => {
     await expect(transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).rejects.toMatchObject(told);
   });
 
-  it('without a commit of that age is no failure', async () => {
-    const { transport } = opened(() => new Response(pkt('ERR no commits selected for shallow requests\n')));
+  it.each([
+    pkt('ERR no commits selected for shallow requests\n'),
+    // Git's own, which ends there.
+    pkt('shallow-info\n'),
+    '0000',
+    '',
+  ])('without a commit of that age is no failure: %j', async (answer) => {
+    const { transport } = opened(() => new Response(answer));
     expect(await transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).toEqual({
       kind: 'none-selected',
+    });
+  });
+
+  it.each(['<html>', 'hello', pkt('shallow-info\n').slice(0, -3), `${pkt('shallow-info\n')}00`])(
+    'that is malformed is a failure, and not without commits: %j',
+    async (answer) => {
+      const { transport } = opened(() => new Response(answer));
+      await expect(transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).rejects.toMatchObject({
+        code: 'unreachable',
+      });
+    },
+  );
+});
+
+/** Differences of so many objects that do not come, in packets. */
+function basesAhead(count: number): Buffer {
+  const delta = makeDelta(Buffer.from('x'), Buffer.from('x'));
+  const entries = Array.from({ length: count }, (_, at) => ({
+    type: 'ref-delta' as const,
+    base: oidNumber(at),
+    delta,
+  }));
+  return answered(...piecesOf(buildPack(entries).bytes, 60_000));
+}
+
+describe('differences whose bases do not come', () => {
+  it('are counted in a listing while they are few, and no listing when they are many', async () => {
+    const { transport, mostBytes } = opened(() => new Response(basesAhead(10_000)));
+    const request = { wants: [OID] };
+    expect(await transport.listHistory(REPOSITORY, request, 1e7)).toMatchObject({ kind: 'listed' });
+    expect(mostBytes()).toBeGreaterThan(512 * 1024 + 48 * 7_000);
+    const many = opened(() => new Response(basesAhead(15_000)));
+    await expect(many.transport.listHistory(REPOSITORY, request, 1e7)).rejects.toMatchObject({
+      code: 'unreachable',
+      publicMessage: expect.stringMatching(/did not answer as expected/),
+    });
+  });
+
+  it('end the reading of objects at once', async () => {
+    const answer = [basesAhead(1).subarray(0, -4), Buffer.from(pkt('ERR too late\n'))];
+    const { transport } = opened(() => new Response(Buffer.concat(answer)));
+    await expect(transport.readObjects(REPOSITORY, { wants: [OID] }, 1024)).rejects.toMatchObject({
+      publicMessage: expect.stringMatching(/did not answer as expected/),
     });
   });
 });
@@ -201,12 +263,6 @@ describe('objects that are read by their ids', () => {
   const { bytes: pack } = buildPack([{ type: 'blob', content: BLOB }]);
   const read = (answer: Uint8Array | string, maxBytes = 1024) =>
     opened(() => new Response(answer)).transport.readObjects(REPOSITORY, { wants: [OID] }, maxBytes);
-  const answered = (...pieces: Uint8Array[]) =>
-    Buffer.concat([
-      Buffer.from(pkt('packfile\n')),
-      ...pieces.map((piece) => Buffer.from(encodeBand(BAND_DATA, piece))),
-      Buffer.from('0000'),
-    ]);
 
   it('come with what was asked for, and stay when the memory is given back', async () => {
     const oid = oidOf('blob', BLOB);

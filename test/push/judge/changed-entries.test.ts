@@ -4,6 +4,9 @@ import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { workflowLines } from '../../../src/push/judge/destination.ts';
 import { entriesChanged, submoduleLines } from '../../../src/push/judge/reads.ts';
+import { HostSteps } from '../../../src/push/reply/host-steps.ts';
+import { NotedReply } from '../../../src/push/reply/reply.ts';
+import { failureOf } from '../../../src/push/delay/release.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 import { NO_FILES } from '../../../src/policy/community-files.ts';
 import { OPEN_POLICY, withCommunity } from '../../../src/policy/policy.ts';
@@ -18,6 +21,12 @@ const host = {
   memory: UNCOUNTED,
 } as unknown as PushRun['host'];
 
+const run = {
+  host,
+  logger: {} as PushRun['logger'],
+  steps: new HostSteps(host.clock, new NotedReply(), 'silent.test'),
+};
+
 const commits = new PlannedCommits();
 commits.push({
   tree: 'ab'.repeat(20),
@@ -29,13 +38,9 @@ commits.push({
 it.each([true, false])(
   'is given up when the host does not answer in time (in memory: %s)',
   async (isInMemory) => {
-    const logger = {} as PushRun['logger'];
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { commits, ground: ['cd'.repeat(20)], entryCount: 0 };
-    const changed = await entriesChanged({ host, logger }, REPOSITORY, push, spool, {
-      isAll: true,
-      isRequired: true,
-    });
+    const changed = await entriesChanged(run, REPOSITORY, push, spool, { isAll: true, isRequired: false });
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
@@ -47,10 +52,21 @@ it.each([true, false])(
   },
 );
 
+it.each([true, false])(
+  'is tried again when a rule requires it and the host is silent (in memory: %s): nobody has found a workflow',
+  async (isInMemory) => {
+    const spool = { isInMemory, byteLength: 0, read: async function* () {} };
+    const push = { commits, ground: ['cd'.repeat(20)], entryCount: 0 };
+    const how = { isAll: false, isRequired: true };
+    const error: unknown = await entriesChanged(run, REPOSITORY, push, spool, how).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code: 'lookup' });
+    expect(failureOf(error, 9)).toMatchObject({ failure: { kind: 'later' } });
+  },
+);
+
 it('is not tried for a pack of too many entries, or one outside memory that need not be read', async () => {
   const asked = { commits, ground: ['cd'.repeat(20)] };
   const spool = { isInMemory: false, byteLength: 9, read: silence as never };
-  const run = { host, logger: {} as PushRun['logger'] };
   const how = { isAll: false, isRequired: true };
   expect(await entriesChanged(run, REPOSITORY, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
   const small = { ...asked, entryCount: 1 };

@@ -6,6 +6,11 @@ import { traceNewCommits } from '../../../src/git/objects/new-commits.ts';
 import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
+import { OID_BYTES } from '../../../src/git/objects/oid.ts';
+import { PACK_HEADER_BYTES } from '../../../src/git/pack/entry-header.ts';
+import type { StoredPack } from '../../../src/git/pack/entry-walker.ts';
+import { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
+import { keepLateDeltas } from '../../../src/git/pack/late-deltas.ts';
 import { outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
 import { receivePack, type ReceivedPack } from '../../../src/push/receive/receive.ts';
 import type { RowStore } from '../../../src/spool/sealed-rows.ts';
@@ -192,6 +197,37 @@ describe('commits that are deltas of later ones', () => {
     small.kept.free();
     expect(held - memory.bytes).toBeGreaterThan(100 * 768);
     expect(memory.mostBytes).toBeLessThan(2_000_000);
+  });
+
+  it('need little memory ahead of what is found, however large the pieces of the pack are', async () => {
+    const blob = Buffer.alloc(1024 * 1024, 'x');
+    const { bytes } = buildPack([{ type: 'blob', content: blob, zlib: { level: 0 } }]);
+    const entries = bytes.subarray(PACK_HEADER_BYTES, -OID_BYTES);
+    const pack: StoredPack = {
+      read: async function* () {
+        yield entries;
+      },
+      byteLength: entries.byteLength,
+      maxReads: Infinity,
+    };
+    const memory = new CountedMemory();
+    expect(await keepLateDeltas(pack, new KeptObjects(), memory)).toEqual([]);
+    expect(memory.mostBytes).toBeLessThan(512 * 1024);
+  });
+
+  it('are refused if there are too many deltas that may be such, in words that say so', async () => {
+    const first = commitContent({ message: 'Change\n' });
+    const delta = makeDelta(first, first);
+    const entries: Entry[] = Array.from({ length: 50_001 }, (_, at) => ({
+      type: 'ref-delta',
+      base: oidNumber(at),
+      delta,
+    }));
+    const last: Entry[] = backwards(chainOf(2));
+    await expect(receive(piecesOf(buildPack([...entries, ...last]).bytes, 65_536))).rejects.toMatchObject({
+      code: 'too-large',
+      message: expect.stringContaining('whose base does not stand before them') as string,
+    });
   });
 
   it('are refused if a delta does not fit its base', async () => {

@@ -7,7 +7,9 @@ import { kindOf } from '../../../git/objects/tree.ts';
 import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
-import { MAX_DESCRIPTION_LENGTH } from '../../../push/receive/push-options.ts';
+import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
+import { readMarkdown } from '../../../text/markdown.ts';
+import { noiseProblem } from '../../../text/noise.ts';
 import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
 import { answerForm, type Place } from '../form.ts';
@@ -105,7 +107,8 @@ async function showFile(place: Place, source: Source, { path, prHash, blob }: Na
     seen: tip,
     text: file.kind === 'text' ? file.text : '',
     title: text?.title ?? '',
-    description: text?.description ?? (await templateOf(place, source)),
+    // The form links to a template that cannot be read now.
+    description: text?.description ?? (await templateOf(place, source).catch(() => '')),
     prKey: '',
     ownName: '',
     signOff: false,
@@ -115,11 +118,14 @@ async function showFile(place: Place, source: Source, { path, prHash, blob }: Na
   return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
-/** The repository's template for pull requests; '' if there is none, or several, or it does not fit: the form links to it then. */
+/** The repository's template for pull requests; '' if there is none, or several, or the form would refuse it. */
 async function templateOf(place: Place, { read, root }: Source): Promise<string> {
   const { template } = (await readPolicy(place)).community;
   const found = template === null ? null : await findPath(read, root, template.split('/'));
   const content = found?.kind === 'file' ? await readBlob(read, found.blob, MAX_FILE_BYTES) : null;
   const text = withPlainLineEnds((content && decodeUtf8(content)) ?? '').replace(/^\uFEFF/, '');
-  return text.length > MAX_DESCRIPTION_LENGTH || text.includes('\0') ? '' : text;
+  if (text.length > MAX_DESCRIPTION_LENGTH) return '';
+  const isDescription = parsePushOptions([`description=${text}`]).kind === 'valid';
+  const where = { hostUrl: place.c.var.host.url, repository: place.target };
+  return isDescription && noiseProblem({ description: readMarkdown(text) }, where) === null ? text : '';
 }
