@@ -360,18 +360,29 @@ describe('a push that changes workflows', () => {
     expect(form.html).toContain(told(CI));
   });
 
-  it('is refused if it merges an old commit of upstream to have its workflow', async () => {
-    const { upstream, clone } = await withFiles({ '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' });
+  it('is refused if it merges an old commit of upstream to have its workflow, and another merge is not', async () => {
+    const CD = '.github/workflows/cd.yml';
+    const REFUSED = 'the repository takes no changes of workflows';
+    const { upstream, clone } = await withFiles({
+      '.gitveil.yml': 'workflows: false\n',
+      [CI]: 'on: push\n',
+      [CD]: 'on: push\n',
+    });
     const old = await clone.idOf('HEAD');
-    await upstream.grow({ files: { [CI]: 'on: pull_request\n' } });
+    await upstream.grow({ files: { [CI]: 'on: release\n', [CD]: 'on: release\n' } });
     await clone.git('pull', '--quiet', 'origin', 'main');
-    const merged = async (tree: string) =>
-      clone.git('commit-tree', tree, '-p', 'origin/main', '-p', old, '-m', 'Merge it');
-    const push = async (commit: string) => clone.push('origin', `${commit}:refs/heads/topic`);
-    const reverted = await push(await merged(`${old}^{tree}`));
-    await expectRefused(bed, upstream, reverted, 'the repository takes no changes of workflows');
+    const push = async () => {
+      const parents = ['-p', 'origin/main', '-p', old];
+      const merge = await clone.git('commit-tree', 'HEAD^{tree}', ...parents, '-m', 'Merge it');
+      return clone.push('origin', `${merge}:refs/heads/topic`);
+    };
+    // The folder itself is new: each file is the same in one of both.
+    await clone.commit({ files: { [CI]: 'on: push\n' } });
+    const lines = await expectRefused(bed, upstream, await push(), REFUSED);
+    expect(lines).toContain(`Leave out ${CI}, then push again.`);
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit();
-    expect((await push(await merged('HEAD^{tree}'))).code).toBe(0);
+    expect((await push()).code).toBe(0);
   });
 
   it('with a delay is told that nobody could check it, as for submodules', async () => {
