@@ -147,6 +147,7 @@ describe('parseConfig', () => {
     ['LOG_FORMAT', 'xml', 'text or json'],
     ['ALERT_ADDRESS', 'maybe', 'shown or hidden'],
     ['OFFICIAL_INSTANCE', 'yes', 'true or false'],
+    ['OFFICIAL_INSTANCE', 'constructor', 'true or false'],
     ['MAX_REPOSITORY_MB', '0', 'a whole number from 1 to 100000'],
     ['CLIENT_IP_HEADER', 'X Real', 'the name of a header'],
     ['SPOOL_MB', '999', 'a whole number from 1000 to 1000000'],

@@ -65,6 +65,14 @@ export class Recent<T> {
     return entry.value;
   }
 
+  /** Drops what was used longest ago, as long as it is over. */
+  dropOldest(isOver: (value: T) => boolean): void {
+    for (const [key, { value }] of this.#entries) {
+      if (!isOver(value)) return;
+      this.delete(key);
+    }
+  }
+
   /** Answers whether there was such an entry. */
   delete(key: string): boolean {
     this.#weight -= this.#entries.get(key)?.weight ?? 0;

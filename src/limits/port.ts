@@ -1,6 +1,5 @@
 /**
- * The limits of one request: what its client reads and tries, and what it creates. A handler and a push get this port;
- * nothing below them knows of requests.
+ * The limits of one request: what its client reads, tries and creates. Nothing below handlers and pushes knows of one.
  *
  * What is read or tried counts in the client's window, one of many objects. What is created counts at the account, one
  * object, in one call: all or nothing. Neither waits for the other. Once a client is over a limit, this isolate
@@ -75,8 +74,8 @@ const SCARCE_PART = 1 / 5;
 
 /** `until` when, in milliseconds since 1970, by client and limit. */
 const refused = new Recent<Ending>({ most: 10_000 });
-const calls: ClientHits = new Recent({ most: 10_000, lifeMs: 60 * 60_000 });
-const misses: ClientHits = new Recent({ most: 10_000, lifeMs: 24 * 60 * 60_000 });
+const calls: ClientHits = new Recent({ most: 10_000 });
+const misses: ClientHits = new Recent({ most: 10_000 });
 /** By client: how many calls its window was not told of. */
 const untold = new Recent<number>({ most: 10_000 });
 

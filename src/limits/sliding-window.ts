@@ -67,7 +67,8 @@ export type ClientHits = Recent<readonly number[]>;
 
 /** As `hit`, of one client. */
 export function hitBy(client: string, hits: ClientHits, limits: readonly Limit[], now: number): Wait {
-  const after = hit(hits.get(client, now) ?? [], limits, now);
-  hits.set(client, after.hits, now);
+  const after = hit(hits.get(client) ?? [], limits, now);
+  hits.set(client, after.hits);
+  hits.dropOldest((others) => !isWithin(others.at(-1) ?? 0, longestOf(limits), now));
   return after.wait;
 }

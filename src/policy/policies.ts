@@ -125,10 +125,15 @@ export class Policies {
     const { kind } = this.#place;
     const [policy, community] = await Promise.all([
       files.file(POLICY_PATH),
-      readCommunityFiles(files, kind, () => this.#host.botLogin()),
+      readCommunityFiles(files, kind, () => this.#host.botLogin().catch(nameless)),
     ]);
     return withCommunity(policyOf(policy), community);
   }
+}
+
+/** A missing account is no missing repository, which would have no policy. */
+function nameless(cause: unknown): never {
+  throw new Error('the name of the bot is not known', { cause });
 }
 
 function policyOf(file: FileAnswer): Policy {

@@ -70,7 +70,7 @@ export async function prHashWithId(db: D1Database, host: string, id: number): Pr
 
 /** True if the list does not answer. */
 export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logger): Promise<boolean> {
-  return orTrue(isRecorded(db, prHash), logger);
+  return orTrue('pull-requests', isRecorded(db, prHash), logger);
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
@@ -79,7 +79,7 @@ export async function isRecorded(db: D1Database, prHash: string): Promise<boolea
 
 /** False: it has no reports for certain. Asking its object would make a database for it. */
 export async function mayBeListed(db: D1Database, hash: string, logger: Logger): Promise<boolean> {
-  return orTrue(isListed(db, hash), logger);
+  return orTrue('pseudonyms', isListed(db, hash), logger);
 }
 
 export async function isListed(db: D1Database, hash: string): Promise<boolean> {
@@ -100,9 +100,9 @@ async function isAny(question: D1PreparedStatement): Promise<boolean> {
   return (await within(PATIENCE_MS, question.first())) !== null;
 }
 
-function orTrue(asked: Promise<boolean>, logger: Logger): Promise<boolean> {
+function orTrue(step: string, asked: Promise<boolean>, logger: Logger): Promise<boolean> {
   return asked.catch((error: unknown) => {
-    logger.warn('a list of hashes does not answer', { error });
+    logger.warn('a list of hashes does not answer', { step, error });
     return true;
   });
 }

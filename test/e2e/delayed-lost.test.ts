@@ -15,7 +15,7 @@ import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/
 function clientIn(folder: string): string {
   for (const each of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
     const database = new DatabaseSync(join(folder, each));
-    const row = database.prepare("SELECT client FROM delayed WHERE state = 'waiting'").get();
+    const row = database.prepare("SELECT client FROM delayed_pushes WHERE state = 'waiting'").get();
     database.close();
     if (row !== undefined) return String(row['client']);
   }
@@ -48,7 +48,7 @@ describe('a delayed push', () => {
     return bed.restart(() => {
       for (const name of readdirSync(path).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
         const database = new DatabaseSync(join(path, name));
-        database.exec("DELETE FROM delayed WHERE state <> 'waiting'");
+        database.exec("DELETE FROM delayed_pushes WHERE state <> 'waiting'");
         database.close();
       }
     });
@@ -100,7 +100,7 @@ describe('a delayed push', () => {
         const database = new DatabaseSync(join(folder, each));
         // What stands there is taken for the version.
         database.exec(
-          "UPDATE delayed SET value = json_set(value, '$.entryBytes', (value ->> 'entryBytes') + 1)",
+          "UPDATE delayed_pushes SET value = json_set(value, '$.entryBytes', (value ->> 'entryBytes') + 1)",
         );
         database.close();
       }

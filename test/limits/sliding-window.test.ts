@@ -71,7 +71,7 @@ describe('a sliding window', () => {
 const MINUTELY = [{ most: 60, withinMs: 60_000 }];
 
 it('serves ten thousand clients at once, counts each attempt once, and holds up only the one that floods', () => {
-  const attempts = new Recent<readonly number[]>({ most: 20_000, lifeMs: 60_000 });
+  const attempts = new Recent<readonly number[]>({ most: 20_000 });
   const allowed = new Map<string, number>();
   let total = 0;
   const tryOnce = (client: string, at: number) => {
@@ -89,4 +89,18 @@ it('serves ten thousand clients at once, counts each attempt once, and holds up 
   expect(allowed.get('flood')).toBe(60);
   expect(tryOnce('flood', START + 59_999)).toBe(1);
   expect(tryOnce('flood', START + 60_000)).toBe(0);
+});
+
+it('forgets clients that count no more', () => {
+  const attempts = new Recent<readonly number[]>({ most: 20_000 });
+  for (let client = 0; client < 1000; client++) hitBy(`${client}`, attempts, MINUTELY, START + client);
+  hitBy('later', attempts, MINUTELY, START + 60_500);
+  expect([attempts.size, attempts.get('500'), attempts.get('501')]).toEqual([500, null, [START + 501]]);
+});
+
+it('goes on counting after the clock was set back a little, and not after more than the window', () => {
+  const attempts = new Recent<readonly number[]>({ most: 20_000 });
+  for (let time = 0; time < 60; time++) hitBy('a', attempts, MINUTELY, START);
+  expect(hitBy('a', attempts, MINUTELY, START - 1)).toMatchObject({ waitMs: 60_000 });
+  expect(hitBy('a', attempts, MINUTELY, START - 60_000)).toMatchObject({ waitMs: 0 });
 });

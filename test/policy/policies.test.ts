@@ -63,7 +63,7 @@ class FakeHost implements PolicyHost {
     return this.pullRequests;
   }
 
-  async file(): Promise<FileAnswer> {
+  async file(_repository: object, _path: string): Promise<FileAnswer> {
     if (this.failure !== null) throw this.failure;
     return this.text === null ? { kind: 'missing' } : { kind: 'file', content: utf8(this.text) };
   }
@@ -171,6 +171,21 @@ describe('the policy of a repository', () => {
     vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
     expect(await isolate(host).of(repository)).toEqual(NOTHING_ACCEPTED);
     expect(await isolate(host, elsewhere).of(repository)).toEqual(NOTHING_ACCEPTED);
+  });
+
+  it('still denounces the bot while the host does not say who that is, or says that there is none', async () => {
+    const host = new FakeHost();
+    host.list = async () => ['VOUCHED.td'];
+    host.file = async (_repository, path) =>
+      path === 'VOUCHED.td' ? { kind: 'file', content: utf8('-bot') } : { kind: 'missing' };
+    const repository = newRepository();
+    const denounced = { accepted: ['issues', 'comments'], community: { standing: { kind: 'denounced' } } };
+    expect(await isolate(host).of(repository)).toMatchObject(denounced);
+    await Promise.all(pending);
+    host.botLogin = () => Promise.reject(new HostError('missing', 'no such account'));
+    vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
+    expect(await isolate(host).of(repository)).toMatchObject(denounced);
+    expect(await isolate(host).of(newRepository())).toBeUndefined();
   });
 
   it('is not known when the host does not answer and never has, and is asked for again at once', async () => {

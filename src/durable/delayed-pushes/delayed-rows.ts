@@ -26,7 +26,7 @@ export class DelayedRows {
 
   /** Once more when everything was deleted. */
   create(): void {
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS delayed (
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS delayed_pushes (
       name TEXT PRIMARY KEY,
       value TEXT NOT NULL,
       state TEXT AS (value ->> 'state') STORED,
@@ -41,7 +41,7 @@ export class DelayedRows {
 
   put(row: DelayedPush): void {
     const value = JSON.stringify(row);
-    this.#sql.exec('INSERT OR REPLACE INTO delayed (name, value) VALUES (?, ?)', row.name, value);
+    this.#sql.exec('INSERT OR REPLACE INTO delayed_pushes (name, value) VALUES (?, ?)', row.name, value);
   }
 
   /** @param shiftMs added to all its times. */
@@ -63,7 +63,7 @@ export class DelayedRows {
 
   /** @param condition SQL, with `?` for each of the values. */
   select(condition: string, ...values: readonly SqlStorageValue[]): DelayedPush[] {
-    const query = `SELECT value FROM delayed WHERE ${condition}`;
+    const query = `SELECT value FROM delayed_pushes WHERE ${condition}`;
     const rows = this.#sql.exec<{ value: string }>(query, ...values).toArray();
     return rows.map(({ value }) => JSON.parse(value) as DelayedPush);
   }
@@ -91,7 +91,7 @@ export class DelayedRows {
 
   countWaiting(): number {
     return this.#sql
-      .exec<{ count: number }>(`SELECT count(*) AS count FROM delayed WHERE state = 'waiting'`)
+      .exec<{ count: number }>(`SELECT count(*) AS count FROM delayed_pushes WHERE state = 'waiting'`)
       .one().count;
   }
 
@@ -99,8 +99,8 @@ export class DelayedRows {
   end({ name, host, reason, push, same }: DelayedPush, end: End, now: number): void {
     this.put({ ...NOTHING_KEPT, name, host, reason, push, same, ...end, until: now + TOLD_MS });
     this.#sql.exec(
-      `DELETE FROM delayed WHERE state <> 'waiting' AND name NOT IN
-       (SELECT name FROM delayed WHERE state <> 'waiting' ORDER BY until DESC LIMIT ?)`,
+      `DELETE FROM delayed_pushes WHERE state <> 'waiting' AND name NOT IN
+       (SELECT name FROM delayed_pushes WHERE state <> 'waiting' ORDER BY until DESC LIMIT ?)`,
       MOST_ROWS,
     );
   }
@@ -110,7 +110,7 @@ export class DelayedRows {
     const { rows, all, ownRows, own } = this.#sql
       .exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(
         `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?1) AS ownRows,
-        total(bytes) FILTER (WHERE client = ?1) AS own FROM delayed WHERE state = 'waiting'`,
+        total(bytes) FILTER (WHERE client = ?1) AS own FROM delayed_pushes WHERE state = 'waiting'`,
         push.client,
       )
       .one();
@@ -132,11 +132,11 @@ export class DelayedRows {
     // The day says nothing that the pull request does not say.
     for (const row of this.select(found, now + TOLD_MS - FOUND_MS))
       this.put({ ...row, push: null, same: null, until: row.until - (row.until % DAY_MS) });
-    this.#sql.exec(`DELETE FROM delayed WHERE state <> 'waiting' AND until <= ?`, now);
+    this.#sql.exec(`DELETE FROM delayed_pushes WHERE state <> 'waiting' AND until <= ?`, now);
     return this.#sql
       .exec<{ at: number | null }>(
         `SELECT min(CASE WHEN state <> 'waiting' AND push IS NOT NULL THEN until - ?1
-           WHEN client IS NOT NULL THEN min(until, keptAt + ?2) ELSE until END) AS at FROM delayed`,
+           WHEN client IS NOT NULL THEN min(until, keptAt + ?2) ELSE until END) AS at FROM delayed_pushes`,
         TOLD_MS - FOUND_MS,
         NAMED_MS,
       )

@@ -35,8 +35,8 @@ export interface GuardStatus {
   readonly accountProblems: AccountProblems;
 }
 
-/** Pushes, for the longest time in which a limit may count them. */
-const attempts: ClientHits = new Recent({ most: 50_000, lifeMs: 24 * 60 * 60_000 });
+/** Pushes. */
+const attempts: ClientHits = new Recent({ most: 50_000 });
 
 /** How long this client must wait, and whether everybody must. */
 export interface Admittance extends Wait {

@@ -180,13 +180,15 @@ export function encodeFetch({ wants, haves = [], since, depth, withFolders }: Ob
   ]);
 }
 
-/** Reads up to the pack. @throws ProtocolError `bad-request` if there is none; ErrorPacket, as for too young a date. */
-export async function readFetchSections(reader: ByteReader): Promise<void> {
-  for (;;) {
+/** Reads up to the pack. False: the answer ends without one. @throws ProtocolError `bad-request`, ErrorPacket */
+export async function readFetchSections(reader: ByteReader): Promise<boolean> {
+  while (!(await reader.isAtEnd())) {
     const packet = await readPacket(reader);
     if (packet.kind === 'delim') continue;
+    if (packet.kind === 'flush') return false;
     if (packet.kind !== 'data') throw malformed('fetch answer');
     refuseErrorPacket(packet.payload);
-    if (decodeUtf8(packet.payload)?.replace(/\n$/, '') === 'packfile') return;
+    if (decodeUtf8(packet.payload)?.replace(/\n$/, '') === 'packfile') return true;
   }
+  return false;
 }

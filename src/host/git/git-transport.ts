@@ -56,7 +56,7 @@ const MAX_BASES_AHEAD = 10_000;
 
 export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: CommitTable }
-  /** No commit is new enough: Git then sends an empty answer. */
+  /** No commit is new enough: Git's answer then ends before the pack. */
   | { readonly kind: 'none-selected' }
   /** `oldestAt`: the date of the oldest commit that was read. */
   | { readonly kind: 'too-large'; readonly oldestAt: number };
@@ -206,7 +206,9 @@ async function readPackedObjects(
   try {
     // Once for all: the objects, and the copies of them.
     await share.set(2 * maxBytes);
-    await readFetchSections(reader);
+    if (!(await readFetchSections(reader))) {
+      throw new ProtocolError('bad-pack', 'The code host sent no pack.');
+    }
     for await (const { band, data } of readBands(reader)) {
       if (band === BAND_DATA) scanner.scan(data);
       if (scanner.namedBases.size > 0) throw withoutBases();
@@ -265,11 +267,9 @@ function isTooLarge(error: unknown): boolean {
 /** False: no commit was selected. */
 async function beginsListing(reader: ByteReader): Promise<boolean> {
   try {
-    await readFetchSections(reader);
-    return true;
+    return await readFetchSections(reader);
   } catch (error) {
-    const saysSo = error instanceof ErrorPacket && NONE_SELECTED.test(error.text);
-    if (saysSo || error instanceof ProtocolError) return false;
+    if (error instanceof ErrorPacket && NONE_SELECTED.test(error.text)) return false;
     throw error;
   }
 }

@@ -40,7 +40,7 @@ const TOO_MANY = { pushes: 'too many pushes', calls: 'too many requests' };
 const TELLING_MS = 3_000;
 
 /** Pushes of clients that have no room for another pull request. */
-const told: ClientHits = new Recent({ most: 10_000, lifeMs: BURST_WINDOW_MS });
+const told: ClientHits = new Recent({ most: 10_000 });
 
 export function pushLimits(c: Context<AppEnv>): PushLimits {
   const client = (): Promise<Client> => clientOf(c);

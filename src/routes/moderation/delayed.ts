@@ -91,7 +91,7 @@ delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
   if (listed === null) return answerRefused(c, NOT_WAITING, 'page');
   const memory = memoryFor(c);
   try {
-    const { push, opened } = await look(c, listed, FULL, memory);
+    const { push, opened } = await look(c, listed, FULL, memory, new Map());
     const changes = opened === null ? 'This cannot be shown.' : await changesIn(c, listed, opened, memory);
     return await show(c, reviewOnePage(push, changes));
   } finally {
@@ -159,11 +159,12 @@ async function showList(
 ): Promise<Response> {
   const { pushes, waiting } = await delayedPushesOf(c.env).list((page - 1) * PAGE_SIZE, PAGE_SIZE);
   const shown: ReviewedPush[] = [];
+  const logins: Logins = new Map();
   // One after the other: each may take some memory.
   for (const listed of pushes) {
     const memory = memoryFor(c);
     try {
-      shown.push((await look(c, listed, BRIEF, memory)).push);
+      shown.push((await look(c, listed, BRIEF, memory, logins)).push);
     } finally {
       memory.end();
     }
@@ -187,12 +188,16 @@ interface Look {
   readonly opened: Opened | null;
 }
 
+/** By the code host's key: one that does not answer is waited for once in a request. */
+type Logins = Map<string, Promise<string>>;
+
 /** Reads a push. What cannot be read is told. @param memory where it is counted. */
 async function look(
   c: Context<AppEnv>,
   listed: DelayedPush,
   limits: TextLimits & { readonly mostBytes: number },
   memory: MemoryHold,
+  logins: Logins,
 ): Promise<Look> {
   const config = hostWithKey(c.var.config, listed.host);
   const unread = (problem: string): Look => ({
@@ -204,11 +209,11 @@ async function look(
     return unread('Its texts are too long to be shown here.');
   c.set('host', config);
   const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
+  const asked =
+    logins.get(config.key) ?? within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot');
+  logins.set(config.key, asked);
   try {
-    const [stored, login] = await Promise.all([
-      openStored(c.env, listed, memory),
-      within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot'),
-    ]);
+    const [stored, login] = await Promise.all([openStored(c.env, listed, memory), asked]);
     if (stored === null) return unread('Its key is not here yet. Reload this page in a minute.');
     const texts = textsLeaving(stored.kept, limits);
     const author = `${login} <${c.var.config.anonEmail}>`;

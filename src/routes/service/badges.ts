@@ -46,7 +46,7 @@ const NOT_AT_ALL = 'no-store';
 /** Policies that are not in the cache, and are read for badges: for an IPv4 address or a /48, and for all together. */
 const ONE = { most: 10, withinMs: 60_000 };
 const ALL = { most: 20, withinMs: 60_000 };
-const asked: ClientHits = new Recent({ most: 10_000, lifeMs: 60_000 });
+const asked: ClientHits = new Recent({ most: 10_000 });
 
 const anonymousFriendlyQuery = z.object({
   host: hostKey.default(MAIN_HOST),

@@ -79,13 +79,14 @@ type Gauges = readonly GaugeValue[];
 
 /** What an object does not tell is left out. */
 async function allGauges(c: Context<AppEnv>): Promise<Gauges> {
-  const orNone = (asked: Promise<Gauges>): Promise<Gauges> =>
+  const orNone = (step: string, asked: Promise<Gauges>): Promise<Gauges> =>
     asked.catch((error: unknown) => {
-      c.var.logger.warn('a gauge could not be read', { error });
+      c.var.logger.warn('a gauge could not be read', { step, error });
       return [];
     });
-  const ofAccounts = c.var.config.hosts.map((host) => accountGauges(c, host));
-  return (await Promise.all([...ofAccounts, problemGauges(c), delayedGauges(c)].map(orNone))).flat();
+  const ofAccounts = c.var.config.hosts.map((host) => orNone('account', accountGauges(c, host)));
+  const others = [orNone('problems', problemGauges(c)), orNone('delayed', delayedGauges(c))];
+  return (await Promise.all([...ofAccounts, ...others])).flat();
 }
 
 async function accountGauges(c: Context<AppEnv>, config: HostConfig): Promise<Gauges> {

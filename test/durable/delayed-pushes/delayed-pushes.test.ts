@@ -79,7 +79,7 @@ async function leased(name: string): Promise<Lease> {
 /** Everything that the object's tables hold. */
 const stored = (): Promise<DelayedPush[]> =>
   runInDurableObject(object(), (_, { storage }) =>
-    [...storage.sql.exec<{ value: string }>('SELECT value FROM delayed')].map(({ value }) =>
+    [...storage.sql.exec<{ value: string }>('SELECT value FROM delayed_pushes')].map(({ value }) =>
       JSON.parse(value),
     ),
   );
@@ -395,7 +395,7 @@ describe('one that is begun, and wanted no more', () => {
     await toReview('b');
     await runInDurableObject(object(), (_, { storage }) => {
       storage.sql.exec(
-        `UPDATE delayed SET value = json_set(value, '$.intent', json(?)) WHERE name = 'b'`,
+        `UPDATE delayed_pushes SET value = json_set(value, '$.intent', json(?)) WHERE name = 'b'`,
         JSON.stringify(INTENT),
       );
     });

@@ -160,7 +160,7 @@ describe.each(CHUNKINGS)('readFetchSections from %s chunks', (_, cut) => {
     const section =
       pkt('shallow-info\n') + pkt(`shallow ${A}\n`) + DELIM + pkt('packfile\n') + pkt('\u0001PACK') + FLUSH;
     const reader = readerOf(cut(Buffer.from(section, 'latin1')));
-    await readFetchSections(reader);
+    expect(await readFetchSections(reader)).toBe(true);
     expect((await restOf(reader)).toString('latin1')).toBe(pkt('\u0001PACK') + FLUSH);
   });
 });
@@ -172,10 +172,15 @@ describe('readFetchSections', () => {
   });
 
   it.each([
-    ['nothing', ''],
-    ['a flush', FLUSH],
+    ['of a flush', FLUSH],
+    ['of sections', pkt('shallow-info\n')],
+  ])('finds no pack in an answer %s', async (_, section) => {
+    expect(await readFetchSections(readerOfWhole(section))).toBe(false);
+  });
+
+  it.each([
     ['a web page', '<!DOCTYPE html>'],
-    ['sections that break off', pkt('shallow-info\n')],
+    ['a packet that breaks off', pkt('shallow-info\n').slice(0, -1)],
   ])('refuses %s', async (_, section) => {
     await expect(readFetchSections(readerOfWhole(section))).rejects.toMatchObject({ code: 'bad-request' });
   });

@@ -146,12 +146,28 @@ describe('a listing of upstream', () => {
     await expect(transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).rejects.toMatchObject(told);
   });
 
-  it('without a commit of that age is no failure', async () => {
-    const { transport } = opened(() => new Response(pkt('ERR no commits selected for shallow requests\n')));
+  it.each([
+    pkt('ERR no commits selected for shallow requests\n'),
+    // Git's own, which ends there.
+    pkt('shallow-info\n'),
+    '0000',
+    '',
+  ])('without a commit of that age is no failure: %j', async (answer) => {
+    const { transport } = opened(() => new Response(answer));
     expect(await transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).toEqual({
       kind: 'none-selected',
     });
   });
+
+  it.each(['<html>', 'hello', pkt('shallow-info\n').slice(0, -3), `${pkt('shallow-info\n')}00`])(
+    'that is malformed is a failure, and not without commits: %j',
+    async (answer) => {
+      const { transport } = opened(() => new Response(answer));
+      await expect(transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).rejects.toMatchObject({
+        code: 'unreachable',
+      });
+    },
+  );
 });
 
 /** Differences of so many objects that do not come, in packets. */

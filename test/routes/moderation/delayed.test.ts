@@ -99,7 +99,7 @@ const stateOf = async (name: string) => (await object().view(name))?.state;
 
 beforeEach(() => wait('aaaaaaaaaaaa'));
 afterEach(() =>
-  runInDurableObject(object(), (_, { storage }) => void storage.sql.exec('DELETE FROM delayed')),
+  runInDurableObject(object(), (_, { storage }) => void storage.sql.exec('DELETE FROM delayed_pushes')),
 );
 
 describe('the page', () => {
@@ -112,6 +112,21 @@ describe('the page', () => {
     expect(await isOpen(cookie)).toBe(true);
     vi.setSystemTime(Date.now() + 1);
     expect(await isOpen(cookie)).toBe(false);
+  });
+
+  it('asks a host that does not answer for the name of the bot once, however many pushes it shows', async () => {
+    const { cookie } = await open();
+    const asked = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('unreachable'));
+    const list = async (): Promise<number> => {
+      asked.mockClear();
+      const variables = { HOSTING_TOKEN: 'unused-token' };
+      expect(await (await send('/admin/delayed', { cookie, variables })).text()).toContain(LIST);
+      return asked.mock.calls.length;
+    };
+    const forOne = await list();
+    expect(forOne).toBeGreaterThan(0);
+    for (const name of ['bbbbbbbbbbbb', 'cccccccccccc']) await wait(name);
+    expect(await list()).toBe(forOne);
   });
 
   it('has a cookie without Secure only where the service has no TLS', async () => {
