@@ -104,8 +104,9 @@ export interface ChangedEntry {
 }
 
 /**
- * The entries that a push changes: that none of the upstream commits that it stands on has so. Null: not everything can be
- * compared. Rejects as `changesOf` does.
+ * The entries that the newest commit changes: that none of the upstream commits that it stands on has so. Null: not
+ * everything can be compared. Rejects as `changesOf` does.
+ * @property pushed.ground without what another of them contains, whose entries may be long outdated.
  * @param isWanted by its path, which ends with a slash, whether a folder is compared.
  */
 export async function changedEntries(
@@ -114,11 +115,10 @@ export async function changedEntries(
   memory: Memory,
   isWanted: (folder: string) => boolean,
 ): Promise<readonly ChangedEntry[] | null> {
-  const first = groundOf(pushed.commits);
-  const merged = pushed.ground.filter((oid) => oid !== first);
-  if (merged.length > MAX_MERGED) return null;
+  const { ground } = pushed;
+  if (ground.length > 1 + MAX_MERGED) return null;
   let changed: readonly ChangedEntry[] | null = null;
-  for (const oid of [first, ...merged]) {
+  for (const oid of ground.length === 0 ? [null] : ground) {
     const alone = { ...pushed, ground: [] };
     const found = await compare(alone, oid, read, memory, async ({ entries }) => entries, isWanted);
     if (found === null) return null;

@@ -92,11 +92,30 @@ export class HistoryLister {
    */
   async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
     for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
-      const request = { wants: [...oids].filter((other) => other !== oid), haves: [oid] };
-      const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
-      if (answer.kind === 'listed' && answer.commits.size === 0) return oid;
+      const others = [...oids].filter((other) => other !== oid);
+      if (await this.#contain(repository, [oid], others)) return oid;
     }
     return null;
+  }
+
+  /**
+   * Those of upstream's commits that no other of them contains; all if there are many. One request for each.
+   * @throws HostError if the host does not answer.
+   */
+  async independentOf(repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
+    if (oids.length < 2 || oids.length > MAX_CANDIDATES) return oids;
+    const independent: Oid[] = [];
+    for (const oid of oids) {
+      const others = oids.filter((other) => other !== oid);
+      if (!(await this.#contain(repository, others, [oid]))) independent.push(oid);
+    }
+    return independent;
+  }
+
+  /** Whether the history of `haves` contains all of `wants`. */
+  async #contain(repository: RepositoryName, haves: readonly Oid[], wants: readonly Oid[]): Promise<boolean> {
+    const answer = await this.#transport.listHistory(repository, { wants, haves }, MAX_LISTING_BYTES);
+    return answer.kind === 'listed' && answer.commits.size === 0;
   }
 
   /** Null: it is too large, or was lately. */

@@ -360,6 +360,49 @@ describe('a push that changes workflows', () => {
     expect(form.html).toContain(told(CI));
   });
 
+  it('is refused if it merges an old commit of upstream to have its workflow, and another merge is not', async () => {
+    const CD = '.github/workflows/cd.yml';
+    const REFUSED = 'the repository takes no changes of workflows';
+    const { upstream, clone } = await withFiles({
+      '.gitveil.yml': 'workflows: false\n',
+      [CI]: 'on: push\n',
+      [CD]: 'on: push\n',
+    });
+    const old = await clone.idOf('HEAD');
+    await upstream.grow({ files: { [CI]: 'on: release\n', [CD]: 'on: release\n' } });
+    await clone.git('pull', '--quiet', 'origin', 'main');
+    const push = async () => {
+      const parents = ['-p', 'origin/main', '-p', old];
+      const merge = await clone.git('commit-tree', 'HEAD^{tree}', ...parents, '-m', 'Merge it');
+      return clone.push('origin', `${merge}:refs/heads/topic`);
+    };
+    // The folder itself is new: each file is the same in one of both.
+    await clone.commit({ files: { [CI]: 'on: push\n' } });
+    const lines = await expectRefused(bed, upstream, await push(), REFUSED);
+    expect(lines).toContain(`Leave out ${CI}, then push again.`);
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit();
+    expect((await push()).code).toBe(0);
+  });
+
+  it('with a delay is told that nobody could check it, as for submodules', async () => {
+    const { clone } = await contribute(bed);
+    await clone.git('update-index', '--add', '--cacheinfo', `160000,${'ab'.repeat(20)},module`);
+    await clone.git('commit', '--quiet', '--message', 'Add a module');
+    const push = () => clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const module = remoteLines(await push()).join('\n');
+    expect(module).toContain('has submodules. The service could not check whether you change one.');
+    expect(module).not.toContain('workflows');
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit({ files: { [CI]: 'on: push\n' } });
+    const workflow = remoteLines(await push()).join('\n');
+    expect(workflow).toContain('could not check whether you change workflows.');
+    expect(workflow).not.toContain('submodules');
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit();
+    expect(remoteLines(await push()).join('\n')).not.toContain('could not check');
+  });
+
   it('is told so where there were none', async () => {
     const { clone } = await withFiles({});
     await clone.commit({ files: { [CI]: 'on: push\n' } });
@@ -376,7 +419,7 @@ describe('a push that changes workflows', () => {
       'the repository takes no changes of workflows',
     );
     expect(lines).toContain(`The .gitveil.yml of ${upstream.fullName} says so.`);
-    expect(lines).toContain(`Leave out ${CI}, in every commit, then push again.`);
+    expect(lines).toContain(`Leave out ${CI}, then push again.`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
     await expectEnd(name, 'takes no changes of workflows');

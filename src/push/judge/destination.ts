@@ -114,6 +114,7 @@ export function workflowLines(
   changed: readonly ChangedEntry[] | null,
   repository: RepositoryName,
   { refusesWorkflows, community: { hasWorkflows } }: Policy,
+  mayHaveSome = hasWorkflows,
 ): readonly string[] {
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
     WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
@@ -123,11 +124,11 @@ export function workflowLines(
       `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
       paths === undefined
         ? 'The service could not check whether this push has any. Push fewer commits at once.'
-        : `Leave out ${oneLine(paths[0] ?? '')}, in every commit, then push again.`,
+        : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
     ]);
   }
   if (paths === undefined)
-    return hasWorkflows ? ['The service could not check whether you change workflows.'] : [];
+    return mayHaveSome ? ['The service could not check whether you change workflows.'] : [];
   return paths.length === 0 ? [] : [workflowSentence(paths)];
 }
 

@@ -179,7 +179,10 @@ export async function judge(
   const isCompared = mayHaveModules || mayHaveWorkflows;
   const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
   const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
-  questions.noteRules(...(gate === null ? [] : [gate]), ...workflowLines(changed, repository, policy));
+  questions.noteRules(
+    ...(gate === null ? [] : [gate]),
+    ...workflowLines(changed, repository, policy, mayHaveWorkflows),
+  );
   const warnings = [
     ...(updates || template === null ? [] : adviceOfTemplate(pushed, settings.fileUrl(repository, template))),
     ...(signOff?.lines ?? []),

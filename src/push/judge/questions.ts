@@ -161,7 +161,7 @@ export function quietly(questions: Questions): Questions {
     advertised: async () => null,
     readBases: async () => [],
     readFiles: async () => new Map(),
-    entriesChanged: async () => [],
+    entriesChanged: async () => null,
     findBranch: async () => {
       throw new Refusal('base', 'the base branch is not listed', [
         'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',

@@ -92,11 +92,14 @@ export async function entriesChanged(
   { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
 ): Promise<readonly ChangedEntry[] | null> {
   if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
-  const { transport, memory } = run.host;
+  const { transport, memory, lister } = run.host;
   const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
-  const pushed = { commits, ground, pack: storedPack(spool, MAX_READS) };
+  const pack = storedPack(spool, MAX_READS);
   const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
-  const reading = () => changedEntries(pushed, read, memory, isWanted);
+  const reading = async () => {
+    const newest = await lister.independentOf(repository, ground);
+    return changedEntries({ commits, ground: newest, pack }, read, memory, isWanted);
+  };
   return isRequired ? run.steps.run('lookup', reading) : unlessLate(run, 'what a push changes', reading());
 }
 

@@ -18,6 +18,7 @@ const silence = () => new Promise<never>(() => {});
 const host = {
   clock: { now: () => 0, sleep: async () => {} },
   transport: { hostName: 'silent.test', readObjects: silence },
+  lister: { independentOf: async (_: unknown, oids: unknown) => oids },
   memory: UNCOUNTED,
 } as unknown as PushRun['host'];
 
