@@ -50,34 +50,34 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 105, 'routes/git/git-push.ts': 142 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 45_300;
+const MOST_LINES = 42_650;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
-  badges: 100,
+  badges: 90,
   config: 597,
-  durable: 5_740,
-  edit: 320,
-  events: 310,
+  durable: 5_200,
+  edit: 310,
+  events: 300,
   files: 280,
-  forms: 120,
-  git: 8_000,
-  host: 3_520,
-  isolate: 720,
+  forms: 90,
+  git: 7_390,
+  host: 3_450,
+  isolate: 710,
   limits: 900,
-  metrics: 500,
-  middleware: 180,
-  notify: 480,
-  outgoing: 1_100,
-  pages: 2_720,
-  policy: 600,
-  push: 7_045,
-  routes: 7_820,
-  secret: 260,
-  spool: 480,
-  stats: 540,
-  streams: 390,
-  text: 600,
-  upstream: 1_020,
+  metrics: 470,
+  middleware: 150,
+  notify: 470,
+  outgoing: 1_080,
+  pages: 2_490,
+  policy: 590,
+  push: 7_040,
+  routes: 7_250,
+  secret: 240,
+  spool: 450,
+  stats: 530,
+  streams: 370,
+  text: 580,
+  upstream: 910,
 };
 
 /** The names may be on several lines. */
