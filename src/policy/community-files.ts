@@ -70,7 +70,7 @@ const SECURITY = /^security(?:\.\w{1,10})?$/i;
 export async function readCommunityFiles(
   files: FilesHost,
   kind: HostKind,
-  botLogin: () => Promise<string>,
+  botLogin: () => Promise<string | null>,
 ): Promise<CommunityFiles> {
   const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
   const names = [...github.map((name) => `.github/${name}`), ...root];
@@ -100,7 +100,7 @@ async function standingIn(
   files: FilesHost,
   path: string,
   kind: HostKind,
-  botLogin: () => Promise<string>,
+  botLogin: () => Promise<string | null>,
 ): Promise<Standing> {
   const unreadable = (reason: string): Standing => ({ kind: 'unreadable', path, bot: '', reason });
   const file = await files.file(path);
@@ -109,6 +109,7 @@ async function standingIn(
   const text = decodeUtf8(file.content);
   if (text === null) return unreadable('it is not UTF-8');
   const bot = await botLogin();
+  if (bot === null) return unreadable('this service has no bot account');
   return { path, bot, ...standingOf(text, bot, kind) };
 }
 

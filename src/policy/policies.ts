@@ -41,8 +41,8 @@ export interface PolicyHost extends Pick<RepositoryHost, 'repository' | 'file' |
   publicFiles<T>(repository: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T>;
   /** Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it, so nobody asks. */
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
-  /** Rejects if there is no account. */
-  botLogin(): Promise<string>;
+  /** Null: there is no account. */
+  botLogin(): Promise<string | null>;
 }
 
 /** Names the host in what is remembered, and its kind in lists of accounts. */
@@ -166,7 +166,7 @@ export function openPolicies(
     },
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
     // A page must cost the account no call, unless nobody has asked for a month.
-    botLogin: () => botLogin(env, config, host, http, true),
+    botLogin: async () => (host.token === null ? null : await botLogin(env, config, host, http, true)),
   };
   return new Policies(policyHost, host, lastKnown);
 }

@@ -25,6 +25,8 @@ export const WHOLE_STEP = WINDOWS_DAYS.length - 1;
 const NARROW_WINDOW_DAYS = 14;
 /** One listing's pack; some 50,000 commits. */
 const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+/** Of a listing that is asked for to see whether it is empty. */
+const MAX_EMPTY_BYTES = 16 * 1024;
 /** How many merges of upstream are examined before a branch is squashed. */
 const MAX_CANDIDATES = 8;
 
@@ -99,22 +101,25 @@ export class HistoryLister {
   }
 
   /**
-   * Those of upstream's commits that no other of them contains; all if there are many. One request for each.
+   * Those of upstream's commits that the base contains, and no other of them does. Two requests for each, unless there is
+   * one alone; all of them if there are many.
    * @throws HostError if the host does not answer.
    */
-  async independentOf(repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
+  async newestIn(base: Oid, repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
     if (oids.length < 2 || oids.length > MAX_CANDIDATES) return oids;
-    const independent: Oid[] = [];
-    for (const oid of oids) {
-      const others = oids.filter((other) => other !== oid);
-      if (!(await this.#contain(repository, others, [oid]))) independent.push(oid);
+    const based: Oid[] = [];
+    for (const oid of oids) if (await this.#contain(repository, [base], [oid])) based.push(oid);
+    const newest: Oid[] = [];
+    for (const oid of based) {
+      const others = based.filter((other) => other !== oid);
+      if (others.length === 0 || !(await this.#contain(repository, others, [oid]))) newest.push(oid);
     }
-    return independent;
+    return newest;
   }
 
   /** Whether the history of `haves` contains all of `wants`. */
   async #contain(repository: RepositoryName, haves: readonly Oid[], wants: readonly Oid[]): Promise<boolean> {
-    const answer = await this.#transport.listHistory(repository, { wants, haves }, MAX_LISTING_BYTES);
+    const answer = await this.#transport.listHistory(repository, { wants, haves }, MAX_EMPTY_BYTES);
     return answer.kind === 'listed' && answer.commits.size === 0;
   }
 

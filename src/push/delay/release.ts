@@ -87,7 +87,10 @@ export async function release(
   if (opened === null && (!isUpdate({ named: found }) || work.description !== null))
     await checkStated(questions, says, work.stated);
   if (says.policy?.refusesWorkflows) {
-    const changed = await questions.entriesChanged(work, spool, { isAll: false, isRequired: true });
+    const changed = await questions.entriesChanged({ ...work, base }, spool, {
+      isAll: false,
+      isRequired: true,
+    });
     workflowLines(changed, repository, says.policy);
   }
   const named = found === null ? null : await replaceable(found, claimed);

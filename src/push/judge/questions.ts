@@ -144,7 +144,7 @@ export function questionsOf(
     readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
     /** As the function. */
     entriesChanged: (
-      work: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
+      work: Parameters<typeof entriesChanged>[2],
       spool: ComparedSpool,
       how: Parameters<typeof entriesChanged>[4],
     ) => entriesChanged(run, repository, work, spool, how),

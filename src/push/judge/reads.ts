@@ -87,7 +87,7 @@ export async function readUpstreamFiles(
 export async function entriesChanged(
   run: Reading,
   repository: RepositoryName,
-  { commits, ground, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'entryCount'>,
+  { commits, ground, base, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'base' | 'entryCount'>,
   spool: ComparedSpool,
   { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
 ): Promise<readonly ChangedEntry[] | null> {
@@ -97,8 +97,10 @@ export async function entriesChanged(
   const pack = storedPack(spool, MAX_READS);
   const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
   const reading = async () => {
-    const newest = await lister.independentOf(repository, ground);
-    return changedEntries({ commits, ground: newest, pack }, read, memory, isWanted);
+    const compared = await lister.newestIn(base.oid, repository, ground);
+    // Of branches beside the base nobody knows what the host's pull request shows.
+    if (compared.length === 0 && ground.length > 0) return null;
+    return changedEntries({ commits, ground: compared, pack }, read, memory, isWanted);
   };
   return isRequired ? run.steps.run('lookup', reading) : unlessLate(run, 'what a push changes', reading());
 }

@@ -222,13 +222,16 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const { spare_single: spareSingle = false, comments = false, issues = false } = fields;
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
   if (id === null) return refuseCredential(c);
-  // Before the guard has closed everything, because the caller may leave meanwhile.
-  const discarding = spareSingle ? 0 : discardDelayed(c);
-  c.executionCtx.waitUntil(Promise.resolve(discarding));
-  const left = await discarding;
-  const result = await rollbackResult(c, id);
-  const unknown = left + Number(result === null);
-  if (unknown > 0) await succeeds(guardOf(c.env).giveBack(credential));
+  // Both at once: the caller may leave meanwhile, and the guard forgets results when a later rollback begins.
+  const ending = Promise.all([spareSingle ? 0 : discardDelayed(c), rollbackResult(c, id)]).then(
+    async ([left, result]) => {
+      const unknown = left + Number(result === null);
+      if (unknown > 0) await succeeds(guardOf(c.env).giveBack(credential));
+      return { result, unknown };
+    },
+  );
+  c.executionCtx.waitUntil(ending);
+  const { result, unknown } = await ending;
   const { closedUrls, failedUrls } = result ?? { closedUrls: [], failedUrls: [] };
   c.var.logger.warn('a rollback has ended', { objects: closedUrls.length });
   return c.json<z.infer<typeof rollbackAnswer>>({

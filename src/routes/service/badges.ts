@@ -20,7 +20,7 @@ import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { windowKey } from '../../limits/client.ts';
-import { type ClientHits, hitBy } from '../../limits/sliding-window.ts';
+import { type ClientHits, hitBy, waitOf } from '../../limits/sliding-window.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { clientOf } from '../request/client.ts';
@@ -45,7 +45,7 @@ const NOT_AT_ALL = 'no-store';
 
 /** Policies that are not in the cache, and are read for badges: for an IPv4 address or a /48, and for all together. */
 const ONE = { most: 10, withinMs: 60_000 };
-const ALL = { most: 20, withinMs: 60_000 };
+const ALL = { most: 60, withinMs: 60_000 };
 const asked: ClientHits = new Recent({ most: 10_000 });
 
 const anonymousFriendlyQuery = z.object({
@@ -123,6 +123,7 @@ async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
   if ((await limitsOf(c).known('calls')).waitMs > 0) return false;
   const site = windowKey(await clientOf(c), true);
   const now = Date.now();
+  if (waitOf(asked.get('all', now) ?? [], ALL, now).waitMs > 0) return false;
   return hitBy(site, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
 }
 

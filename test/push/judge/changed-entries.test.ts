@@ -18,7 +18,7 @@ const silence = () => new Promise<never>(() => {});
 const host = {
   clock: { now: () => 0, sleep: async () => {} },
   transport: { hostName: 'silent.test', readObjects: silence },
-  lister: { independentOf: async (_: unknown, oids: unknown) => oids },
+  lister: { newestIn: async (_: unknown, __: unknown, oids: unknown) => oids },
   memory: UNCOUNTED,
 } as unknown as PushRun['host'];
 
@@ -28,10 +28,11 @@ const run = {
   steps: new HostSteps(host.clock, new NotedReply(), 'silent.test'),
 };
 
+const base = { name: 'refs/heads/main', oid: 'cd'.repeat(20) };
 const commits = new PlannedCommits();
 commits.push({
   tree: 'ab'.repeat(20),
-  parents: ['cd'.repeat(20)],
+  parents: [base.oid],
   encoding: null,
   message: { bytes: new Uint8Array(0), mentions: [] },
 });
@@ -40,7 +41,7 @@ it.each([true, false])(
   'is given up when the host does not answer in time (in memory: %s)',
   async (isInMemory) => {
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { commits, ground: ['cd'.repeat(20)], entryCount: 0 };
+    const push = { commits, ground: [base.oid], base, entryCount: 0 };
     const changed = await entriesChanged(run, REPOSITORY, push, spool, { isAll: true, isRequired: false });
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
@@ -57,7 +58,7 @@ it.each([true, false])(
   'is tried again when a rule requires it and the host is silent (in memory: %s): nobody has found a workflow',
   async (isInMemory) => {
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { commits, ground: ['cd'.repeat(20)], entryCount: 0 };
+    const push = { commits, ground: [base.oid], base, entryCount: 0 };
     const how = { isAll: false, isRequired: true };
     const error: unknown = await entriesChanged(run, REPOSITORY, push, spool, how).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'lookup' });
@@ -66,7 +67,7 @@ it.each([true, false])(
 );
 
 it('is not tried for a pack of too many entries, or one outside memory that need not be read', async () => {
-  const asked = { commits, ground: ['cd'.repeat(20)] };
+  const asked = { commits, ground: [base.oid], base };
   const spool = { isInMemory: false, byteLength: 9, read: silence as never };
   const how = { isAll: false, isRequired: true };
   expect(await entriesChanged(run, REPOSITORY, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();

@@ -23,7 +23,7 @@ import {
 } from '../../../pages/forms/change-pages.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
-import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
@@ -167,8 +167,10 @@ export function refusalOf(outcome: Outcome): Refusal {
 }
 
 /** The words of a refusal are for people who push. */
-export function refusedPush({ reason, lines, outcome, waitMs, cause }: Refusal): Refused {
-  const failed = cause === undefined ? 400 : 502;
+export function refusedPush(refusal: Refusal): Refused {
+  const { reason, lines, waitMs } = refusal;
+  const outcome = pushOutcome(refusal);
+  const failed = outcome === 'failed' ? 502 : 400;
   const status = outcome === 'suspended' ? 503 : outcome === 'rate-limited' ? 429 : failed;
   const hint = lines.some((line) => /\bpush\b/i.test(line))
     ? ['Where this says “push”, send this form again.']
