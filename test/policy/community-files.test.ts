@@ -168,8 +168,9 @@ it('fails as a whole where the host does not answer, so that nobody takes silenc
 });
 
 it('can be read by a service without a bot account, which opens no pull request', async () => {
-  const read = await readCommunityFiles(repository({ 'VOUCHED.td': '-bot' }), 'github', async () => null);
-  expect(read.standing).toMatchObject({ kind: 'unreadable', reason: 'this service has no bot account' });
+  const files = repository({ 'VOUCHED.td': '-bot' });
+  const { standing: found } = await readCommunityFiles(files, 'github', async () => null);
+  expect(found).toMatchObject({ kind: 'unreadable', reason: 'this service has no bot account' });
 });
 
 it('keeps issues and comments open where the bot is denounced', async () => {
