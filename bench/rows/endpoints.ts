@@ -1,5 +1,5 @@
 /**
- * The most frequent requests, all answered from memory, against a Hono route in the same runtime that does nothing but set
+ * The most frequent requests against a Hono route in the same runtime that does nothing but set
  * headers for browsers, as every answer of the service does. Each header costs a microsecond.
  */
 import { join } from 'node:path';
@@ -14,10 +14,16 @@ import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 11;
 const REQUESTS = 2000;
-/** At least 0.9 of the route's requests a second. */
-const MOST_TIMES = 1.11;
-
-const ENDPOINTS = ['/health', '/api/stats', '/badge/octo/hello'];
+/** How many times the route's time each may take. */
+const MOST_TIMES = {
+  // At least 0.9 of the route's requests a second.
+  '/health': 1.11,
+  // It draws a picture.
+  '/badge/octo/hello': 1.75,
+  // It keeps nothing, and reads a row of the database each time.
+  '/api/stats': 12,
+} as const;
+const ENDPOINTS = Object.keys(MOST_TIMES) as (keyof typeof MOST_TIMES)[];
 const REFERENCE = '/with-headers';
 
 export async function endpoints(workspace: Workspace): Promise<Row[]> {
@@ -56,7 +62,7 @@ async function measure(service: string, bare: string): Promise<Row[]> {
       name: `${path}, against a route with headers for browsers`,
       value: times[path] as number,
       reference: times[REFERENCE] as number,
-      goal: MOST_TIMES,
+      goal: MOST_TIMES[path],
       unit: 'ms',
     }),
   );
