@@ -7,7 +7,7 @@ import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
-const ADDRESS = /203\.0\.113\.77|2001:db8|7348/i;
+const ADDRESS = /203\.0\.113\.77|2001:db8|\b7348\b/i;
 const SAID = /and \[removed\] is not permitted/;
 
 function expectNoAddress(shown: string): void {
