@@ -123,7 +123,7 @@ export function workflowLines(
     throw new Refusal('workflows', 'the repository takes no changes of workflows', [
       `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
       paths === undefined
-        ? 'The service could not check whether this push has any. Push fewer commits at once.'
+        ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
         : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
     ]);
   }
