@@ -141,7 +141,7 @@ function rules(page: RemotePage): Html | '' {
     contributing !== null && html`Read how to contribute: ${link(contributing)}.`,
     security !== null && html`Report vulnerabilities as it says: ${link(security)}.`,
   ].filter((item) => item !== false);
-  const list = items.map((item) => html`<li>${item}</li>`);
+  const list = items.map((item) => html`<li><span>${item}</span></li>`);
   return list.length === 0 ? '' : listCard('rules', 'What its maintainers ask for', list, '');
 }
 

@@ -137,6 +137,8 @@ describeInBrowser('a person with a browser', () => {
     await page.goto(`/v1/gh/${upstream.fullName}`);
     const rules = page.getByRole('region', { name: 'What its maintainers ask for' });
     expect(await rules.getByRole('listitem').count()).toBe(6);
+    // A link stands in its sentence, not at the other edge as a date does.
+    expect(await rules.locator('li > a').count()).toBe(0);
     await chromium.expectFit(page);
     await page.goto(`/v1/gh/${upstream.fullName}/change?path=${workflow}`);
     await page.getByText('a gate may close this pull request').waitFor();
