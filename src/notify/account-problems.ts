@@ -1,5 +1,5 @@
 /** What is wrong with the bot's account or its token, in words for the operator. */
-import type { TokenProblem } from '../host/account/account-rules.ts';
+import type { TokenProblem } from '../host/account/token-watch.ts';
 
 /** Of the account itself, the worst first. Completes the name of the host. */
 const OF_ACCOUNT = {
