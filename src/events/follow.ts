@@ -5,7 +5,8 @@
  * at only once, the service's own come first, and no hour costs more requests than feed-cursor.ts allows.
  */
 import type { Clock } from '../isolate/clock.ts';
-import type { ActivityHost, FeedThread } from '../host/code-host.ts';
+import type { ActivityHost } from '../host/open.ts';
+import type { FeedThread } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../host-error.ts';
 import {
   type FeedCursor,
