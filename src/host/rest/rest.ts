@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
-import { wholeResponse } from '../../outgoing/whole-response.ts';
+import { wholeResponse } from '../../outgoing/response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
