@@ -34,7 +34,7 @@ import { api, serviceKey } from './routes/service/api.ts';
 import { unmatched } from './routes/unmatched.ts';
 import { securityTxt } from './routes/service/security-txt.ts';
 import { scheduled } from './scheduled.ts';
-import { BodyError } from './streams/body.ts';
+import { BodyError } from './streams/body-error.ts';
 
 const app = new Hono<AppEnv>();
 

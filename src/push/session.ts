@@ -17,7 +17,7 @@ import type { ReportStatus } from '../git/wire/report-status.ts';
 import type { PushIntent } from '../durable/pending-push/pending-push.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
-import { BodyError } from '../streams/body.ts';
+import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
   type DelayPlan,

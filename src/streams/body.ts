@@ -11,18 +11,7 @@ import { systemClock } from '../isolate/clock.ts';
 import { bodiesMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
-
-/** Why a body could not be read, for the caller to answer. */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-  /** `timeout`: nothing came for too long, or too little. `damaged`: it cannot be inflated. */
-  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
-
-  constructor(code: BodyError['code'], cause?: unknown) {
-    super(`body: ${code}`, { cause });
-    this.code = code;
-  }
-}
+import { BodyError } from './body-error.ts';
 
 const READ_BYTES = 64 * 1024;
 /** A sender of small chunks, or of nothing yet, takes little memory: each chunk is smaller than this. */

@@ -1,7 +1,8 @@
 /** Bodies as they are read: in chunks of a good size, up to a limit, for a time, and thrown away when they must be. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteReader, type ChunkSource } from '../../src/git/wire/byte-reader.ts';
-import { BodyError, type BodyLimits, chunksOf, drain, limited } from '../../src/streams/body.ts';
+import { BodyError } from '../../src/streams/body-error.ts';
+import { type BodyLimits, chunksOf, drain, limited } from '../../src/streams/body.ts';
 
 const MiB = 1024 * 1024;
 const READ_BYTES = 64 * 1024;

@@ -26,7 +26,7 @@ import {
 import { readReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { BodyError } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';

@@ -7,7 +7,8 @@
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
-import { BodyError, type BodyLimits, chunksOf } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
+import { type BodyLimits, chunksOf } from '../../streams/body.ts';
 import { within } from '../../isolate/within.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';

@@ -7,7 +7,7 @@
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
-import { BodyError } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
 
 /** A step that needs the host: see host-steps.ts. */
 export type HostStep =

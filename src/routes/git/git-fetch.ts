@@ -20,7 +20,8 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { hostLines } from '../../host-text.ts';
 import { beginningOf, HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
 import type { HistoryHost } from '../../upstream/upstream-refs.ts';
-import { BodyError, drain, gitBody, type LimitedSource } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
+import { drain, gitBody, type LimitedSource } from '../../streams/body.ts';
 import {
   announcedBytes,
   gitClient,

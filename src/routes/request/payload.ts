@@ -5,7 +5,8 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { BodyError, bodyText, UNCOUNTED_BYTES } from '../../streams/body.ts';
+import { BodyError } from '../../streams/body-error.ts';
+import { bodyText, UNCOUNTED_BYTES } from '../../streams/body.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */

@@ -4,7 +4,7 @@ import type { GitClient } from '../../../src/git/wire/git-client.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';
 import { busy } from '../../../src/isolate/waiting.ts';
 import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
-import { BodyError } from '../../../src/streams/body.ts';
+import { BodyError } from '../../../src/streams/body-error.ts';
 
 const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');
 const shown = ({ finalLine, lines, unpackStatus }: Refusal) => [finalLine, ...lines, unpackStatus].join('\n');

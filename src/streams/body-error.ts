@@ -1,0 +1,11 @@
+/** Why a body could not be read, for the caller to answer. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+  /** `timeout`: nothing came for too long, or too little. `damaged`: it cannot be inflated. */
+  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
+
+  constructor(code: BodyError['code'], cause?: unknown) {
+    super(`body: ${code}`, { cause });
+    this.code = code;
+  }
+}
