@@ -62,7 +62,7 @@ const MOST_LINES_OF_ROOMS = {
   forms: 90,
   git: 7_390,
   host: 3_450,
-  isolate: 710,
+  isolate: 674,
   limits: 900,
   metrics: 470,
   middleware: 150,
