@@ -61,7 +61,7 @@ const MOST_LINES_OF_ROOMS = {
   files: 272,
   forms: 90,
   git: 7_390,
-  host: 3_310,
+  host: 3_450,
   isolate: 710,
   limits: 900,
   metrics: 470,
