@@ -4,7 +4,6 @@
  */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { WHOLE_STEP } from './history-lister.ts';
@@ -16,15 +15,13 @@ const MAX_TAGS = 1_000;
 
 interface Known {
   readonly list: DiscoveredRefs;
-  /** The default branch, if there is one. */
-  readonly main: readonly Ref[];
   readonly history: UpstreamHistory;
 }
 
 /** @param host must outlive the request. Costs nothing until the first question about an id. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
   let opening: Promise<Known> | null = null;
-  const opened = () => (opening ??= openHistory(host, target));
+  const opened = (): Promise<Known> => (opening ??= openHistory(host, target));
   return {
     async someOf(oids) {
       if (oids.size === 0) return [];
@@ -45,12 +42,11 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
       const left = new Set(oids.oids());
       if (left.size === 0) return true;
       const known = await opened();
-      const { list, history } = known;
       do {
-        for (const oid of left) if (history.isKnown(oid)) left.delete(oid);
+        for (const oid of left) if (known.history.isKnown(oid)) left.delete(oid);
         if (left.size === 0) return true;
-      } while (await history.reachBack());
-      const advertised = await host.transport.advertised(list.repository, left);
+      } while (await known.history.reachBack());
+      const advertised = await host.transport.advertised(known.list.repository, left);
       for (const oid of advertised.keys()) left.delete(oid);
       if (left.size > 0) for (const oid of await reachedByTags(host, known)) left.delete(oid);
       return left.size === 0;
@@ -58,19 +54,18 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
   };
 }
 
-const oidsOf = (refs: readonly Ref[]): Oid[] => refs.map(({ oid }) => oid);
-
 /**
  * What only tags reach, such as an old release whose branch is gone. One request, or none if it was listed lately.
  * @throws HostError
  */
-async function reachedByTags(
-  { lister }: HistoryHost,
-  { list, main, history }: Known,
-): Promise<readonly Oid[]> {
+async function reachedByTags({ lister }: HistoryHost, { list, history }: Known): Promise<readonly Oid[]> {
   const tags = list.refs.filter(({ name, oid }) => name.startsWith('refs/tags/') && !history.isListed(oid));
   if (tags.length === 0) return [];
-  const part = { tips: oidsOf(tags.slice(0, MAX_TAGS)), without: oidsOf(main) };
+  const main = defaultBranchOf(list);
+  const part = {
+    tips: tags.slice(0, MAX_TAGS).map(({ oid }) => oid),
+    without: main === null ? [] : [main.oid],
+  };
   const listing = await lister.list(list.repository, part, WHOLE_STEP);
   // All that came: an annotated tag is no commit, from which others would be reached.
   return listing?.newestFirst ?? [];
@@ -82,5 +77,5 @@ export async function openHistory(host: HistoryHost, target: RepositoryName): Pr
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);
   await history.reachBack();
-  return { list, main, history };
+  return { list, history };
 }
