@@ -33,11 +33,11 @@ export class RestThreads {
   async createComment(
     repository: RepositoryName,
     issue_number: number,
-    text: string,
+    body: string,
   ): Promise<PostedComment> {
     const created = this.#once(repository, async (name) => {
       if (this.#rest.differences.looksBeforeComment) await this.#expectThread(name, issue_number);
-      const comment = { ...placeOf(name), issue_number, body: text };
+      const comment = { ...placeOf(name), issue_number, body };
       const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
       return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
@@ -158,9 +158,8 @@ export class RestThreads {
   /** Where an issue stands that was transferred to another public repository; null: nowhere, or nobody knows. */
   async #movedTo(repository: RepositoryName, number: number, error: unknown) {
     if (!(error instanceof HostError) || error.code !== 'moved') return null;
-    const to = await this.#rest.retried(async () =>
-      expectThread((await this.#issue(repository, number)).html_url),
-    );
+    const issue = await this.#rest.retried(() => this.#issue(repository, number));
+    const to = expectThread(issue.html_url);
     const isHere = fullName(to.repository).toLowerCase() === fullName(repository).toLowerCase();
     return isHere || (await lookUp(this.#rest, to.repository)).isPrivate ? null : to;
   }
@@ -172,15 +171,14 @@ export class RestThreads {
     return data.body ?? '';
   }
 
-  /** Something new. @throws HostError */
+  /** Something new. */
   #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => create(name), false));
   }
 
   /**
-   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more, because it would
-   * never be tried again.
-   * @param read what is to be changed. @throws HostError
+   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more with a read of
+   * what is to be changed, because it would never be tried again.
    */
   async #unlessGone(
     repository: RepositoryName,
