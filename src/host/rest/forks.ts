@@ -28,8 +28,8 @@ export class ForkRepositories extends RestRepositories {
         // Not declared, but a host of another make may answer a fork that exists with 200.
         expectStatus(answer, 200, 201, 202);
         const fork = expectRepository(answer.data);
-        const origins: unknown[] = [answer.data.parent?.id, answer.data.source?.id];
-        if (origins.includes(repository.id) || origins.includes(repository.networkId)) return fork;
+        const origins = new Set<unknown>([answer.data.parent?.id, answer.data.source?.id]);
+        if (origins.has(repository.id) || origins.has(repository.networkId)) return fork;
         throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
       }),
     );

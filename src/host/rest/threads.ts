@@ -8,11 +8,15 @@ import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
-import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
-import type { Rest } from './rest.ts';
-
-/** Of one call. */
-export const THREAD_TIMEOUT_MS = 10_000;
+import {
+  type AnsweredComment,
+  lookUp,
+  placeOf,
+  readAccount,
+  readComments,
+  underCurrentName,
+} from './reads.ts';
+import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
@@ -25,8 +29,8 @@ const knownThreads = new Recent<true>({ most: 1_000 });
 export class RestThreads {
   readonly #rest: Rest;
 
-  constructor(rest: Rest) {
-    this.#rest = rest;
+  constructor(access: RestAccess) {
+    this.#rest = new Rest(access, { timeoutMs: 10_000 });
   }
 
   /** Once. */
@@ -36,11 +40,15 @@ export class RestThreads {
     body: string,
   ): Promise<PostedComment> {
     const created = this.#once(repository, async (name) => {
-      if (this.#rest.differences.looksBeforeComment) await this.#expectThread(name, issue_number);
+      const key = `${this.#rest.apiUrl} ${fullName(name)}#${issue_number}`.toLowerCase();
+      if (this.#rest.differences.looksBeforeComment && knownThreads.get(key) === null) {
+        await this.#issue(name, issue_number);
+        knownThreads.set(key, true);
+      }
       const comment = { ...placeOf(name), issue_number, body };
       const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
-      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
+      return toPosted(answer.data);
     });
     return created.catch(async (error: unknown) => {
       const to = await this.#movedTo(repository, issue_number, error).catch(() => null);
@@ -81,13 +89,8 @@ export class RestThreads {
     const { id: botId } = await readAccount(this.#rest);
     return this.#rest.retried(async () => {
       const comments = await readComments(this.#rest, repository, number, new Date(since).toISOString());
-      return comments
-        .filter(({ user }) => user?.id === botId)
-        .map(({ id, html_url, body }) => ({
-          id: expectNumber(id),
-          url: expectAddress(html_url),
-          text: body ?? '',
-        }));
+      const own = comments.filter(({ user }) => user?.id === botId);
+      return own.map((comment) => ({ ...toPosted(comment), text: comment.body ?? '' }));
     });
   }
 
@@ -134,13 +137,6 @@ export class RestThreads {
 
   async #issue(repository: RepositoryName, issue_number: number) {
     return (await this.#rest.call(`GET ${ISSUE}`, { ...placeOf(repository), issue_number })).data;
-  }
-
-  async #expectThread(repository: RepositoryName, number: number): Promise<void> {
-    const key = `${this.#rest.apiUrl} ${fullName(repository)}#${number}`.toLowerCase();
-    if (knownThreads.get(key) !== null) return;
-    await this.#issue(repository, number);
-    knownThreads.set(key, true);
   }
 
   /** As the host wants them: by name, or the numbers of those that the repository has. */
@@ -191,6 +187,10 @@ export class RestThreads {
     if (refusal === null || (await call(read).then(() => null, ifGone)) !== null) return;
     throw refusal;
   }
+}
+
+function toPosted({ id, html_url }: AnsweredComment): PostedComment {
+  return { id: expectNumber(id), url: expectAddress(html_url) };
 }
 
 /** @throws any other error */
