@@ -8,14 +8,7 @@ import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
-import {
-  type AnsweredComment,
-  lookUp,
-  placeOf,
-  readAccount,
-  readComments,
-  underCurrentName,
-} from './reads.ts';
+import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
@@ -48,7 +41,7 @@ export class RestThreads {
       const comment = { ...placeOf(name), issue_number, body };
       const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
-      return toPosted(answer.data);
+      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
     });
     return created.catch(async (error: unknown) => {
       const to = await this.#movedTo(repository, issue_number, error).catch(() => null);
@@ -90,7 +83,9 @@ export class RestThreads {
     return this.#rest.retried(async () => {
       const comments = await readComments(this.#rest, repository, number, new Date(since).toISOString());
       const own = comments.filter(({ user }) => user?.id === botId);
-      return own.map((comment) => ({ ...toPosted(comment), text: comment.body ?? '' }));
+      return own.map(({ id, html_url, body }) => {
+        return { id: expectNumber(id), url: expectAddress(html_url), text: body ?? '' };
+      });
     });
   }
 
@@ -187,10 +182,6 @@ export class RestThreads {
     if (refusal === null || (await call(read).then(() => null, ifGone)) !== null) return;
     throw refusal;
   }
-}
-
-function toPosted({ id, html_url }: AnsweredComment): PostedComment {
-  return { id: expectNumber(id), url: expectAddress(html_url) };
 }
 
 /** @throws any other error */
