@@ -26,50 +26,28 @@ import { withRetries } from './retry.ts';
  * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`, `owner.visibility` and
  * `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
  */
-interface Differences {
-  /** How the bot proposes commits: from its fork, or by a push to upstream (Gitea: services/agit/agit.go). */
-  readonly way: 'fork' | 'agit';
+function differencesOf(kind: HostKind) {
+  const isGitHub = kind === 'github';
   /** Asks for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`, unless it allows more. */
-  readonly page: Readonly<Record<string, number>>;
-  /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
-  readonly feedQuery: Readonly<Record<string, unknown>>;
-  /** False: the comments of a thread come all at once (Gitea: ListIssueComments in routers/api/v1/repo/issue_comment.go). */
-  readonly hasCommentPages: boolean;
-  /** A comment on a missing issue is a 500, as if it might have been posted (Gitea: CreateIssueComment, there). */
-  readonly looksBeforeComment: boolean;
-  /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
-  readonly labelsByNumber: boolean;
-  /** Of an account that it has flagged, others see nothing (backstrokeapp/server#84, streamlink/streamlink#622). */
-  readonly hidesFlagged: boolean;
-  /** False: the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
-  readonly hasRemarkList: boolean;
+  const page: Readonly<Record<string, number>> = isGitHub ? { per_page: 100 } : { limit: 50 };
+  return {
+    /** How the bot proposes commits: from its fork, or by a push to upstream (Gitea: services/agit/agit.go). */
+    way: isGitHub ? 'fork' : 'agit',
+    page,
+    /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
+    feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
+    /** Else those of a thread come all at once (Gitea: ListIssueComments in routers/api/v1/repo/issue_comment.go). */
+    hasCommentPages: isGitHub,
+    /** A comment on a missing issue is a 500, as if it might have been posted (Gitea: CreateIssueComment, there). */
+    looksBeforeComment: !isGitHub,
+    /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
+    labelsByNumber: !isGitHub,
+    /** Of an account that it has flagged, others see nothing (backstrokeapp/server#84, streamlink/streamlink#622). */
+    hidesFlagged: isGitHub,
+    /** Else the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
+    hasRemarkList: isGitHub,
+  } as const;
 }
-
-const GITEA: Differences = {
-  way: 'agit',
-  page: { limit: 50 },
-  feedQuery: { 'subject-type': 'Pull' },
-  hasCommentPages: false,
-  looksBeforeComment: true,
-  labelsByNumber: true,
-  hidesFlagged: false,
-  hasRemarkList: false,
-};
-
-const DIFFERENCES: Readonly<Record<HostKind, Differences>> = {
-  github: {
-    way: 'fork',
-    page: { per_page: 100 },
-    feedQuery: { participating: true, per_page: 50 },
-    hasCommentPages: true,
-    looksBeforeComment: false,
-    labelsByNumber: false,
-    hidesFlagged: true,
-    hasRemarkList: true,
-  },
-  gitea: GITEA,
-  forgejo: GITEA,
-};
 
 /** docs.github.com/rest/about-the-rest-api/api-versions. Other hosts do not know it. */
 const API_VERSION = '2022-11-28';
@@ -131,7 +109,7 @@ export interface RestHabits {
 export class Rest {
   readonly apiUrl: string;
   readonly clock: Clock;
-  readonly differences: Differences;
+  readonly differences: ReturnType<typeof differencesOf>;
   readonly #access: RestAccess;
   readonly #fetch: Http['fetch'];
   readonly #hostName: string;
@@ -140,7 +118,7 @@ export class Rest {
   constructor(access: RestAccess, habits: Partial<RestHabits> = {}) {
     this.apiUrl = access.apiUrl;
     this.clock = access.clock;
-    this.differences = DIFFERENCES[access.kind];
+    this.differences = differencesOf(access.kind);
     this.#access = access;
     this.#fetch = countedFetch('rest', access.http);
     this.#hostName = new URL(access.apiUrl).host;
