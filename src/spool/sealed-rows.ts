@@ -19,7 +19,7 @@ export interface RowStore {
   keep(attempt: string, until: number): Promise<void>;
 }
 
-/** Opens the store of an attempt. Called for each question, because a stub does not outlive its object's death. */
+/** Called for each question, because a stub does not outlive its object's death. */
 export type OpenRowStore = (attempt: string) => RowStore;
 
 /** The rows of a delayed push, and what opens them. */
