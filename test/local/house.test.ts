@@ -61,7 +61,7 @@ const MOST_LINES_OF_ROOMS = {
   files: 255,
   forms: 90,
   git: 7_390,
-  host: 3143,
+  host: 3_143,
   isolate: 710,
   limits: 900,
   metrics: 470,
