@@ -8,7 +8,7 @@ import type { AppEnv } from '../../env.ts';
 import { openRepositories, type RepositoryHost } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
-import { publicAt } from '../../host/git/visibility.ts';
+import { publicAt } from '../../host/rest/reads.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { SealedKv } from '../../secret/sealed-kv.ts';
 import { openPolicies } from '../../policy/policies.ts';
