@@ -9,7 +9,7 @@ import type { Wants } from '../limits/wants.ts';
 import type { CodeHost, PullRequestPlace, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import type { OpenedPullRequest } from '../stats/opened.ts';
+import type { OpenedPullRequest } from '../stats/statistics.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
