@@ -8,7 +8,7 @@
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
 import type { Http } from '../outgoing/http-client.ts';
-import { wholeResponse } from '../outgoing/whole-response.ts';
+import { wholeResponse } from '../outgoing/response.ts';
 import { countedOwner, type Ledger } from './ledger.ts';
 import { MAIN_HOST } from '../config/hosts.ts';
 
