@@ -16,6 +16,7 @@ export const OBJ_TREE = 2;
 export const OBJ_BLOB = 3;
 export const OBJ_OFS_DELTA = 6;
 export const OBJ_REF_DELTA = 7;
+export const isDelta = (type: number): boolean => type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
 /** What an object is, by the type of an entry that has all of it. */
 export const OBJECT_TYPES = [undefined, 'commit', 'tree', 'blob', 'tag'] as const;
 
@@ -85,7 +86,7 @@ export class EntryHeaderReader {
     }
     if (byte < 0x80) {
       this.baseStart = this.length;
-      return this.type !== OBJ_OFS_DELTA && this.type !== OBJ_REF_DELTA;
+      return !isDelta(this.type);
     }
     if (this.length === MAX_SIZE_BYTES) throw badPack('The pack contains an entry with an invalid size.');
     return false;

@@ -1,13 +1,11 @@
 /**
- * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference
- * Update Request and Packfile Transfer"). What follows it in the stream is the pack.
+ * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference Update Request
+ * and Packfile Transfer"). What follows it in the stream is the pack.
  *
- * Push options are a second section behind the command-list's flush, which exists only with the `push-options`
- * capability. A client that somebody has written by hand may leave it out all the same, and may name options before
- * that flush (contract, 4.6): no command begins as an option does.
- *
- * A faulty request still needs an in-band answer, because Git hides any other: so its capabilities and the names of its
- * refs are read as far as they can be, behind the fault, too.
+ * Push options are a second section, which exists only with the `push-options` capability. A client that somebody has
+ * written by hand may leave it out all the same, and may name options in the command-list (contract, 4.6): no command
+ * begins as an option does. A faulty request still needs an in-band answer, because Git hides any other: so its
+ * capabilities and the names of its refs are read as far as they can be, behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
@@ -36,7 +34,7 @@ const UNCOUNTED_BYTES = 64 * 1024;
 const COUNTED_STEP = 64 * 1024;
 
 /** The capabilities that let a client read the outcome; assumed of a client whose own could not be read. */
-export const REPORT_CAPABILITIES: readonly string[] = ['report-status', 'side-band-64k'];
+const REPORT_CAPABILITIES = ['report-status', 'side-band-64k'];
 
 export interface Command {
   readonly oldId: Oid;
@@ -54,12 +52,13 @@ export function encodeCommandList(
   { oldId, newId, refName }: Command,
   pushOptions: readonly string[] = [],
 ): Uint8Array {
+  const hasOptions = pushOptions.length > 0;
   // Version 2 of the report names the ref that the server has updated in place of the command's.
-  const more = pushOptions.length > 0 ? ['report-status-v2', 'push-options'] : [];
+  const more = hasOptions ? ['report-status-v2', 'push-options'] : [];
   const capabilities = [...REPORT_CAPABILITIES, ...more, 'agent=gitveil'].join(' ');
   const command = encodePktLine(`${oldId} ${newId} ${refName}\0 ${capabilities}`);
-  if (more.length === 0) return concatBytes([command, FLUSH_PKT]);
-  return concatBytes([command, FLUSH_PKT, ...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT]);
+  const options = hasOptions ? [...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT] : [];
+  return concatBytes([command, FLUSH_PKT, ...options]);
 }
 
 export interface PushRequest {
@@ -88,8 +87,9 @@ export async function readPushRequest(
   try {
     for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
     // Before a large push, Git sends a flush to learn whether the server accepts it (remote-curl, probe_rpc).
-    if (section.isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
-    if (!section.hasCommands) throw badRequest('The push names no ref. Push a branch.');
+    const isEmpty = section.commands + section.shallows === 0;
+    if (isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
+    if (section.commands === 0) throw badRequest('The push names no ref. Push a branch.');
     const { commandList, capabilities, pushOptions } = section;
     if (capabilities.has('push-options')) await readPushOptions(reader, pushOptions);
     if (section.fault === null) return { kind: 'push', commandList, capabilities, pushOptions };
@@ -125,8 +125,9 @@ class CommandSection {
   capabilities: ReadonlySet<string> = new Set();
   /** The first fault, if reading goes on behind it. */
   fault: unknown = null;
-  #commands = 0;
-  #shallows = 0;
+  /** How many lines of each kind have come. */
+  commands = 0;
+  shallows = 0;
   #length = 0;
   readonly #share: MemoryShare;
 
@@ -134,32 +135,24 @@ class CommandSection {
     this.#share = memory.share();
   }
 
-  get isEmpty(): boolean {
-    return !this.hasCommands && this.#shallows === 0;
-  }
-
-  get hasCommands(): boolean {
-    return this.#commands > 0;
-  }
-
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
     if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
-    else if (this.hasCommands && OPTION_START.test(text)) addPushOption(this.pushOptions, line);
+    else if (this.commands > 0 && OPTION_START.test(text)) addPushOption(this.pushOptions, line);
     else this.#takeCommand(text);
   }
 
   /** Where the client's own history ends. Ignored, because upstream's history proves the parents. */
   #takeShallow(): void {
-    this.#shallows += 1;
-    if (this.#shallows <= MAX_SHALLOWS) return;
+    this.shallows += 1;
+    if (this.shallows <= MAX_SHALLOWS) return;
     throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
   }
 
   #takeCommand(line: string): void {
-    this.#commands += 1;
+    this.commands += 1;
     this.#length += line.length + LINE_OVERHEAD;
-    if (this.#commands > MAX_COMMANDS) {
+    if (this.commands > MAX_COMMANDS) {
       this.fault ??= tooLarge(`A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
@@ -167,7 +160,7 @@ class CommandSection {
     const kept = this.#length - UNCOUNTED_BYTES;
     if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');
-    if (nul >= 0 && this.#commands > 1) throw malformed('command');
+    if (nul >= 0 && this.commands > 1) throw malformed('command');
     if (nul >= 0) this.capabilities = new Set(line.slice(nul + 1).match(/[^ ]+/g));
     const command = nul < 0 ? line : line.slice(0, nul);
     const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];

@@ -41,16 +41,16 @@ export async function readReportStatus(reader: ByteReader): Promise<ReportStatus
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') break;
     const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
-    const [, word, first, rest] = /^(unpack|ok|ng|option) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
-    if (word === 'unpack') unpackStatus = rest === undefined ? (first as string) : `${first} ${rest}`;
-    else if (word === 'ok') commandStatuses.push({ refName: first as string, reason: null });
-    else if (word === 'ng') commandStatuses.push({ refName: first as string, reason: rest ?? 'refused' });
-    else if (word === 'option' && commandStatuses.length > 0) {
-      const status = commandStatuses.pop() as CommandStatus;
-      commandStatuses.push(
-        first === 'refname' && rest !== undefined ? { ...status, updatedRef: rest } : status,
-      );
-    } else throw badRequest('A line of the report-status is malformed.');
+    const [, word, first = '', rest] = /^(unpack|ok|ng|option) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
+    const last = commandStatuses.at(-1);
+    if (word === 'unpack') unpackStatus = rest === undefined ? first : `${first} ${rest}`;
+    else if (word === 'ok') commandStatuses.push({ refName: first, reason: null });
+    else if (word === 'ng') commandStatuses.push({ refName: first, reason: rest ?? 'refused' });
+    else if (word !== 'option' || last === undefined)
+      throw badRequest('A line of the report-status is malformed.');
+    else if (first === 'refname' && rest !== undefined) {
+      commandStatuses.splice(-1, 1, { ...last, updatedRef: rest });
+    }
   }
   if (unpackStatus === null) throw badRequest('The report-status has no unpack line.');
   return { unpackStatus, commandStatuses };

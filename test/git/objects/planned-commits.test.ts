@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/git/bytes.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { OwnIds } from '../../../src/git/objects/own-ids.ts';
+import { OwnIds } from '../../../src/git/objects/planned-commits.ts';
 import { planCommits, PlannedCommits, withIds } from '../../../src/git/objects/planned-commits.ts';
 import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
