@@ -11,8 +11,8 @@
  * else where it stands (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts,
  * which are only noted.
  */
-import { decodeUtf8, utf8 } from '../bytes.ts';
-import type { RawIdentity } from './raw-identity.ts';
+import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
+import { lineEnd, startsWith } from '../objects/commit.ts';
 import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 
 /** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
@@ -286,5 +286,54 @@ function decode(bytes: Uint8Array, encoding: string): string {
     return new TextDecoder(encoding).decode(bytes).trim();
   } catch {
     return new TextDecoder().decode(bytes).trim();
+  }
+}
+
+/** Who made a commit or tag, as its `author`, `committer` or `tagger` line says it. */
+export interface RawIdentity {
+  /** In the object's encoding. */
+  readonly name: Uint8Array;
+  readonly email: Uint8Array;
+  /** Null: UTF-8. */
+  readonly encoding: string | null;
+}
+
+const BEGINNINGS = ['author ', 'committer ', 'tagger '];
+/** What is longer is nobody's. */
+const IDENTITY = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
+const MAX_LINE_BYTES = 2_100;
+const LF = 0x0a;
+/** More than there can be patterns for. */
+const MAX_IDENTITIES = 400;
+
+/** Gathers identities from many objects, each once. */
+export class IdentityCollector {
+  /** False if there are more than it gathers. */
+  isComplete = true;
+  readonly #found = new Map<string, RawIdentity>();
+
+  get identities(): readonly RawIdentity[] {
+    return [...this.#found.values()];
+  }
+
+  /** @param content of a commit or tag. @param encoding as its header says. Cost: its header lines. */
+  add(content: Uint8Array, encoding: string | null): void {
+    let end = 0;
+    // Only a line feed ends a line, as in Git.
+    for (let start = 0; start < content.length && content[start] !== LF; start = end + 1) {
+      end = lineEnd(content, start);
+      if (!BEGINNINGS.some((beginning) => startsWith(content, start, beginning))) continue;
+      const line = latin1(content, start, Math.min(end, start + MAX_LINE_BYTES));
+      const [whole, name = '', email = ''] = IDENTITY.exec(line) ?? [];
+      if (whole === undefined) continue;
+      const key = `${encoding} ${name} <${email}>`;
+      if (this.#found.has(key)) continue;
+      if (this.#found.size === MAX_IDENTITIES) {
+        this.isComplete = false;
+        return;
+      }
+      const found = { name: Buffer.from(name, 'latin1'), email: Buffer.from(email, 'latin1'), encoding };
+      this.#found.set(key, found);
+    }
   }
 }

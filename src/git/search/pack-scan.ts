@@ -1,13 +1,10 @@
 /**
- * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. It keeps
- * nothing of them. Most packs have none.
- *
- * Of a delta it sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way,
- * and go on.
+ * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. Of a delta it
+ * sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way, and go on.
  */
 import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
-import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
+import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
 import type { Credential } from './credentials.ts';
 import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
@@ -118,12 +115,12 @@ export class PackScan implements ContentListener, InstructionListener {
     [this.#headLength, this.#isAtHead, this.#kind] = [0, type !== OBJ_TREE, null];
     this.usesOffsets ||= type === OBJ_OFS_DELTA;
     this.#names.search.begin();
-    if (this.#isDelta) this.#delta.begin();
-    return this.#isDelta || type === OBJ_TREE || type === OBJ_BLOB;
+    this.#delta.begin();
+    return true;
   }
 
   content(bytes: Uint8Array): void {
-    if (this.#isDelta) this.#delta.take(bytes);
+    if (isDelta(this.#type)) this.#delta.take(bytes);
     else this.inserted(bytes);
     // What is found next may have begun here. The piece itself is used again.
     this.#before = this.#before.slice(-SHOWN_BEFORE);
@@ -138,7 +135,7 @@ export class PackScan implements ContentListener, InstructionListener {
     }
     this.#seenBytes += bytes.length;
     // Not for a delta's inserts, of which there may be millions.
-    const isShort = !this.#isDelta && bytes.length < SHOWN_BEFORE;
+    const isShort = !isDelta(this.#type) && bytes.length < SHOWN_BEFORE;
     this.#before = isShort ? concatBytes([this.#before, bytes]) : bytes;
   }
 
@@ -194,10 +191,6 @@ export class PackScan implements ContentListener, InstructionListener {
     const kind = this.#kind ?? this.#kindOf(head);
     if (kind === null || this.opaque.length === MAX_OPAQUE) return;
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
-  }
-
-  get #isDelta(): boolean {
-    return this.#type === OBJ_OFS_DELTA || this.#type === OBJ_REF_DELTA;
   }
 
   /**

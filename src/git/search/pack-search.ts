@@ -9,7 +9,7 @@
  * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the same line of
  *    upstream's version of the file.
  *
- * Steps 2 and 3 are bounded. Of what cannot be resolved, a whole name is a finding; a part of one counts as not searched.
+ * Steps 2 and 3 are bounded. Of what cannot be resolved, a whole name is a finding; a part counts as not searched.
  */
 import { utf8 } from '../bytes.ts';
 import type { Memory } from '../memory.ts';
@@ -215,7 +215,7 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
   await index.resolve();
   for (const offset of index.unresolved) {
     const delta = await objects.deltaAt(offset);
-    for (const text of delta === null ? [] : insertsOf(delta)) paths.addInsert(text);
+    for (const text of delta === null ? [] : insertsOf(delta)) paths.addEntries(text, null);
   }
 }
 
@@ -223,27 +223,26 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
 async function readUpstream(
   { names, questions, objects, paths }: Search,
   found: readonly Found[],
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const lines = new Map<string, ReadonlySet<string>>();
-  if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return lines;
+): Promise<ReadonlyMap<string, ReadonlySet<string | null>>> {
+  if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
   // All of them, for the same reason as with bases. And a path may be a name itself.
   const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path)).length === 0);
-  if (harmless.length === 0) return lines;
+  if (harmless.length === 0) return new Map();
   await objects.makeRoom(MAX_ASKED_BYTES);
-  if (!objects.reserve(MAX_ASKED_BYTES)) return lines;
+  if (!objects.reserve(MAX_ASKED_BYTES)) return new Map();
   const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
-  for (const [path, file] of files) {
-    const named = new Set<string>();
-    for (const { line } of linesAt(file, names.spansIn(file.content))) if (line !== null) named.add(line);
-    lines.set(path, named);
-  }
-  return lines;
+  const linesOf = (file: FileObject): ReadonlySet<string | null> => {
+    const lines = new Set<string | null>();
+    for (const { line } of linesAt(file, names.spansIn(file.content))) lines.add(line);
+    return lines;
+  };
+  return new Map(Array.from(files, ([path, file]) => [path, linesOf(file)]));
 }
 
 function newHits(
   found: readonly Found[],
   paths: PackPaths,
-  upstreams: ReadonlyMap<string, ReadonlySet<string>>,
+  upstreams: ReadonlyMap<string, ReadonlySet<string | null>>,
 ): ContentHit[] {
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
     const path = oid === null ? paths.pathAt(offset) : paths.pathOf(oid);
@@ -261,8 +260,7 @@ const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
 function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {
   const copied = new Set<FoundSpan>();
-  let next = 0;
-  let filled = 0;
+  let [next, filled] = [0, 0];
   const pass = (length: number, isCopy: boolean): void => {
     const start = filled;
     filled += length;

@@ -1,9 +1,8 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
-import { type IdentityTexts, identityTexts } from './identity-texts.ts';
 import { HOME_TEXTS } from './home-folders.ts';
-import { IdentityCollector } from './raw-identity.ts';
+import { IdentityCollector, type IdentityTexts, identityTexts } from './identity-texts.ts';
 import {
   beginning,
   BOUNDARY,
