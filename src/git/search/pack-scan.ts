@@ -49,14 +49,13 @@ export interface OpaqueFile {
 const FIRST_BYTES = 264;
 /** Cameras write what they tell in the first two segments of 64 KiB. */
 export const MAX_HEAD_BYTES = 128 * 1024;
-/** More are not remembered. */
 const MAX_OPAQUE = 100;
 
 /** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
 const MAX_SIGHTINGS = 3;
-/** So many places that look like a home folder are looked at, and so many words: each costs a microsecond. */
+/** At places that look like a home folder, and at words: each costs a microsecond. */
 const MAX_LOOKS = 1_000;
 
 const NOTHING = new Uint8Array(0);
@@ -92,9 +91,8 @@ export class PackScan implements ContentListener, InstructionListener {
   #headLength = 0;
   #isAtHead = false;
   #kind: FileKind | null = null;
-  /** Bytes since the beginning, or since the last copy. */
+  /** Bytes since the beginning, or since the last copy; and the last of them. */
   #seenBytes = 0;
-  /** The last of them. */
   #before: Uint8Array = NOTHING;
 
   /** @param kindOf what a file is, by its first bytes; null: searching it is enough. */
@@ -165,22 +163,14 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   #takeHead(bytes: Uint8Array): void {
-    let start = 0;
-    if (this.#headLength < FIRST_BYTES) {
-      start = this.#keepHead(bytes.subarray(0, FIRST_BYTES - this.#headLength));
-      if (this.#headLength < FIRST_BYTES) return;
-      this.#kind = this.#kindOf(this.#head.subarray(0, FIRST_BYTES));
-      // Of most files, nothing more is kept.
-      if (this.#kind === null) this.#isAtHead = false;
-      else if (this.#kind.read === null) this.#endHead();
-    }
-    if (this.#isAtHead) this.#keepHead(bytes.subarray(start, start + MAX_HEAD_BYTES - this.#headLength));
-  }
-
-  #keepHead(bytes: Uint8Array): number {
-    this.#head.set(bytes, this.#headLength);
-    this.#headLength += bytes.length;
-    return bytes.length;
+    const kept = bytes.subarray(0, MAX_HEAD_BYTES - this.#headLength);
+    this.#head.set(kept, this.#headLength);
+    this.#headLength += kept.length;
+    if (this.#kind !== null || this.#headLength < FIRST_BYTES) return;
+    this.#kind = this.#kindOf(this.#head.subarray(0, FIRST_BYTES));
+    // Of most files, nothing more is kept.
+    if (this.#kind === null) this.#isAtHead = false;
+    else if (this.#kind.read === null) this.#endHead();
   }
 
   /** Of a delta, only what it inserts at the beginning tells its kind. */
@@ -193,10 +183,7 @@ export class PackScan implements ContentListener, InstructionListener {
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 
-  /**
-   * @param at behind what has been found in `bytes`, with the letter that follows it.
-   * @returns whether it is a whole name or id.
-   */
+  /** @param at behind what was found in `bytes`, with the letter that follows. @returns whether it is whole. */
   #found(bytes: Uint8Array, at: number): boolean {
     const { search } = this.#names;
     let whole: number | undefined;
