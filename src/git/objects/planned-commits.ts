@@ -83,11 +83,10 @@ export class OwnIds {
 /** A commit of this push by its number, or one of upstream by its id. */
 export type Parent = number | Oid;
 
-/** A place in a text that gets the id of a commit of this push, or zeros: of one that was squashed away. */
-export interface PlannedMention {
+/** A place in a text that gets the id of a commit of this push; null: it was squashed away, and the place keeps zeros. */
+interface PlannedMention {
   readonly start: number;
   readonly length: number;
-  /** Null: squashed away. */
   readonly commit: number | null;
 }
 
@@ -109,54 +108,40 @@ const WORD_BYTES = 4;
 
 /** Each stands behind its parents and behind those that it mentions. */
 export class PlannedCommits {
-  readonly #encoded = new ByteArrays();
+  /** Each as bytes. */
+  readonly encoded = new ByteArrays();
 
   get length(): number {
-    return this.#encoded.length;
+    return this.encoded.length;
   }
 
   /** The size of all of them in bytes. */
   get byteLength(): number {
     let bytes = 0;
-    for (const encoded of this.#encoded) bytes += encoded.byteLength;
+    for (const encoded of this.encoded) bytes += encoded.byteLength;
     return bytes;
   }
 
   push(commit: PlannedCommit): void {
-    this.#encoded.push(encode(commit));
+    this.encoded.push(encode(commit));
   }
 
   /** @param index below `length`. */
   at(index: number): PlannedCommit {
-    return decode(this.#encoded.at(index));
-  }
-
-  /** As bytes, one after the other. */
-  encoded(): Iterable<Uint8Array> {
-    return this.#encoded;
-  }
-
-  /** @param encoded what `encoded` gave, one commit. */
-  pushEncoded(encoded: Uint8Array): void {
-    this.#encoded.push(encoded);
+    return decode(this.encoded.at(index));
   }
 
   *[Symbol.iterator](): Generator<PlannedCommit> {
     for (let index = 0; index < this.length; index++) yield this.at(index);
-  }
-
-  /** Gives the memory back at once. */
-  free(): void {
-    this.#encoded.free();
   }
 }
 
 export interface Plan {
   readonly commits: PlannedCommits;
   /** Messages of the commits, with zeros in place of the ids of others. */
-  readonly messages: () => Iterable<Uint8Array>;
+  messages(): Iterable<Uint8Array>;
   /** Plans a text that may mention the commits of this push. */
-  readonly planText: (text: Uint8Array) => PlannedText;
+  planText(text: Uint8Array): PlannedText;
 }
 
 /** @param commits those that leave, parents first. @param ownIds of the whole push; others were squashed away. */
@@ -169,7 +154,6 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
     const number = numbers.indexOf(oid);
     return number < 0 ? null : number;
   };
-  const planText = (text: Uint8Array) => blanked(text, ownIds.mentionsIn(text), numberOf);
   const planned = new PlannedCommits();
   for (const { oid, commit } of ordered) {
     const { tree, encoding, parents } = commit;
@@ -179,7 +163,13 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
     );
     planned.push({ tree, encoding, parents: parents.map((parent) => numberOf(parent) ?? parent), message });
   }
-  return { commits: planned, messages: () => messagesOf(planned), planText };
+  return {
+    commits: planned,
+    *messages() {
+      for (const { message } of planned) yield message.bytes;
+    },
+    planText: (text) => blanked(text, ownIds.mentionsIn(text), numberOf),
+  };
 }
 
 /**
@@ -208,10 +198,6 @@ export function orderByMentions(commits: NewCommits, mentions: Mentions): NewCom
   return [...ordered];
 }
 
-function* messagesOf(commits: PlannedCommits): Generator<Uint8Array> {
-  for (const { message } of commits) yield message.bytes;
-}
-
 function blanked(
   text: Uint8Array,
   mentions: readonly Mention[],
@@ -221,10 +207,8 @@ function blanked(
   // `slice` of a Buffer would share its memory.
   const bytes = new Uint8Array(text);
   for (const { start, length } of mentions) bytes.fill(ZERO_DIGIT, start, start + length);
-  return {
-    bytes,
-    mentions: mentions.map(({ start, length, oid }) => ({ start, length, commit: numberOf(oid) })),
-  };
+  const planned = mentions.map(({ start, length, oid }) => ({ start, length, commit: numberOf(oid) }));
+  return { bytes, mentions: planned };
 }
 
 /** The text with ids in place of its mentions; the same bytes if it has none. */
