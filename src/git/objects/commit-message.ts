@@ -1,7 +1,4 @@
-/**
- * The title and body of a pull request, from a commit's message (contract, 4.6 step 6): decoded, because they are for
- * people, and cut to the host's limits. The message in the commit itself stays byte for byte.
- */
+/** The title and body of a pull request, from a commit's message: decoded, and cut to the host's limits (contract, 4.6). */
 import type { Commit } from './commit.ts';
 
 /** The host refuses longer ones. */

@@ -1,11 +1,9 @@
 /**
- * Which commits of a pack are the pusher's own, whether everything that they are based on is upstream's, and whether the
- * pack has anything else.
- *
- * No original commit id may reach the host, not even as a parent's name or as a question. So the walk starts at the
- * pushed tip and goes down through the pack until it meets upstream's history, which was listed before. A commit of the
- * pack that upstream does not list is new and will be rewritten. A parent that is neither in the pack nor listed is
- * unproven, and stops the push.
+ * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's, and whether the pack has
+ * anything else. No original commit id may reach the host, not even as a parent's name or as a question. So the walk
+ * starts at the pushed tip and goes down through the pack until it meets upstream's history, which was listed before. A
+ * commit of the pack that upstream does not list is new and will be rewritten. A parent that is neither in the pack nor
+ * listed is unproven, and stops the push.
  */
 import { latin1 } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
@@ -173,12 +171,10 @@ function tooManyParents(): ProtocolError {
 }
 
 /**
- * Whether the accepted branch needs all commits and tags of the pack, and everything that the other refs point at. A pack
- * does not say what commit a file belongs to, so the files of other refs would leave, too, unless every commit is new
- * work of the branch or upstream's (known, or an ancestor of such a commit), and every tag points at one of these.
- * Cost: linear in the commits and tags that are not new; nothing for an ordinary push of one branch.
- * @param kept the pack's commits and tags. @param ground what the new commits are based on.
- * @param otherTips what the other refs of the push point at.
+ * Whether the accepted branch needs all that was kept, and everything that the other refs point at. A pack does not say
+ * what commit a file belongs to, so the files of other refs would leave, too, unless every commit is new work of the
+ * branch or upstream's (known, or an ancestor of such a commit), and every tag points at one of these.
+ * @param ground what the new commits are based on. @param otherTips what the other refs of the push point at.
  */
 export function areAllNeeded(
   kept: Iterable<KeptObject>,

@@ -27,9 +27,8 @@ type Mentions = ReadonlyMap<Oid, readonly Mention[]>;
 
 /**
  * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them. They would reveal the
- * original ids to the host, and refer to nothing there. So a full id, or an abbreviation that matches exactly one of the
- * push's commits, is replaced by the new id, cut to the same length. All else stays, whatever the encoding: the digits
- * are the same bytes in all that Git allows.
+ * original ids, and refer to nothing at the host. So a full id, or an abbreviation that matches exactly one of the push's
+ * commits, is replaced by the new id, cut to the same length. In all encodings that Git allows, the digits are ASCII.
  */
 export class OwnIds {
   readonly #oids = new OidTable();
@@ -90,7 +89,7 @@ interface PlannedMention {
   readonly commit: number | null;
 }
 
-/** A text in which each mention stands as zeros. */
+/** A text with zeros in place of each mention. */
 export interface PlannedText {
   readonly bytes: Uint8Array;
   readonly mentions: readonly PlannedMention[];
@@ -172,10 +171,7 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
   };
 }
 
-/**
- * Each behind its parents and those that its message mentions. There always is such an order, because a commit's id is
- * a hash over its parents' ids and its message. @param commits parents before children.
- */
+/** Parents and mentioned commits first. There always is such an order: a commit's id is a hash over the ids in it. */
 export function orderByMentions(commits: NewCommits, mentions: Mentions): NewCommits {
   if (mentions.size === 0) return commits;
   const byOid = new Map(Array.from(commits, (commit) => [commit.oid, commit]));

@@ -1,8 +1,6 @@
 /**
  * The header of a pack and those of its entries (gitformat-pack, "pack-*.pack files", "Size encoding", "Pack entries").
- *
- * An entry's header is read byte by byte, because the end of a chunk may cut it anywhere. Sizes and distances are
- * computed in floating point: they come from the wire and may pass 2^31.
+ * Sizes and distances are computed in floating point: they come from the wire and may pass 2^31.
  */
 import { OID_BYTES } from '../objects/oid.ts';
 import { badPack } from '../wire/protocol-error.ts';
@@ -44,7 +42,7 @@ export function encodePackHeader(entries: number): Uint8Array {
   return new Uint8Array(header.buffer);
 }
 
-/** Reads one entry header after another; allocates nothing. */
+/** Reads one entry header after another, byte by byte, as a chunk may end anywhere; allocates nothing. */
 export class EntryHeaderReader {
   /** The header's bytes as they came, `length` of them. */
   readonly bytes = new Uint8Array(MAX_HEADER_BYTES);

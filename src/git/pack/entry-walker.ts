@@ -1,7 +1,4 @@
-/**
- * Walks over the entries of a stored pack, and shows their content to a listener as it is inflated. A PackScanner has
- * judged the pack already, so only what the walk itself needs is checked again.
- */
+/** Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content as it is inflated. */
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';

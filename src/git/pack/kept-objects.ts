@@ -1,7 +1,6 @@
 /**
  * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
- * objects that were asked for, all. A push may have tens of thousands, so they are in a few arrays, and a `KeptObject` is
- * made when it is asked for.
+ * objects that were asked for, all. They may be tens of thousands, so a `KeptObject` is made when it is asked for.
  */
 import { ByteArrays } from '../compact-lists.ts';
 import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';

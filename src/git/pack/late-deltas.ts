@@ -1,7 +1,6 @@
 /**
  * Commits and tags that a pack stores as deltas of objects behind them, or of deltas of such objects. They have passed
- * as anything else, because what a delta makes is known only with its base. Deltas of each other have no base that can
- * be had, and stay where they are. Cost: one walk over the stored entries, and one read for each that is found.
+ * as anything else, because what a delta makes is known only with its base. Deltas of each other stay where they are.
  */
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';

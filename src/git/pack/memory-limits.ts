@@ -11,9 +11,8 @@ export const MAX_KEPT_BYTES = 24 * MiB;
 export const KEPT_OBJECT_BYTES = 768;
 
 /**
- * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many bytes of the
- * pack. Reading a code takes about a microsecond, and a hostile pack could hold one in every 11 bytes. zlib writes none
- * where the fixed code is shorter, so the smallest file that gets one takes some 50 bytes.
+ * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many of its bytes.
+ * Reading a code takes a microsecond, and a hostile pack could hold one in every 11 bytes; zlib writes one in 50 at most.
  */
 export const FREE_DYNAMIC_BLOCKS = 65_536;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;

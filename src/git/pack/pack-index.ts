@@ -53,9 +53,8 @@ export class PackIndex {
   }
 
   /**
-   * Finds whole objects only, until `resolve`; the pack is inflated once. @throws what the memory of `objects` throws.
-   * @param found called for each object whose id is known, now and later.
-   * @param isOfFolders whether files are left out, as far as they are known to be files: each costs a read, or is large.
+   * Finds whole objects only, until `resolve`. @throws what the memory of `objects` throws.
+   * @param found called for each object whose id is known, now and later. @param isOfFolders whether files are left out.
    */
   static async of(
     pack: StoredPack,

@@ -4,8 +4,7 @@
  * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass as they will leave:
  * views of the chunks they came in, in runs as long as they can be, with distances of ofs-deltas corrected where
  * commits lay in between. Their zlib streams are walked to find their ends, but not inflated. Structure, sizes and
- * checksum of the pack are verified; the content of what passes is the host's to check. Cost: one walk over the pack,
- * its SHA-1, and no allocation for each entry.
+ * checksum of the pack are verified; the content of what passes is the host's to check. Nothing is allocated per entry.
  */
 import { createHash } from 'node:crypto';
 import { NumberList } from '../compact-lists.ts';
@@ -308,9 +307,8 @@ export class PackScanner {
 }
 
 /**
- * How far entries move towards the pack's start because something before them was removed. An ofs-delta names its base
- * by distance, which changes where commits lie between the two. Consecutive cuts become one, and a pack with its commits
- * first has only one.
+ * How far entries move towards the pack's start because commits before them were removed: an ofs-delta names its base by
+ * distance. Consecutive cuts become one, and a pack with its commits first has only one.
  */
 export class OffsetShift {
   /** Where each cut begins and ends, and how many bytes were removed up to its end. */

@@ -1,8 +1,6 @@
 /**
- * Where files of a pack belong, gathered from its folders, to say where something was found.
- *
- * Of a folder that is a delta of upstream's, only the inserted bytes may be known: often a whole entry of a new file,
- * otherwise only an id. So this is only good enough for messages: a name, or the folders above it, may be missing.
+ * Where files of a pack belong, gathered from its folders. Of a folder that is a delta of upstream's, only the inserted
+ * bytes may be known, so this is only good enough for messages: a name, or the folders above it, may be missing.
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
 import type { IndexedObject } from '../pack/pack-index.ts';

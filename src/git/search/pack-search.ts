@@ -5,11 +5,10 @@
  *    name stands next to what it copies.
  * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If upstream's objects are needed for that,
  *    the host is asked for all that the pack stands on, or for none: of a choice it would learn what the chosen have in
- *    common. It is never asked for an object that may be new (`PackIndex`).
+ *    common. It is never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot be
+ *    resolved, a whole name is a finding; a part counts as not searched.
  * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the same line of
  *    upstream's version of the file.
- *
- * Steps 2 and 3 are bounded. Of what cannot be resolved, a whole name is a finding; a part counts as not searched.
  */
 import { utf8 } from '../bytes.ts';
 import type { Memory } from '../memory.ts';
@@ -28,10 +27,7 @@ import type { FoundSpan, SearchedNames } from './searched-names.ts';
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
   readBases(sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>>;
-  /**
-   * Upstream's files and folders at these paths, in the commit that the push stands on, as far as there are any and they
-   * can be had. Never rejects. @param paths the root folder is ''. @param maxBytes of all together.
-   */
+  /** The same by their paths, in the commit that the push stands on. @param paths the root is ''. @param maxBytes of all. */
   readUpstream(paths: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, FileObject>>;
 }
 
@@ -78,8 +74,7 @@ const LEAST_ROOM = 64 * 1024;
 const ROOM_FOR_PACK = 4;
 
 /**
- * @param kindOf what a file is, by its first bytes; null: it is searched like any other.
- * @param memory where what is resolved is counted meanwhile. @param maxHits it shows no more.
+ * @param kindOf what a file is, by its first bytes; null: it is searched like any other. @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
  */
 export async function searchPack(

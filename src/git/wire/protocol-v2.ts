@@ -67,8 +67,7 @@ export interface RefList {
 
 /**
  * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
- * before tags. A ref whose name is not UTF-8, or is too long, is left out.
- * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format; what `memory` throws.
+ * before tags. A ref whose name is not UTF-8, or is too long, is left out. @throws ProtocolError, what `memory` throws.
  */
 export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
   const refs: Ref[] = [];
@@ -145,10 +144,8 @@ function symrefTarget(line: Uint8Array): string | null {
 }
 
 /**
- * Commits without their trees, a few hundred bytes each, or other objects by their ids.
- *
- * A wanted object always comes, whatever the filter leaves out, and version 2 serves any object that the host has, not
- * only tips. Of the filters by depth, GitHub allows `tree:0` alone (uploadpackfilter.tree.maxDepth).
+ * Commits without their trees, or other objects by their ids. A wanted object always comes, whatever the filter leaves
+ * out, and version 2 serves any object, not only tips. Of the filters by depth, GitHub allows `tree:0` alone.
  */
 export interface ObjectRequest {
   readonly wants: readonly Oid[];

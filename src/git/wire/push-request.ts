@@ -27,10 +27,11 @@ const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
 const LINE_OVERHEAD = 64;
 /** So that a name fits into a pkt-line of the report, with a reason and three bytes for each character. */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
-
-/** No honest client sends more commands. Of more, only the client's patience bounds how long they are kept. */
+/** A space would end the name in a line of the report, and a line feed the line. */
+// eslint-disable-next-line no-control-regex
+const REPORTABLE = /^[^\u0000-\u0020\u007f]+$/;
+/** Not counted, as no honest client sends more commands; and how much more is counted ahead. */
 const UNCOUNTED_BYTES = 64 * 1024;
-/** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 
 /** The capabilities that let a client read the outcome; assumed of a client whose own could not be read. */
@@ -85,13 +86,17 @@ export async function readPushRequest(
 ): Promise<PushRequest | { readonly kind: 'probe' } | FaultyRequest> {
   const section = new CommandSection(memory);
   try {
-    for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
+    await readLines(reader, (line) => section.take(line));
     // Before a large push, Git sends a flush to learn whether the server accepts it (remote-curl, probe_rpc).
     const isEmpty = section.commands + section.shallows === 0;
     if (isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
     if (section.commands === 0) throw badRequest('The push names no ref. Push a branch.');
     const { commandList, capabilities, pushOptions } = section;
-    if (capabilities.has('push-options')) await readPushOptions(reader, pushOptions);
+    // Without options, the next four bytes are not a pkt-line's but the pack's, or there are none.
+    const mayHaveOptions = capabilities.has('push-options') && !(await reader.startsWith(PACK_SIGNATURE));
+    if (mayHaveOptions && !(await reader.isAtEnd())) {
+      await readLines(reader, (line) => section.takePushOption(line));
+    }
     if (section.fault === null) return { kind: 'push', commandList, capabilities, pushOptions };
   } catch (error) {
     section.fault ??= error;
@@ -108,13 +113,13 @@ export function unreadRequest(fault: unknown): FaultyRequest {
   return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
 }
 
-/** The payload of a data packet without its line feed; null at a flush. */
-async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
-  const packet = await readPacket(reader);
-  if (packet.kind === 'flush') return null;
-  if (packet.kind !== 'data') throw malformed('packet');
-  const { payload } = packet;
-  return payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload;
+/** @param take gets the payloads of data packets up to a flush, without their line feeds. */
+async function readLines(reader: ByteReader, take: (line: Uint8Array) => void): Promise<void> {
+  for (let packet = await readPacket(reader); packet.kind !== 'flush'; packet = await readPacket(reader)) {
+    if (packet.kind !== 'data') throw malformed('packet');
+    const { payload } = packet;
+    take(payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload);
+  }
 }
 
 /** The command-list, line by line. `take` throws if reading further makes no sense. */
@@ -138,7 +143,7 @@ class CommandSection {
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
     if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
-    else if (this.commands > 0 && OPTION_START.test(text)) addPushOption(this.pushOptions, line);
+    else if (this.commands > 0 && OPTION_START.test(text)) this.takePushOption(line);
     else this.#takeCommand(text);
   }
 
@@ -147,6 +152,17 @@ class CommandSection {
     this.shallows += 1;
     if (this.shallows <= MAX_SHALLOWS) return;
     throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+  }
+
+  takePushOption(line: Uint8Array): void {
+    const option = decodeUtf8(line);
+    if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
+    if (option.length > MAX_PUSH_OPTION_LENGTH) {
+      throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
+    }
+    if (this.pushOptions.push(option) > MAX_PUSH_OPTIONS) {
+      throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
+    }
   }
 
   #takeCommand(line: string): void {
@@ -164,38 +180,11 @@ class CommandSection {
     if (nul >= 0) this.capabilities = new Set(line.slice(nul + 1).match(/[^ ]+/g));
     const command = nul < 0 ? line : line.slice(0, nul);
     const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];
-    if (isReportable(refName)) this.refNames.push(refName);
+    const isReportable = refName.length <= MAX_REPORTED_NAME_LENGTH && REPORTABLE.test(refName);
+    if (isReportable) this.refNames.push(refName);
     if (refName === '' || !isOid(oldId) || !isOid(newId)) throw malformed('command');
-    if (isReportable(refName)) this.commandList.push({ oldId, newId, refName });
+    if (isReportable) this.commandList.push({ oldId, newId, refName });
     else this.fault ??= badRequest('The push names a ref that Git does not allow. Rename the branch.');
-  }
-}
-
-/** A space would end the name in a line of the report, and a line feed the line. */
-// eslint-disable-next-line no-control-regex
-const UNREPORTABLE = /[\u0000-\u0020\u007f]/;
-
-function isReportable(refName: string): boolean {
-  return refName !== '' && refName.length <= MAX_REPORTED_NAME_LENGTH && !UNREPORTABLE.test(refName);
-}
-
-/** Reads the section of push options, if the next four bytes are a pkt-line's and not a pack's. */
-async function readPushOptions(reader: ByteReader, pushOptions: string[]): Promise<void> {
-  if ((await reader.startsWith(PACK_SIGNATURE)) || (await reader.isAtEnd())) return;
-  for (let line = await readLine(reader); line !== null; line = await readLine(reader)) {
-    addPushOption(pushOptions, line);
-  }
-}
-
-function addPushOption(pushOptions: string[], line: Uint8Array): void {
-  const option = decodeUtf8(line);
-  if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
-  if (option.length > MAX_PUSH_OPTION_LENGTH) {
-    throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
-  }
-  pushOptions.push(option);
-  if (pushOptions.length > MAX_PUSH_OPTIONS) {
-    throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * report-status: the answer to a push (gitprotocol-pack, "Report Status"). Version 2 has option lines behind an `ok`.
- * A pkt-line section of its own, also inside band 1. Each command has its line with the ref that the client pushed: Git
- * fills its status table by these names.
+ * report-status: the answer to a push (gitprotocol-pack, "Report Status"), a pkt-line section of its own, also inside band
+ * 1. Each command has its line with the ref that the client pushed. Version 2 has option lines behind an `ok`.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';

@@ -1,7 +1,6 @@
 /**
  * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data"). The client adds
- * `remote: ` before each line of bands 2 and 3. A packet has 65,520 bytes with its length and band, as in Git's
- * sideband.c.
+ * `remote: ` before each line of bands 2 and 3.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';

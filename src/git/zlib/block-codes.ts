@@ -5,8 +5,7 @@
  * Packs hold tens of thousands of blocks of a few hundred bytes, so building tables is a large part of the work.
  * Symbols are sorted by the lengths of their codes while those are read, each is written once, and the table grows by
  * doubling: what stands for the codes of up to n bits is copied behind itself to serve n + 1. Codes are kept with their
- * first bit lowest, as they come in the stream. Both tables are in one array, so that a decoding loop gets from one to
- * the other by an offset. A walker uses it again for every block; what else a header needs is shared by all.
+ * first bit lowest, as they come. Both tables are in one array, so that a loop gets from one to the other by an offset.
  */
 import {
   DISTANCES_AT,

@@ -31,7 +31,7 @@ const MAX_MATCH_BYTES = 258;
 const PIECE_BYTES = 2 * WINDOW_BYTES;
 /** Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a match of three. */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
-/** For headers: a stream may be flushed many times, and its checksum and blocks may hold a little output. */
+/** For headers: a stream may be flushed many times. */
 const STREAM_ALLOWANCE_BYTES = 1024;
 /** Room for a carried part of the longest step and enough new bytes to complete it. */
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
@@ -158,10 +158,7 @@ export class ZlibWalker {
     return this.#walkCarry(chunk, pos >>> 3, end);
   }
 
-  /**
-   * Goes on in the carried bytes and as many of the chunk as fit behind them. Returns the chunk's index from which to
-   * go on; bytes that are not even walked then are carried, and the index is `end`.
-   */
+  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns the chunk's index from which to go on. */
   #walkCarry(chunk: Uint8Array, start: number, end: number): number {
     const carry = this.#carry;
     const added = Math.min(end - start, CARRY_BYTES - this.#carried);
@@ -296,12 +293,12 @@ export class ZlibWalker {
 
   #walkSymbols(view: DataView, pos: number, end: number): number {
     const symbols = this.#symbols;
+    const keepBytes = this.#keepBytes;
     if (this.#sink !== null) return this.#walkContent(view, pos, end, this.#sink);
-    if (symbols.produced < this.#keepBytes) {
-      const keepBytes = this.#keepBytes;
+    if (symbols.produced < keepBytes) {
       pos = keepSymbols(symbols, this.#entries, view, pos, end, this.#output, keepBytes, keepBytes);
     }
-    if (symbols.produced >= this.#keepBytes && !symbols.ended) {
+    if (symbols.produced >= keepBytes && !symbols.ended) {
       pos = countSymbols(symbols, this.#entries, view, pos, end);
     }
     this.#checkNotLonger();
