@@ -138,9 +138,9 @@ export class PlannedCommits {
 export interface Plan {
   readonly commits: PlannedCommits;
   /** Messages of the commits, with zeros in place of the ids of others. */
-  messages(): Iterable<Uint8Array>;
+  readonly messages: () => Iterable<Uint8Array>;
   /** Plans a text that may mention the commits of this push. */
-  planText(text: Uint8Array): PlannedText;
+  readonly planText: (text: Uint8Array) => PlannedText;
 }
 
 /** @param commits those that leave, parents first. @param ownIds of the whole push; others were squashed away. */
