@@ -4,7 +4,7 @@
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../src/host/account/token-watch.ts';
-import { accountWords } from '../src/notify/account-problems.ts';
+import { accountWords } from '../src/notify/alert.ts';
 import { type HostAnswer, limitOf } from '../src/host/failure.ts';
 import { hostText } from '../src/host-text.ts';
 import type { Finding } from './finding.ts';

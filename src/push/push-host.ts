@@ -10,7 +10,7 @@ import type { CodeHost } from '../host/open.ts';
 import type { PullRequestPlace, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import type { OpenedPullRequest } from '../stats/opened.ts';
+import type { OpenedPullRequest } from '../stats/statistics.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
