@@ -136,10 +136,7 @@ export class RestActivity {
     });
   }
 
-  /**
-   * An issue or a pull request as the public sees it; null if there is none, or not for the public. Up to ten calls,
-   * however much was written.
-   */
+  /** An issue or a pull request as the public sees it; null: it sees none. Up to ten calls, however much was written. */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
     return unlessMissing(async () => {
       const { apiUrl, clock } = this.#rest;
