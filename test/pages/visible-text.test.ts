@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ShownLine } from '../../src/edit/hunks.ts';
+import type { ShownLine } from '../../src/edit/lines.ts';
 import { differenceTable } from '../../src/pages/forms/difference.ts';
 import { visibleText } from '../../src/pages/visible-text.ts';
 

@@ -1,7 +1,7 @@
-/** Change a file: edit it, see what becomes public, and what has become of it; and withdraw its pull request. */
+/** Change a file: choose it, edit it, see what becomes public, and what has become of it; and withdraw its pull request. */
 import { html } from 'hono/html';
-import type { Difference } from '../../edit/hunks.ts';
-import type { Oid } from '../../git/objects/oid.ts';
+import type { Difference } from '../../edit/lines.ts';
+import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
@@ -11,7 +11,6 @@ import NEXT_HTML from '../fragments/next.html';
 import { card, DCO_URL, factList, filled, type Html, type Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { differenceTable } from './difference.ts';
-import { changeLink } from './folder-page.ts';
 import {
   cardForm,
   choiceField,
@@ -19,10 +18,12 @@ import {
   formPage,
   type FormPlace,
   type GivenAway,
+  hidden,
   MAX_TITLE,
   nameField,
   previewPage,
   problemNotice,
+  queryField,
   safeUrl,
   secretField,
   shownValue,
@@ -30,32 +31,117 @@ import {
   textField,
 } from './parts.ts';
 
-/** What changes or withdraws a pull request. */
-interface PullRequestKey {
-  readonly prHash: string;
-  readonly prKey: string;
+export interface ListedEntry {
+  readonly kind: EntryKind;
+  readonly name: string;
+  /** Null: it cannot be changed here, as its name is not UTF-8. */
+  readonly path: string | null;
 }
 
-/** What the form of a change holds. Without a `prHash`, it is a new pull request. */
-export interface ChangeFields extends PullRequestKey {
+export interface FolderPage extends FormPlace {
+  readonly problem: string | null;
+  /** What was typed. */
   readonly path: string;
-  /** The file as the form has shown it; null: a new file. */
-  readonly blob: Oid | null;
-  /** The commit in which the form has shown it; null: the form does not say. */
-  readonly seen: Oid | null;
-  readonly text: string;
-  readonly title: string;
-  readonly description: string;
-  /** The person's own name and address, to be searched for; empty: not given. */
-  readonly ownName: string;
-  /** Whether the person affirms the Developer Certificate of Origin. */
-  readonly signOff: boolean;
-  /** As the push options of these names have them; empty: not given. */
-  readonly ai: string;
-  readonly issue: string;
+  /** The path of the folder whose entries are shown. */
+  readonly folder: string;
+  readonly entries: readonly ListedEntry[];
+  /** The pull request to update; empty: a new one. */
+  readonly prHash: string;
 }
 
-export interface ChangeForm extends FormFrame, ChangeFields {
+const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
+  <button type="submit" name="new" value="1" class="second">Add a file</button>`;
+const MAX_ENTRIES = 1_000;
+/** In this order, each by its name. */
+const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
+const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
+  folder: '',
+  file: '',
+  symlink: 'link, cannot be changed here',
+  submodule: 'submodule, cannot be changed here',
+};
+
+/** Where a file or a folder is shown. */
+export function changeLink(action: string, path: string, prHash: string): string {
+  const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
+  return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
+}
+
+export function folderPage(page: FolderPage): Page {
+  const { action, path, entries, problem, prHash } = page;
+  const shown = entries
+    .toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+    .slice(0, MAX_ENTRIES);
+  const field = { name: 'path', label: 'Path of the file, or a part of it', value: path, maxLength: 4096 };
+  const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  return formPage(
+    prHash === '' ? 'Change a file' : 'Change a file of your pull request',
+    page,
+    html`Choose a file, or name it. Nothing is sent until you have seen what becomes public.`,
+    html`${problemNotice(problem)}
+      <form method="get" action="${action}" class="card">
+        ${hidden({ pr_hash: prHash })} ${queryField(field, 'docs/guide.md', BUTTONS)}
+      </form>
+      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
+      <nav class="card" aria-label="Files">
+        <ul class="list">
+          ${items}
+        </ul>
+        ${
+          entries.length > shown.length
+            ? html`<p class="soft">There are ${entries.length - shown.length} more. Name the file above.</p>`
+            : ''
+        }
+      </nav>`,
+  );
+}
+
+function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
+  const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
+  const isOpen = path !== null && (kind === 'folder' || kind === 'file');
+  const label = visibleText(kind === 'folder' ? `${name}/` : name);
+  return html`${
+    isOpen ? html`<a href="${changeLink(action, path, prHash)}">${label}</a>` : html`<span>${label}</span>`
+  }
+  ${words === '' ? '' : html`<span class="soft small">${words}</span>`}`;
+}
+
+/** The folders above, as links. */
+function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
+  const parts = folder === '' ? [] : folder.split('/');
+  return ['', ...parts].map((part, index) => {
+    const above = parts.slice(0, index).join('/');
+    return html`<a href="${changeLink(action, above, prHash)}"
+        >${index === 0 ? repository : visibleText(part)}</a
+      >${index === parts.length ? '' : ' / '}`;
+  });
+}
+
+/**
+ * What the form of a change holds, by the names of its fields; empty: not given. `blob` and `seen` are the file and the
+ * commit as the form has shown them, no `blob` a new file, no `pr_hash` a new pull request. `own_name` is only searched
+ * for. Nothing is kept between two steps.
+ */
+export type ChangeFields = Readonly<
+  Record<
+    | 'path'
+    | 'blob'
+    | 'seen'
+    | 'text'
+    | 'title'
+    | 'description'
+    | 'own_name'
+    | 'pr_hash'
+    | 'pr_key'
+    | 'sign_off'
+    | 'ai'
+    | 'issue',
+    string
+  >
+>;
+
+export interface ChangeForm extends FormFrame {
+  readonly fields: ChangeFields;
   /** What the repository requires, as it was read last; the push itself is judged anew. */
   readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
   /** What to know before writing anything. */
@@ -73,28 +159,24 @@ const TITLE = { hint: 'What the change does, in one line. Everyone will see it.'
 const WHY = { hint: 'Why, for those who decide about it. Markdown.', maxLength: 4_000, isOptional: true };
 
 export function changeFormPage(form: ChangeForm): Page {
-  const { action, problem, path, title, description, prHash, unfit, theirs } = form;
+  const { action, problem, unfit, theirs } = form;
+  const { path, blob, seen, text, title, description, pr_hash } = form.fields;
   const folder = path.split('/').slice(0, -1).join('/');
-  const fields = html`${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
+  const rows = html`${textArea({ name: 'text', label: 'Text of the file', value: text, isOptional: true }, 20, true)}
   ${textField({ name: 'title', label: 'Title', value: title, ...TITLE })}
   ${textArea({ name: 'description', label: 'Description (optional)', value: description, ...WHY }, 4)}
-  ${nameField(form)} ${statedFields(form)} ${signOffBox(form)}
-  ${prHash === '' ? '' : keyField(form, { label: 'Pull request', value: prHash }, !form.needsKey)}`;
+  ${nameField(form.fields)} ${statedFields(form)} ${signOffBox(form)}
+  ${pr_hash === '' ? '' : keyField(form.fields, { label: 'Pull request', value: pr_hash }, !form.needsKey)}`;
   const edit = html`${problemNotice(problem)} ${ruleNotice(form)}
   ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
-  ${cardForm(form, { pr_hash: prHash, ...hiddenFields(form) }, fields, { preview: 'See what becomes public' })}`;
+  ${cardForm(form, { pr_hash, path, blob, seen }, rows, { preview: 'See what becomes public' })}`;
   return formPage(
-    `${form.blob === null ? 'Add' : 'Change'} ${visibleText(path)}`,
+    `${blob === '' ? 'Add' : 'Change'} ${visibleText(path)}`,
     form,
-    html`<a href="${changeLink(action, folder, prHash)}">Choose another file</a>`,
+    html`<a href="${changeLink(action, folder, pr_hash)}">Choose another file</a>`,
     unfit === undefined ? edit : html`<div class="notice bad"><p>${unfit}</p></div>`,
     'wide',
   );
-}
-
-/** Which file it is: nothing is kept between two steps. */
-function hiddenFields({ path, blob, seen }: ChangeForm): Readonly<Record<string, string>> {
-  return { path, blob: blob ?? '', seen: seen ?? '' };
 }
 
 function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
@@ -107,15 +189,15 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
 /** What the project wants to be told. An update needs it only for another description. */
-function statedFields({ ai, issue, policy, prHash }: ChangeForm): Html {
-  const [isOptional, maybe] = prHash === '' ? [false, ''] : [true, ' (optional)'];
+function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
+  const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
   const aiField = { name: 'ai', label: `Was AI used?${maybe}`, value: ai, isOptional };
   const issueField = { name: 'issue', label: `Number of the open issue${maybe}`, value: issue, isOptional };
   return html`${policy.requiresAi ? choiceField({ ...aiField, hint: 'The description then says it.' }, AI_USES) : ''}
   ${policy.requiresIssue ? textField({ ...issueField, hint: 'The description then names it.' }) : ''}`;
 }
 
-function signOffBox({ signOff, policy: { requiresSignOff: needsSignOff } }: ChangeForm): Html {
+function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
   return html`<div class="row check">
     <input
       type="checkbox"
@@ -123,15 +205,15 @@ function signOffBox({ signOff, policy: { requiresSignOff: needsSignOff } }: Chan
       name="sign_off"
       value="yes"
       aria-describedby="sign_off-hint"
-      ${signOff ? 'checked' : ''}
-      ${needsSignOff ? 'required' : ''}
+      ${fields.sign_off === '' ? '' : 'checked'}
+      ${isRequired ? 'required' : ''}
     />
     <label for="sign_off">
-      I affirm the Developer Certificate of Origin 1.1${needsSignOff ? '' : ' (optional)'}
+      I affirm the Developer Certificate of Origin 1.1${isRequired ? '' : ' (optional)'}
     </label>
     <p class="soft small" id="sign_off-hint">
       <a href="${DCO_URL}">Read it</a>: it says that you may contribute this.
-      ${needsSignOff ? 'This project requires it.' : 'Some projects require it.'} The commit then ends with a
+      ${isRequired ? 'This project requires it.' : 'Some projects require it.'} The commit then ends with a
       sign-off under the name of the bot.
     </p>
   </div>`;
@@ -139,7 +221,7 @@ function signOffBox({ signOff, policy: { requiresSignOff: needsSignOff } }: Chan
 
 /** @param holder as `secretField` has it. @param isOptional it is needed only for another title or description. */
 function keyField(
-  { prKey: value }: PullRequestKey,
+  { pr_key: value }: Pick<ChangeFields, 'pr_key'>,
   holder: Parameters<typeof secretField>[1],
   isOptional: boolean,
 ): Html {
@@ -168,18 +250,17 @@ const MOVED = html`<div class="notice">
 </div>`;
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
-  const { path, blob, text, title, description, ownName, ai, issue, prHash, prKey, signOff } = form;
-  const typed = { text, title, description, own_name: ownName, ai, issue, pr_hash: prHash, pr_key: prKey };
-  const caption = blob === null ? 'The new file' : 'The difference';
+  const { path, blob, pr_hash } = form.fields;
+  const caption = blob === '' ? 'The new file' : 'The difference';
   return previewPage('What becomes public', form, {
     given: preview,
     shown: html`${sameNotice(preview.same, form, path, 'or open this one, too')}
     ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)}
     ${card('file', visibleText(path), differenceTable(caption, preview.difference))}`,
     choice: timeField(preview.isDelayed),
-    typed: { ...hiddenFields(form), ...typed, ...(signOff ? { sign_off: 'yes' } : {}) },
+    typed: form.fields,
     steps: {
-      open: prHash === '' ? 'Open the pull request' : 'Update the pull request',
+      open: pr_hash === '' ? 'Open the pull request' : 'Update the pull request',
       edit: 'Back to editing',
     },
     width: 'wide',
@@ -267,9 +348,9 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
   );
 }
 
-export function withdrawPage(form: FormFrame & PullRequestKey): Page {
-  const hash = { name: 'pr_hash', label: 'Hash of the pull request', value: form.prHash, maxLength: 40 };
-  const fields = html`${textField(hash)} ${keyField(form, null, false)}`;
+export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash' | 'pr_key'>): Page {
+  const hash = { name: 'pr_hash', label: 'Hash of the pull request', value: typed.pr_hash, maxLength: 40 };
+  const fields = html`${textField(hash)} ${keyField(typed, null, false)}`;
   return formPage(
     'Withdraw a pull request',
     form,

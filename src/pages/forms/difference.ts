@@ -1,7 +1,7 @@
 /** A difference, line by line. Signs and words tell what was added and removed, not only colours. */
 import { html } from 'hono/html';
 import { aroundAddresses } from '../../edit/addresses.ts';
-import type { Difference, ShownLine } from '../../edit/hunks.ts';
+import type { Difference, ShownLine } from '../../edit/lines.ts';
 import { countOf, type Html } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 

@@ -205,7 +205,7 @@ export const MAX_TITLE = 256;
 export const MAX_OWN_NAME = 200;
 
 /** For whom to search. */
-export function nameField({ ownName: value }: { readonly ownName: string }): Html {
+export function nameField({ own_name: value }: { readonly own_name: string }): Html {
   const label = 'Your name (optional; never published, only searched for)';
   const hint = 'With it, the service tells you if the text contains your name or e-mail address.';
   return textField({ name: 'own_name', label, value, hint, maxLength: MAX_OWN_NAME, isOptional: true });

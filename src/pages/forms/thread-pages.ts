@@ -40,15 +40,15 @@ export interface IssueForm extends FormFrame {
   /** Names, with commas between them. */
   readonly labels: string;
   /** To be searched for, here and below; empty: not given. */
-  readonly ownName: string;
+  readonly own_name: string;
 }
 
 export interface ReplyForm extends FormFrame {
   readonly number: number;
   readonly threadUrl: string;
   readonly body: string;
-  readonly ownName: string;
-  readonly userToken: string;
+  readonly own_name: string;
+  readonly user_token: string;
   /** The thread on which reports have silenced the pseudonym; null: none. */
   readonly appealFor: string | null;
 }
@@ -96,19 +96,19 @@ function asItStands(text: string): Html {
 
 /** @param text as it will stand, with its footer. */
 export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway): Page {
-  const { title, body, labels, ownName } = form;
+  const { title, body, labels, own_name } = form;
   const named = labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`;
   return previewPage('Preview of the issue', form, {
     given,
     shown: card('shown', visibleText(title), html`${asItStands(text)} ${named}`),
-    typed: { title, body, labels, own_name: ownName },
+    typed: { title, body, labels, own_name },
     steps: { post: 'Open the issue', edit: 'Change it' },
   });
 }
 
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
-  const { problem, body, number, threadUrl, userToken: value } = form;
+  const { problem, body, number, threadUrl, user_token: value } = form;
   const own = { name: 'user_token', label: 'Your token (optional)', value, hint: TOKEN_HINT };
   const fields = html`${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
   ${secretField({ ...own, isOptional: true }, holderOf(form))} ${nameField(form)}`;
@@ -149,7 +149,7 @@ function threadNotice(thread: ShownConversation | null): Html | '' {
 
 /** @param text as it will stand, with its footer. @param hash the pseudonym. */
 export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
-  const { body, number, userToken, ownName } = form;
+  const { body, number, user_token, own_name } = form;
   const karma = 'The last line will show your karma at the moment of posting.';
   const shown = html`${asItStands(text)}
     <p class="soft small after-commands">${karma}</p>`;
@@ -157,19 +157,19 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string, gi
     as: html`, under the pseudonym <span class="mono">anon-${hash}</span>`,
     given,
     shown: card('shown', 'Your reply', shown),
-    typed: { number: String(number), body, user_token: userToken, own_name: ownName },
+    typed: { number: String(number), body, user_token, own_name },
     steps: { post: 'Post the reply', edit: 'Change it' },
   });
 }
 
 const DONE = {
-  issue: { title: 'Your issue is open', onward: 'Reply to this issue' },
-  reply: { title: 'Your reply is posted', onward: 'Write another reply' },
+  issues: { title: 'Your issue is open', onward: 'Reply to this issue' },
+  comments: { title: 'Your reply is posted', onward: 'Write another reply' },
 } as const;
 
 /** The token to copy, and to be kept by a password manager when it is sent. @param next the form of the next reply. */
-export function donePage(what: keyof typeof DONE, next: FormFrame, posted: Posted): Page {
-  const { title, onward } = DONE[what];
+export function donePage(kind: keyof typeof DONE, next: FormFrame, posted: Posted): Page {
+  const { title, onward } = DONE[kind];
   const { url, number, hash, userToken: value } = posted;
   const hint = 'It can keep the token when you go on with the button.';
   const own = { name: 'user_token', label: 'The same for your password manager', value, hint };

@@ -7,6 +7,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../../forms/form-fields.ts';
+import type { Identity } from '../../git/objects/commit.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { FormFrame, FormPlace } from '../../pages/forms/parts.ts';
@@ -54,13 +55,15 @@ export const onForm = (form: string, handle: (place: Place) => Promise<Response>
 export const onSent = (
   form: string,
   maxBytes: number,
-  answer: (place: Place, sent: SentForm) => Promise<Response>,
-) => onForm(form, (place) => receiveForm(place.c, place.action, maxBytes, (sent) => answer(place, sent)));
+  answer: (place: Place, sent: SentForm, memory: MemoryHold) => Promise<Response>,
+) =>
+  onForm(form, (place) =>
+    receiveForm(place.c, place.action, maxBytes, (sent, memory) => answer(place, sent, memory)),
+  );
 
 /** @param token of the form that was sent; null: a new one. */
 export async function frameOf(place: Place, token: string | null = null): Promise<FormFrame> {
-  const { c, repository, home, action } = place;
-  return { repository, home, action, token: token ?? (await newToken(c, action)), problem: null };
+  return { ...place, token: token ?? (await newToken(place.c, place.action)), problem: null };
 }
 
 /** @param path that the form is sent to. */
@@ -76,6 +79,15 @@ export async function secretsOf(
   typed: readonly string[],
 ): Promise<FormSecrets> {
   return formSecrets(await serviceSecret(c.env, c.var.config.identitySecret), token, typed);
+}
+
+export const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
+
+/** The author of what is pushed, for whom the service searches and whom it then replaces. @param ownName as typed. */
+export function identityOf(ownName: string, anonEmail: string): Identity {
+  const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
+  const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
+  return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
 }
 
 /** `problem` says why it has to be sent again. */
@@ -98,16 +110,16 @@ const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGA
 const SHORTEN = 'Go back, and shorten what you wrote. Large changes need Git.';
 const TOO_LARGE = explained(413, 'The form is too large', SHORTEN);
 
-/** Reads the form that was sent, and answers it. @param path of its token. @param memory ends with the answer. */
+/** Reads the form that was sent, and answers it, with a memory that ends with the answer. @param path of its token. */
 export async function receiveForm(
   c: Context<AppEnv>,
   path: string,
   maxBytes: number,
-  answer: (sent: SentForm) => Promise<Response>,
-  memory: MemoryHold = memoryFor(c),
+  answer: (sent: SentForm, memory: MemoryHold) => Promise<Response>,
 ): Promise<Response> {
+  const memory = memoryFor(c);
   const answering = readForm(c, path, maxBytes, memory).then((sent) =>
-    'kind' in sent ? answerRefused(c, sent, 'page') : answer(sent),
+    'kind' in sent ? answerRefused(c, sent, 'page') : answer(sent, memory),
   );
   return untilAnswered(memory, answering);
 }

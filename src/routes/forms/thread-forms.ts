@@ -1,4 +1,4 @@
-/** Open an issue with a form, or reply: by the code of the JSON endpoints, in create-issue.ts and anonymous-comment.ts. */
+/** Open an issue with a form, or reply, by the code of the JSON endpoints. */
 import { recordName } from '../../config/hosts.ts';
 import { newAddresses } from '../../edit/addresses.ts';
 import {
@@ -22,6 +22,7 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { Findings, searchedLine } from '../../push/judge/names/findings.ts';
 import { remarksOn } from '../../push/judge/names/remarks.ts';
 import { fullName } from '../../repository-name.ts';
@@ -31,12 +32,19 @@ import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { explanationOf, problem, type Refused, refused, sentence } from '../request/refused.ts';
-import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';
-import { checkIssue, createIssue } from '../threads/create-issue.ts';
-import { postOnce, type PostOutcome } from '../threads/post-once.ts';
-import { refusePosting } from '../threads/posting.ts';
-import { identityOf } from './change/change-form.ts';
-import { answerForm, frameOf, type Place, placeOf, secretsOf, type SentForm } from './form.ts';
+import { BLOCKED, checkComment, COOLDOWN, postComment } from '../threads/comments.ts';
+import { checkIssue, createIssue } from '../threads/issues.ts';
+import { type PostKind, postOnce, type PostOutcome, pseudonymOn } from '../threads/posting.ts';
+import {
+  answerForm,
+  frameOf,
+  identityOf,
+  NO_NAME,
+  type Place,
+  placeOf,
+  secretsOf,
+  type SentForm,
+} from './form.ts';
 import { issueTemplate, issueTemplates } from './issue-templates.ts';
 import { REPLY_FORM } from '../request/repository.ts';
 
@@ -47,14 +55,7 @@ const IN_ENGLISH: Readonly<Record<string, string>> = {
   [BLOCKED]: 'this pseudonym is blocked, because six people have reported it',
   [COOLDOWN]: 'this pseudonym may not post now, because people have reported it; try again in some hours',
 };
-export const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
 const NO_FILES = { homeFolders: [], files: [], opaque: [] };
-
-/** What a form posts: in words, and how it is counted. */
-const KINDS = {
-  issues: { what: 'issue', counter: 'gitveil_issues_total' },
-  comments: { what: 'reply', counter: 'gitveil_comments_total' },
-} as const;
 
 /** Shows the form with what was typed. @param own its token; null: a new one. @param refusal why it is shown again. */
 type Show = (own: string | null, refusal: Refused | null) => Promise<Response>;
@@ -65,13 +66,13 @@ interface Ready {
   readonly userToken: string;
   preview(): Promise<Page>;
   /** Called at most once for all forms of these secrets. */
-  post(): Promise<PostOutcome>;
+  post(limits: readonly Limit[]): Promise<PostOutcome>;
 }
 
 /** The steps of a form: it is previewed, edited, and posted. */
 async function answerSteps(
   { c, target }: Place,
-  kind: keyof typeof KINDS,
+  kind: PostKind,
   { fields, token, problem: unfit }: SentForm,
   show: Show,
   check: (token: FormToken) => Promise<Ready | Refused>,
@@ -82,23 +83,17 @@ async function answerSteps(
   const ready = await check(token);
   if (ready.kind === 'refused') return show(token.text, ready);
   if (step !== 'post') return answerForm(c, await ready.preview());
-  const { secrets, userToken } = ready;
-  const { what, counter } = KINDS[kind];
-  const counted = (posted: PostOutcome): PostOutcome => {
-    countAct(counter, posted.kind === 'refused' ? posted.status : 200);
-    return posted;
-  };
-  // First, because a form that is refused must not reach the account’s object.
-  const refusal = await refusePosting(c, target, kind);
   // What was typed is in the name.
-  const name = { name: secrets('name'), content: '' };
-  const post = async () => counted(await ready.post());
-  const outcome = refusal ? counted(refusal) : await postOnce(c, name, { what, sent: 'form' }, post);
+  const name = { name: ready.secrets('name'), content: '' };
+  const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
+  countAct(`gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
-  const hash = await pseudonymOn(c, { repository: target, number: outcome.number }, userToken);
+  const { userToken } = ready;
+  const { url, number } = outcome.posted;
+  const hash = await pseudonymOn(c, { repository: target, number }, userToken);
   const next = await frameOf(placeOf(c, target, REPLY_FORM));
-  return answerForm(c, donePage(what, next, { ...outcome, userToken, hash }));
+  return answerForm(c, donePage(kind, next, { url, number, userToken, hash }));
 }
 
 export async function showIssueForm(place: Place): Promise<Response> {
@@ -108,7 +103,7 @@ export async function showIssueForm(place: Place): Promise<Response> {
   const form = {
     ...(await frameOf(place)),
     ...issueFields((field) => c.req.query(field) ?? template?.[field] ?? ''),
-    ownName: '',
+    own_name: '',
     problem: name === '' || template !== null ? null : NO_TEMPLATE,
   };
   return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(place) : []));
@@ -122,7 +117,7 @@ function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
 export async function answerIssue(place: Place, sent: SentForm): Promise<Response> {
   const { c, target } = place;
   const issue = issueFields((field) => sent.fields.get(field) ?? '');
-  const typed = { ...issue, ownName: ownNameIn(sent.fields) };
+  const typed = { ...issue, own_name: ownNameIn(sent.fields) };
   const show: Show = async (own, refusal) => {
     const form = { ...(await frameOf(place, own)), ...typed, problem: refusal && explanationOf(refusal) };
     return answerForm(c, issueFormPage(form), refusal?.status, refusal?.headers);
@@ -138,11 +133,11 @@ export async function answerIssue(place: Place, sent: SentForm): Promise<Respons
       secrets,
       userToken,
       async preview() {
-        const given = givenAway({ title: issue.title, body: issue.body }, typed.ownName);
+        const given = givenAway({ title: issue.title, body: issue.body }, typed.own_name);
         const form = { ...(await frameOf(place, token.text)), ...typed };
         return issuePreviewPage(form, checked.issue.body, given);
       },
-      post: () => createIssue(c, target, checked.issue, userToken),
+      post: (limits) => createIssue(c, target, checked.issue, userToken, limits),
     };
   });
 }
@@ -192,8 +187,8 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
   return answerSteps(place, 'comments', sent, show, async (token) => {
     const form = await replyForm(place, number, fields, token.text);
     if (isBlank(form.body)) return refused(400, 'body is required');
-    const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
-    const userToken = form.userToken || userTokenOf(secrets);
+    const secrets = await secretsOf(c, token, [String(number), form.body, form.user_token]);
+    const userToken = form.user_token || userTokenOf(secrets);
     const checked = await checkComment(c, target, { body: form.body, user_token: userToken });
     if (checked.kind === 'refused') return checked;
     return {
@@ -204,10 +199,15 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
         const hash = await pseudonymOn(c, onThread, userToken);
         // The page says that the karma will be another.
         const footer = { hash, karma: 1, origin: publishedOrigin(c.req.raw, c.var.config) };
-        const given = givenAway({ body: form.body }, form.ownName);
-        return replyPreviewPage({ ...form, userToken }, commentText(form.body, footer), hash, given);
+        const given = givenAway({ body: form.body }, form.own_name);
+        return replyPreviewPage(
+          { ...form, user_token: userToken },
+          commentText(form.body, footer),
+          hash,
+          given,
+        );
       },
-      post: () => postComment(c, onThread, checked),
+      post: (limits) => postComment(c, onThread, form.body, userToken, limits),
     };
   });
 }
@@ -224,8 +224,8 @@ async function replyForm(
     number,
     threadUrl: `${place.c.var.host.url}/${place.repository}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
-    ownName: ownNameIn(fields),
-    userToken: (fields.get('user_token') ?? '').trim(),
+    own_name: ownNameIn(fields),
+    user_token: (fields.get('user_token') ?? '').trim(),
     appealFor: null,
   };
 }
@@ -237,7 +237,7 @@ function ownNameIn(fields: FormFields): string {
 
 /** What texts, by their names, would give away: the search of a push for `ownName`, without files. It refuses nothing. */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
-  const { name, email } = identityOf({ ownName }, '');
+  const { name, email } = identityOf(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
   const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
   const findings = new Findings(names);
