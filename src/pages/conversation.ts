@@ -1,8 +1,7 @@
 /** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches a server that it names. */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
-import { card, type Html, isoTime, timeElement } from './layout.ts';
-import { visibleText } from './visible-text.ts';
+import { card, type Html, isoTime, timeElement, visibleText } from './layout.ts';
 
 export type ShownConversation =
   | { readonly kind: 'shown'; readonly conversation: Conversation }

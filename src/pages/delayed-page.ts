@@ -3,8 +3,8 @@ import { html } from 'hono/html';
 import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { minuteOf } from '../push/reply/banner.ts';
-import { problemNotice, safeUrl, shownValue } from './forms/parts.ts';
-import { card, dotted, type Html, type Page, unlistedPage } from './layout.ts';
+import { problemNotice, shownValue } from './forms/parts.ts';
+import { card, dotted, type Html, type Page, safeUrl, unlistedPage } from './layout.ts';
 
 /** What the buttons send as `action`. */
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;

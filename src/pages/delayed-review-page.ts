@@ -11,10 +11,8 @@ import type { ChangedFile, Changes } from '../push/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/kept-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';
-import { differenceTable } from './forms/difference.ts';
-import { hidden, problemNotice, secretField } from './forms/parts.ts';
-import { card, countOf, factList, type Html, type Page, unlistedPage } from './layout.ts';
-import { exactText } from './visible-text.ts';
+import { differenceTable, field, hidden, problemNotice } from './forms/parts.ts';
+import { card, countOf, exactText, factList, type Html, type Page, unlistedPage } from './layout.ts';
 
 type ListedPush = Pick<
   DelayedPush,
@@ -56,10 +54,9 @@ function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
 
 /** @param token of an alert; null: the address had none. @param hasPassword whether the service has one. */
 export function reviewDoorPage(token: string | null, hasPassword: boolean, problem: string | null): Page {
-  const password = secretField(
-    { name: 'password', label: 'PANIC_PASSWORD of this service', value: '' },
-    { label: 'Account', value: 'operator' },
-  );
+  const holder = { label: 'Account', value: 'operator' };
+  const label = 'PANIC_PASSWORD of this service';
+  const password = field('password', label, '', { secret: 'current-password', holder });
   const noWay = html`<div class="notice">
     <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
   </div>`;

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
-import { queryField, safeUrl } from './forms/parts.ts';
+import { queryField } from './forms/parts.ts';
 import IN_BROWSER_HTML from './fragments/browser.html';
 import {
   card,
@@ -17,6 +17,7 @@ import {
   type Page,
   PRIVACY_PATH,
   promises,
+  safeUrl,
   statusLine,
 } from './layout.ts';
 
@@ -74,14 +75,10 @@ const TRIAL =
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
   const label = `Which repository${names.length === 1 ? ` at ${names[0]}` : ''}?`;
+  const query = { name: 'repo', label, value: text, placeholder: 'owner/repo', maxlength: 300 };
   const rule = `Write it as owner/repo, with letters, digits, “-”, “_” and “.” only, or paste its address at ${inWords(names)}.`;
   return html`<form method="get" action="/" id="start">
-    ${queryField(
-      { name: 'repo', label, value: text, maxLength: 300 },
-      'owner/repo',
-      html`<button type="submit">Open</button>`,
-      isInvalid ? rule : null,
-    )}
+    ${queryField(query, html`<button type="submit">Open</button>`, isInvalid ? rule : null)}
     ${names.length === 1 ? '' : html`<p class="soft small">Or paste its address at ${inWords(names)}.</p>`}
   </form>`;
 }

@@ -5,7 +5,6 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import { safeUrl } from './forms/parts.ts';
 import CHANGE_HTML from './fragments/change.html';
 import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
@@ -21,10 +20,11 @@ import {
   MAINTAINERS_PATH,
   type Page,
   promises,
+  safeUrl,
   statusLine,
+  visibleText,
 } from './layout.ts';
 import { STATES } from './pull-request-page.ts';
-import { visibleText } from './visible-text.ts';
 
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
   /** Null: nobody knows. */

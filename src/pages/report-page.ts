@@ -8,10 +8,20 @@ import {
   REPORT_LIFE_MS,
   type Standing,
 } from '../durable/identity/moderation.ts';
-import { cardForm, problemNotice, safeUrl, secretField, textArea, textField } from './forms/parts.ts';
+import { cardForm, field, problemNotice } from './forms/parts.ts';
 import REPORT_HTML from './fragments/report.html';
 import REPORTS_HTML from './fragments/reports.html';
-import { card, dotted, factList, filled, type Html, listCard, type Page, unlistedPage } from './layout.ts';
+import {
+  card,
+  dotted,
+  factList,
+  filled,
+  type Html,
+  listCard,
+  type Page,
+  safeUrl,
+  unlistedPage,
+} from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
@@ -123,9 +133,10 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const tokenHint =
     'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
   const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
-  const fields = html`${textField({ name: 'thread', label: 'Issue or pull request', value: thread, hint: threadHint, maxLength: 300 })}
-  ${secretField({ name: 'user_token', label: 'Your token', value: userToken, hint: tokenHint }, null)}
-  ${textArea({ name: 'text', label: 'Why the reports were wrong', value: text, hint: textHint }, 6)}`;
+  const secret = { hint: tokenHint, secret: 'current-password' } as const;
+  const fields = html`${field('thread', 'Issue or pull request', thread, { hint: threadHint, maxLength: 300 })}
+  ${field('user_token', 'Your token', userToken, secret)}
+  ${field('text', 'Why the reports were wrong', text, { hint: textHint, rows: 6 })}`;
   return appealPage(
     'Appeal against reports',
     html`If reports have silenced your pseudonym and were wrong, tell the operator of this service why: once a

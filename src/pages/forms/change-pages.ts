@@ -8,12 +8,11 @@ import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/ban
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
 import NEXT_HTML from '../fragments/next.html';
-import { card, DCO_URL, factList, filled, type Html, type Page } from '../layout.ts';
-import { visibleText } from '../visible-text.ts';
-import { differenceTable } from './difference.ts';
+import { card, DCO_URL, factList, filled, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import {
   cardForm,
-  choiceField,
+  differenceTable,
+  field,
   type FormFrame,
   formPage,
   type FormPlace,
@@ -24,11 +23,7 @@ import {
   previewPage,
   problemNotice,
   queryField,
-  safeUrl,
-  secretField,
   shownValue,
-  textArea,
-  textField,
 } from './parts.ts';
 
 export interface ListedEntry {
@@ -72,15 +67,16 @@ export function folderPage(page: FolderPage): Page {
   const shown = entries
     .toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
     .slice(0, MAX_ENTRIES);
-  const field = { name: 'path', label: 'Path of the file, or a part of it', value: path, maxLength: 4096 };
+  const label = 'Path of the file, or a part of it';
+  const query = { name: 'path', label, value: path, placeholder: 'docs/guide.md', maxlength: 4096 };
   const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
   return formPage(
     prHash === '' ? 'Change a file' : 'Change a file of your pull request',
     page,
-    html`Choose a file, or name it. Nothing is sent until you have seen what becomes public.`,
+    'Choose a file, or name it. Nothing is sent until you have seen what becomes public.',
     html`${problemNotice(problem)}
       <form method="get" action="${action}" class="card">
-        ${hidden({ pr_hash: prHash })} ${queryField(field, 'docs/guide.md', BUTTONS)}
+        ${hidden({ pr_hash: prHash })} ${queryField(query, BUTTONS)}
       </form>
       <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
       <nav class="card" aria-label="Files">
@@ -156,17 +152,17 @@ export interface ChangeForm extends FormFrame {
 }
 
 const TITLE = { hint: 'What the change does, in one line. Everyone will see it.', maxLength: MAX_TITLE };
-const WHY = { hint: 'Why, for those who decide about it. Markdown.', maxLength: 4_000, isOptional: true };
+const WHY_HINT = 'Why, for those who decide about it. Markdown.';
+const WHY = { hint: WHY_HINT, maxLength: 4_000, isOptional: true, rows: 4 };
 
 export function changeFormPage(form: ChangeForm): Page {
   const { action, problem, unfit, theirs } = form;
   const { path, blob, seen, text, title, description, pr_hash } = form.fields;
   const folder = path.split('/').slice(0, -1).join('/');
-  const rows = html`${textArea({ name: 'text', label: 'Text of the file', value: text, isOptional: true }, 20, true)}
-  ${textField({ name: 'title', label: 'Title', value: title, ...TITLE })}
-  ${textArea({ name: 'description', label: 'Description (optional)', value: description, ...WHY }, 4)}
+  const rows = html`${field('text', 'Text of the file', text, { isOptional: true, rows: 20, isCode: true })}
+  ${field('title', 'Title', title, TITLE)} ${field('description', 'Description (optional)', description, WHY)}
   ${nameField(form.fields)} ${statedFields(form)} ${signOffBox(form)}
-  ${pr_hash === '' ? '' : keyField(form.fields, { label: 'Pull request', value: pr_hash }, !form.needsKey)}`;
+  ${pr_hash === '' ? '' : keyField(form.fields, !form.needsKey, { label: 'Pull request', value: pr_hash })}`;
   const edit = html`${problemNotice(problem)} ${ruleNotice(form)}
   ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
   ${cardForm(form, { pr_hash, path, blob, seen }, rows, { preview: 'See what becomes public' })}`;
@@ -191,10 +187,10 @@ const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated:
 /** What the project wants to be told. An update needs it only for another description. */
 function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
   const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
-  const aiField = { name: 'ai', label: `Was AI used?${maybe}`, value: ai, isOptional };
-  const issueField = { name: 'issue', label: `Number of the open issue${maybe}`, value: issue, isOptional };
-  return html`${policy.requiresAi ? choiceField({ ...aiField, hint: 'The description then says it.' }, AI_USES) : ''}
-  ${policy.requiresIssue ? textField({ ...issueField, hint: 'The description then names it.' }) : ''}`;
+  const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
+  const number = { isOptional, hint: 'The description then names it.' };
+  return html`${policy.requiresAi ? field('ai', `Was AI used?${maybe}`, ai, aiUse) : ''}
+  ${policy.requiresIssue ? field('issue', `Number of the open issue${maybe}`, issue, number) : ''}`;
 }
 
 function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
@@ -219,16 +215,16 @@ function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeF
   </div>`;
 }
 
-/** @param holder as `secretField` has it. @param isOptional it is needed only for another title or description. */
+/** @param isOptional it is needed only for another title or description. @param holder as `field` has it. */
 function keyField(
   { pr_key: value }: Pick<ChangeFields, 'pr_key'>,
-  holder: Parameters<typeof secretField>[1],
   isOptional: boolean,
+  holder?: { label: string; value: string },
 ): Html {
   const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
   const need = isOptional ? ' It is needed to change title or description.' : '';
   const hint = `You got it when the pull request was opened.${need}`;
-  return secretField({ name: 'pr_key', label, value, hint, isOptional }, holder);
+  return field('pr_key', label, value, { hint, isOptional, secret: 'current-password', holder });
 }
 
 export interface ChangePreview
@@ -297,8 +293,8 @@ const TIMES = {
 /** @param isDelayed whether what is usual here is not `now`. */
 function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const field = { name: 'delay', label: 'When it becomes public', value: '', hint, isOptional: true };
-  return choiceField(field, { ...(isDelayed ? { '': 'as this service does it' } : {}), ...TIMES });
+  const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
+  return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
 }
 
 export interface OpenedChange
@@ -337,7 +333,7 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
   return formPage(
     'Your change waits',
     place,
-    html`${sentence}`,
+    sentence,
     html`<section class="card">
       <p>
         Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the
@@ -349,13 +345,12 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
 }
 
 export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash' | 'pr_key'>): Page {
-  const hash = { name: 'pr_hash', label: 'Hash of the pull request', value: typed.pr_hash, maxLength: 40 };
-  const fields = html`${textField(hash)} ${keyField(typed, null, false)}`;
+  const hash = field('pr_hash', 'Hash of the pull request', typed.pr_hash, { maxLength: 40 });
+  const fields = html`${hash} ${keyField(typed, false)}`;
   return formPage(
     'Withdraw a pull request',
     form,
-    html`The pull request is closed, and its branch is removed if it had one. What was public may have been
-    copied.`,
+    'The pull request is closed, and its branch is removed if it had one. What was public may have been copied.',
     html`${problemNotice(form.problem)} ${cardForm(form, {}, fields, { withdraw: 'Withdraw it' })}`,
   );
 }
@@ -368,11 +363,7 @@ const HEADINGS: Readonly<Record<Withdrawn['kind'], string>> = {
 };
 
 export function withdrawnPage(place: FormPlace, withdrawn: Withdrawn): Page {
-  const url = withdrawn.prUrl;
-  return formPage(
-    HEADINGS[withdrawn.kind],
-    place,
-    html`<a href="${safeUrl(url)}">${url}</a>`,
-    html`<p>${farewell(withdrawn).join(' ')}</p>`,
-  );
+  const { kind, prUrl } = withdrawn;
+  const lead = html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`;
+  return formPage(HEADINGS[kind], place, lead, html`<p>${farewell(withdrawn).join(' ')}</p>`);
 }

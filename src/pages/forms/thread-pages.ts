@@ -2,11 +2,11 @@
 import { html, raw } from 'hono/html';
 import { renderedMarkdown } from '../../text/rendered.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
-import { card, type Html, type Page } from '../layout.ts';
+import { card, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
-import { visibleText } from '../visible-text.ts';
 import {
   cardForm,
+  field,
   type FormFrame,
   formPage,
   type FormPlace,
@@ -17,12 +17,8 @@ import {
   previewPage,
   problemNotice,
   queryField,
-  safeUrl,
-  secretField,
   shownValue,
   stepButtons,
-  textArea,
-  textField,
 } from './parts.ts';
 
 export interface Posted {
@@ -61,14 +57,13 @@ const TOKEN_HINT =
 /** @param templates the names of files, to begin with one of them. */
 export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
   const { action, problem, title, body, labels } = form;
-  const own = { name: 'labels', label: 'Labels (optional)', value: labels };
-  const fields = html`${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
-  ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
-  ${textField({ ...own, hint: LABELS_HINT, isOptional: true })} ${nameField(form)}`;
+  const fields = html`${field('title', 'Title', title, { maxLength: MAX_TITLE })}
+  ${field('body', 'Body', body, { hint: BODY_HINT, rows: 12 })}
+  ${field('labels', 'Labels (optional)', labels, { hint: LABELS_HINT, isOptional: true })} ${nameField(form)}`;
   return formPage(
     'Open an issue',
     form,
-    html`A bot opens it for you. It shows neither your name nor your address.`,
+    'A bot opens it for you. It shows neither your name nor your address.',
     html`${problemNotice(problem)} ${templateLinks(action, templates)}
     ${cardForm(form, {}, fields, { preview: 'Preview' })}`,
   );
@@ -109,9 +104,14 @@ export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
   const { problem, body, number, threadUrl, user_token: value } = form;
-  const own = { name: 'user_token', label: 'Your token (optional)', value, hint: TOKEN_HINT };
-  const fields = html`${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
-  ${secretField({ ...own, isOptional: true }, holderOf(form))} ${nameField(form)}`;
+  const own = {
+    hint: TOKEN_HINT,
+    isOptional: true,
+    secret: 'current-password',
+    holder: holderOf(form),
+  } as const;
+  const fields = html`${field('body', 'Body', body, { hint: BODY_HINT, rows: 10 })}
+  ${field('user_token', 'Your token (optional)', value, own)} ${nameField(form)}`;
   return formPage(
     `Reply to #${number}`,
     form,
@@ -172,7 +172,7 @@ export function donePage(kind: keyof typeof DONE, next: FormFrame, posted: Poste
   const { title, onward } = DONE[kind];
   const { url, number, hash, userToken: value } = posted;
   const hint = 'It can keep the token when you go on with the button.';
-  const own = { name: 'user_token', label: 'The same for your password manager', value, hint };
+  const own = { hint, secret: 'new-password', holder: holderOf({ ...next, number }) } as const;
   return formPage(
     title,
     next,
@@ -186,7 +186,8 @@ export function donePage(kind: keyof typeof DONE, next: FormFrame, posted: Poste
       ${shownValue('token-to-copy', 'Your token', value)}
       <form method="post" action="${next.action}">
         ${hidden({ token: next.token, number: String(number) })}
-        ${secretField(own, holderOf({ ...next, number }), 'new-password')} ${stepButtons({ edit: onward })}
+        ${field('user_token', 'The same for your password manager', value, own)}
+        ${stepButtons({ edit: onward })}
       </form>
     </section>`,
   );
@@ -194,13 +195,14 @@ export function donePage(kind: keyof typeof DONE, next: FormFrame, posted: Poste
 
 export function replyToPage(place: FormPlace, value: string, problem: string | null): Page {
   const label = 'Number or address of the issue or pull request';
+  const query = { name: 'to', label, value, placeholder: '12', maxlength: 300 };
   const button = html`<button type="submit">Reply</button>`;
   return formPage(
     'Reply to an issue',
     place,
-    html`To an issue or a pull request, without an account.`,
+    'To an issue or a pull request, without an account.',
     html`<form method="get" action="${place.action}" class="card">
-      ${queryField({ name: 'to', label, value, maxLength: 300 }, '12', button, problem)}
+      ${queryField(query, button, problem)}
     </form>`,
   );
 }
