@@ -37,7 +37,7 @@ export interface FolderPage extends FormPlace {
   readonly problem: string | null;
   /** What was typed. */
   readonly path: string;
-  /** The path of the folder whose entries are shown. */
+  /** Whose entries are shown. */
   readonly folder: string;
   readonly entries: readonly ListedEntry[];
   /** The pull request to update; empty: a new one. */
@@ -47,8 +47,7 @@ export interface FolderPage extends FormPlace {
 const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
   <button type="submit" name="new" value="1" class="second">Add a file</button>`;
 const MAX_ENTRIES = 1_000;
-/** In this order, each by its name. */
-const ORDER: readonly EntryKind[] = ['folder', 'file', 'symlink', 'submodule'];
+/** In the order of the list, each by its name. */
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   folder: '',
   file: '',
@@ -57,19 +56,19 @@ const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
 };
 
 /** Where a file or a folder is shown. */
-export function changeLink(action: string, path: string, prHash: string): string {
+function changeLink(action: string, path: string, prHash: string): string {
   const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
   return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
 }
 
 export function folderPage(page: FolderPage): Page {
   const { action, path, entries, problem, prHash } = page;
-  const shown = entries
-    .toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
-    .slice(0, MAX_ENTRIES);
+  const order = Object.keys(KIND_WORDS);
+  const sorted = entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  const more = entries.length - items.length;
   const label = 'Path of the file, or a part of it';
   const query = { name: 'path', label, value: path, placeholder: 'docs/guide.md', maxlength: 4096 };
-  const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
   return formPage(
     prHash === '' ? 'Change a file' : 'Change a file of your pull request',
     page,
@@ -83,23 +82,17 @@ export function folderPage(page: FolderPage): Page {
         <ul class="list">
           ${items}
         </ul>
-        ${
-          entries.length > shown.length
-            ? html`<p class="soft">There are ${entries.length - shown.length} more. Name the file above.</p>`
-            : ''
-        }
+        ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
       </nav>`,
   );
 }
 
 function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
   const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
-  const isOpen = path !== null && (kind === 'folder' || kind === 'file');
   const label = visibleText(kind === 'folder' ? `${name}/` : name);
-  return html`${
-    isOpen ? html`<a href="${changeLink(action, path, prHash)}">${label}</a>` : html`<span>${label}</span>`
-  }
-  ${words === '' ? '' : html`<span class="soft small">${words}</span>`}`;
+  if (words !== '' || path === null)
+    return html`<span>${label}</span> <span class="soft small">${words}</span>`;
+  return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
 }
 
 /** The folders above, as links. */
@@ -274,7 +267,7 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
   return card('public', visibleText(title), html`${text} ${facts}`);
 }
 
-/** @param same an open pull request with the same change of the file; null: nobody knows of one. */
+/** Of an open pull request with the same change of the file. */
 function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: string, or: string): Html | '' {
   if (same === null) return '';
   return html`<p class="notice">
@@ -283,7 +276,7 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
   </p>`;
 }
 
-/** When a change becomes public. The value of the field is that of the push option `delay`; empty: as is usual here. */
+/** When a change becomes public: the values of the push option `delay`; empty: as is usual here. */
 const TIMES = {
   '0s': 'now',
   '3h': 'within some hours: between three and six',

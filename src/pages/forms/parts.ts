@@ -153,11 +153,11 @@ export function field(name: string, label: string, value: string, options: Field
     // A browser drops the first line feed behind the tag.
     tag = html`<textarea${all({ rows, autocomplete: 'off', ...code })}>${'\n'}${value}</textarea>`;
   if (choices !== undefined) {
-    const options = Object.entries(choices).map(
+    const values = Object.entries(choices).map(
       ([choice, words]) =>
         html`<option${attributes({ value: choice, selected: choice === value })}>${words}</option>`,
     );
-    tag = html`<select${all({})}>${options}</select>`;
+    tag = html`<select${all({})}>${values}</select>`;
   }
   const before = holder && shownValue(`${name}-holder`, holder.label, holder.value, 'username');
   return html`${before ?? ''}

@@ -56,8 +56,8 @@ interface Draft {
   /** Of the author; empty: a new one. */
   readonly userToken: string;
   /** The form with what was typed. @param token null: a new one. @param refusal why it is shown again. */
-  show(token: string | null, refusal: Refused | null): Promise<Response>;
-  check(userToken: string): Promise<Ready | Refused>;
+  readonly show: (token: string | null, refusal: Refused | null) => Promise<Response>;
+  readonly check: (userToken: string) => Promise<Ready | Refused>;
 }
 
 interface Ready {
