@@ -22,11 +22,9 @@ export function conversationSection(shown: ShownConversation, link: Html | ''): 
 function content(shown: ShownConversation): Html {
   if (shown.kind !== 'shown') return html`<p class="soft">${whyNot(shown)}</p>`;
   const { comments, isLocked } = shown.conversation;
-  const note =
-    comments.length === 0
-      ? html`<p class="soft">Nothing yet.</p>`
-      : html`<p class="soft small">The newest first, as plain text, read at most once a minute.</p>`;
-  return html`${isLocked ? html`<p>${LOCKED}</p>` : ''} ${note} ${comments.map(comment)}`;
+  const order = html`<p class="soft small">The newest first, as plain text, read at most once a minute.</p>`;
+  const note = comments.length === 0 ? html`<p class="soft">Nothing yet.</p>` : order;
+  return html`${isLocked && html`<p>${LOCKED}</p>`} ${note} ${comments.map(comment)}`;
 }
 
 function comment(said: ThreadComment): Html {
@@ -45,13 +43,12 @@ function comment(said: ThreadComment): Html {
 export function conversationLines(shown: ShownConversation): string[] {
   if (shown.kind !== 'shown') return [whyNot(shown)];
   const { comments, isLocked } = shown.conversation;
-  return [...(isLocked ? [LOCKED] : []), ...comments.flatMap(linesOf)];
-}
-
-function linesOf(said: ThreadComment): string[] {
-  const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
-  const words = plainText(said.text).split('\n');
-  return [`${timeOf(said.at)}  ${authorOf(said)}${about}`, ...words.map((line) => `  ${line}`)];
+  const lines = comments.flatMap((said) => {
+    const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
+    const words = plainText(said.text).split('\n');
+    return [`${timeOf(said.at)}  ${authorOf(said)}${about}`, ...words.map((line) => `  ${line}`)];
+  });
+  return isLocked ? [LOCKED, ...lines] : lines;
 }
 
 /** A title, a name or a comment, cut, with nothing that could change how the rest of the page is read. */

@@ -102,20 +102,17 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
 
 /** `a, b or c` */
 function inWords(names: readonly string[]): string {
-  return new Intl.ListFormat('en', { type: 'disjunction', style: 'long' })
-    .format(names)
-    .replace(/, or /, ' or ');
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(names).replace(', or ', ' or ');
 }
 
+const UNCERTAIN = dotted('warn', 'The service cannot tell whether pushes are accepted');
+const SUSPENDED = dotted('bad', 'Pushes are suspended at the moment');
+const ACCEPTED = dotted('good', 'Pushes are accepted');
+
 function status({ isSuspended, total }: FrontPage): Html {
-  const [tone, words] =
-    isSuspended === undefined
-      ? ['warn', 'The service cannot tell whether pushes are accepted']
-      : isSuspended
-        ? ['bad', 'Pushes are suspended at the moment']
-        : ['good', 'Pushes are accepted'];
+  const known = isSuspended ? SUSPENDED : ACCEPTED;
   return html`<p class="status">
-    ${dotted(tone, words)}
+    ${isSuspended === undefined ? UNCERTAIN : known}
     ${total === undefined ? '' : html`<span class="soft">${countOf(total, 'pull request')} so far</span>`}
   </p>`;
 }
@@ -123,20 +120,15 @@ function status({ isSuspended, total }: FrontPage): Html {
 const SHOWN = 5;
 
 function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  const items = (recent ?? []).slice(0, SHOWN).map(
-    ({ owner, repo, prUrl, createdAt }) =>
-      html`<li>
-        <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
-        <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
-      </li>`,
-  );
+  const items = (recent ?? []).slice(0, SHOWN).map(({ owner, repo, prUrl, createdAt }) => {
+    const [, number] = /\/(\d+)$/.exec(prUrl) ?? [];
+    return html`<li>
+      <a href="${safeUrl(prUrl)}">${owner}/${repo}${number === undefined ? '' : ` #${number}`}</a>
+      <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
+    </li>`;
+  });
   const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
   return listCard('recent', 'Recent pull requests', items, nothing);
-}
-
-function pullRequestNumber(url: string): string {
-  const number = /\/(\d+)$/.exec(url)?.[1];
-  return number === undefined ? '' : ` #${number}`;
 }
 
 const UNITS = [
@@ -146,9 +138,8 @@ const UNITS = [
 ] as const;
 
 function timeAgo(ms: number): string {
-  const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
-  if (unit === undefined) return 'just now';
-  return `${countOf(Math.floor(ms / unit[1]), unit[0])} ago`;
+  const [unit, unitMs] = UNITS.find(([, least]) => ms >= least) ?? [null, 1];
+  return unit === null ? 'just now' : `${countOf(Math.floor(ms / unitMs), unit)} ago`;
 }
 
 /** For a terminal. @param origin of the service */

@@ -26,24 +26,21 @@ import {
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
 
-const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
-const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
+const hours = COOLDOWN_MS / 3_600_000;
+const days = REPORT_LIFE_MS / 86_400_000;
 
 const POLICY = filled(REPORTS_HTML, {
-  unflagged: String(FLAG_THRESHOLD - 1),
-  flag: String(FLAG_THRESHOLD),
-  block: String(BLOCK_THRESHOLD),
-  hours: String(COOLDOWN_HOURS),
-  days: String(REPORT_LIFE_DAYS),
+  unflagged: FLAG_THRESHOLD - 1,
+  flag: FLAG_THRESHOLD,
+  block: BLOCK_THRESHOLD,
+  hours,
+  days,
   appeal: APPEAL_PATH,
 });
 
 const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly meaning: string }>> = {
   registered: { tone: 'good', meaning: 'It may post. The service counts reports.' },
-  flagged: {
-    tone: 'warn',
-    meaning: `Its karma is 0, and it may comment at most once every ${COOLDOWN_HOURS} hours.`,
-  },
+  flagged: { tone: 'warn', meaning: `Its karma is 0, and it may comment at most once every ${hours} hours.` },
   blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
@@ -64,7 +61,7 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         for spam, harassment or abuse.
       </p>
       ${facts(hash, standing)} ${commentList(comments)}
-      ${filled(REPORT_HTML, { hash, days: String(REPORT_LIFE_DAYS), path: REPORT_PATH })} ${POLICY}`,
+      ${filled(REPORT_HTML, { hash, days, path: REPORT_PATH })} ${POLICY}`,
   );
 }
 
@@ -73,7 +70,7 @@ export function receivedPage(hash: string, standing: Standing): Page {
   const notice =
     standing.state === 'blocked'
       ? 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.'
-      : `Each address counts once in ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.`;
+      : `Each address counts once in ${days} days. Thank you for taking care of this thread.`;
   return unlistedPage(
     'Report received',
     'The result of a report.',
@@ -85,12 +82,13 @@ export function receivedPage(hash: string, standing: Standing): Page {
 
 function facts(hash: string, { reports, state }: Standing): Html {
   const { tone, meaning } = STATES[state];
+  const on = html`<span class="on"></span>`;
   const steps = Array.from({ length: BLOCK_THRESHOLD }, (_, step) =>
-    step < reports ? html`<span class="on"></span>` : html`<span></span>`,
+    step < reports ? on : html`<span></span>`,
   );
   const list = factList({
     Pseudonym: html`<span class="mono">anon-${hash}</span>`,
-    Reports: html`${reports} <small>in the last ${REPORT_LIFE_DAYS} days</small>
+    Reports: html`${reports} <small>in the last ${days} days</small>
       <div class="steps ${tone}" aria-hidden="true">${steps}</div>`,
     State: html`${dotted(tone, state)} <small>${meaning}</small>`,
   });
