@@ -46,7 +46,7 @@ export function conversationLines(shown: ShownConversation): string[] {
   const lines = comments.flatMap((said) => {
     const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
     const words = plainText(said.text).split('\n');
-    return [`${timeOf(said.at)}  ${authorOf(said)}${about}`, ...words.map((line) => `  ${line}`)];
+    return [`${timeOf(said.at)}  ${authorOf(said)}${about}`].concat(words.map((line) => `  ${line}`));
   });
   return isLocked ? [LOCKED, ...lines] : lines;
 }
