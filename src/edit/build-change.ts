@@ -30,7 +30,6 @@ export interface FileChange {
   readonly content: Uint8Array;
   readonly parent: Oid;
   readonly message: string;
-  /** Seconds since 1970. */
   readonly committedAt: number;
   /** Of author and committer; the service replaces both like those of any push, and searches for them. */
   readonly identity: Identity;

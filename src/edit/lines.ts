@@ -86,7 +86,6 @@ export interface ShownLine extends Line {
 
 /** The changed places of a text, with some lines around them, as a page shows them. */
 export interface Difference {
-  /** Each the lines of one place. */
   readonly hunks: readonly (readonly ShownLine[])[];
   readonly added: number;
   readonly removed: number;
@@ -138,7 +137,6 @@ export function difference(oldText: string, newText: string): Difference {
   };
 }
 
-/** How many lines stay, and how many then go and come. */
 interface DiffBlock {
   readonly same: number;
   readonly removed: number;

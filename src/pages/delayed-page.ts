@@ -14,7 +14,6 @@ export interface ShownPush {
   readonly view: DelayedView;
   /** Of its pull request; null: it is not shown. */
   readonly prKey: string | null;
-  /** Where the service is found, without a slash at the end. */
   readonly origin: string;
   /** Why a button has done nothing; null: none was pressed. */
   readonly problem: string | null;

@@ -34,7 +34,6 @@ export const DOCUMENTS = {
   },
 } as const;
 
-/** What the texts say of the service. */
 type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact'>;
 
 /** What `{{name}}` is in a text. @param origin of the service, which examples name. */

@@ -33,7 +33,6 @@ export interface FrontPage {
   /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
   readonly isInvalid: boolean;
-  /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;

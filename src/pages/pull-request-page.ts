@@ -26,7 +26,6 @@ import {
 
 export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
-  /** Where the service is found, without a slash at the end. */
   readonly origin: string;
   readonly needsKey: boolean;
   readonly conversation: ShownConversation;
@@ -121,7 +120,6 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
   return card('standing', 'Status', list);
 }
 
-/** Null: it is not known. */
 function titleIn(shown: ShownConversation): string | null {
   return shown.kind === 'shown' ? plainText(shown.conversation.title) : null;
 }

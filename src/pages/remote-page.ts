@@ -35,7 +35,6 @@ export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url
 
 export interface RemotePage {
   readonly repository: RepositoryName;
-  /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
@@ -114,7 +113,6 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   return ['warn', html`${why} ${only} ${theirs === '' ? '' : html`<br />${visibleText(theirs)}`}`];
 }
 
-/** What its maintainers ask for, as the service has read it. */
 function rules(page: RemotePage): Html | '' {
   const { policy, repository, fileUrl } = page;
   if (policy === undefined) return '';

@@ -35,12 +35,9 @@ export interface ListedEntry {
 
 export interface FolderPage extends FormPlace {
   readonly problem: string | null;
-  /** What was typed. */
   readonly path: string;
-  /** Whose entries are shown. */
   readonly folder: string;
   readonly entries: readonly ListedEntry[];
-  /** The pull request to update; empty: a new one. */
   readonly prHash: string;
 }
 
@@ -55,7 +52,6 @@ const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   submodule: 'submodule, cannot be changed here',
 };
 
-/** Where a file or a folder is shown. */
 function changeLink(action: string, path: string, prHash: string): string {
   const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
   return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
@@ -95,7 +91,6 @@ function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedE
   return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
 }
 
-/** The folders above, as links. */
 function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
   const parts = folder === '' ? [] : folder.split('/');
   return ['', ...parts].map((part, index) => {
@@ -133,14 +128,12 @@ export interface ChangeForm extends FormFrame {
   readonly fields: ChangeFields;
   /** What the repository requires, as it was read last; the push itself is judged anew. */
   readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
-  /** What to know before writing anything. */
   readonly warnings: readonly string[];
   /** The page of a template that does not fit into the form; null: there is none. */
   readonly templateUrl: string | null;
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;
-  /** What others have changed meanwhile. */
   readonly theirs?: Difference;
 }
 
@@ -223,7 +216,6 @@ function keyField(
 export interface ChangePreview
   extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
   readonly difference: Difference;
-  /** The branch that it is for. */
   readonly base: string;
   /** Whether a push waits here unless its person says otherwise. */
   readonly isDelayed: boolean;
@@ -256,7 +248,6 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
   });
 }
 
-/** As people read it at the host. */
 function publicText({ repository }: ChangeForm, { author, base, title, body }: ChangePreview): Html {
   const facts = factList({
     Author: author,
@@ -292,7 +283,6 @@ function timeField(isDelayed: boolean): Html {
 
 export interface OpenedChange
   extends Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'>, Pick<NotedReply, 'notes' | 'same'> {
-  /** Of the file. */
   readonly path: string;
   readonly topicUrl: string;
 }

@@ -48,7 +48,6 @@ export function formPage(
 export interface GivenAway {
   /** What was searched and found, and warnings. */
   readonly remarks: readonly string[];
-  /** E-mail addresses that become public with it. */
   readonly addresses: readonly string[];
 }
 
@@ -117,14 +116,11 @@ export function cardForm(
 }
 
 interface FieldOptions {
-  /** Below the label. */
   readonly hint?: string;
   readonly maxLength?: number;
   readonly isOptional?: boolean;
-  /** Of a text of several lines, those that are seen at once. */
   readonly rows?: number;
   readonly isCode?: boolean;
-  /** The values, with what people read. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly secret?: 'new-password' | 'current-password';
   /** What the password manager files the secret under; missing: the field before it says that. */
@@ -194,7 +190,6 @@ export function queryField({ label, ...query }: Query, buttons: Html, problem: s
     ${problem === null ? '' : html`<p class="error" id="${name}-error">${problem}</p>`}`;
 }
 
-/** For whom to search. */
 export function nameField({ own_name: value }: { readonly own_name: string }): Html {
   const label = 'Your name (optional; never published, only searched for)';
   const hint = 'With it, the service tells you if the text contains your name or e-mail address.';
@@ -266,7 +261,6 @@ function row({ kind, before, after, text, end: lineEnd }: ShownLine, shown: (tex
   </tr>`;
 }
 
-/** Addresses stand out in what is added. */
 function withMarks(text: string, shown: (text: string) => string): (Html | string)[] {
   return aroundAddresses(text).map((piece, index) => {
     return index % 2 === 1 ? html`<mark>${shown(piece)}</mark>` : shown(piece);

@@ -23,9 +23,7 @@ import {
 
 export interface Posted {
   readonly url: string;
-  /** Of the thread. */
   readonly number: number;
-  /** The pseudonym. */
   readonly hash: string;
   readonly userToken: string;
 }
@@ -139,7 +137,6 @@ const LOCKED = html`<div class="notice bad" role="alert">
 </div>`;
 const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
 
-/** What is answered, and that nobody may answer it. */
 function threadNotice(thread: ShownConversation | null): Html | '' {
   if (thread?.kind !== 'shown') return '';
   const { title, state, isLocked } = thread.conversation;

@@ -82,7 +82,6 @@ export async function frameOf(place: Place, token: string | null = null): Promis
   return { ...place, token: token ?? (await newToken(place.c, place.action)), problem: null };
 }
 
-/** @param path that the form is sent to. */
 export async function newToken(c: Context<AppEnv>, path: string): Promise<string> {
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));

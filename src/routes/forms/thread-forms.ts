@@ -48,7 +48,6 @@ const IN_ENGLISH: Readonly<Record<string, string>> = {
   [COOLDOWN]: 'this pseudonym may not post now, because people have reported it; try again in some hours',
 };
 
-/** One kind of form. */
 interface Draft {
   readonly kind: PostKind;
   /** What decides whether it was posted already. */
@@ -140,7 +139,6 @@ export async function answerIssue(place: Place, sent: SentForm): Promise<Respons
 export async function showReplyForm(place: Place): Promise<Response> {
   const { c, target, repository } = place;
   const typed = c.req.query('to') ?? '';
-  /** For another number. */
   const askAgain = (words: string | null, status: 200 | 400 | 404) =>
     answerForm(c, replyToPage(place, typed, words), status);
   const named = parseThreadText(typed, target, c.var.host.url);

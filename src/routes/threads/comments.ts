@@ -147,9 +147,8 @@ interface CheckedComment {
 }
 
 /**
- * Whether a comment may be posted, as far as that depends on its text. Counts an attempt of the client, before its
- * Markdown is read: a refused text must not cost the service more than a posted one.
- * @param payload the fields of the JSON endpoint.
+ * Whether it may be posted, as far as its text tells. Counts an attempt of the client, before Markdown is read: a refused
+ * text must not cost the service more than a posted one. @param payload the fields of the JSON endpoint.
  */
 export async function checkComment(
   c: Context<AppEnv>,

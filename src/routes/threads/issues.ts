@@ -37,7 +37,6 @@ import {
   sentRequest,
 } from './posting.ts';
 
-/** The host's limit. */
 const MAX_TITLE_CHARACTERS = 256;
 
 const issueRequest = z.object({
@@ -126,9 +125,8 @@ async function answerIssue(
 }
 
 /**
- * Whether an issue may be created, as far as that depends on its text; `issue` has it as it will stand. Counts an
- * attempt of the client, before its Markdown is read.
- * @param payload the fields of the JSON endpoint.
+ * Whether it may be created, as far as its text tells; `issue` has it as it will stand. Counts an attempt of the client,
+ * before Markdown is read. @param payload the fields of the JSON endpoint.
  */
 export async function checkIssue(
   c: Context<AppEnv>,

@@ -30,7 +30,6 @@ import { refuseSuspendedWriting } from '../request/suspension.ts';
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 export type PostKind = keyof typeof SINGULAR;
 
-/** An issue or a pull request. */
 export interface ThreadName {
   readonly repository: RepositoryName;
   readonly number: number;
@@ -170,7 +169,6 @@ const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /** Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer with the token. */
 const KEY_PATTERN = /^[!-~]{16,255}$/;
 
-/** For the API's description. */
 export const idempotencyHeader = z.object({
   [IDEMPOTENCY_KEY]: z.string().optional().meta({
     description:

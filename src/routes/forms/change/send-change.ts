@@ -180,7 +180,6 @@ interface PreparedChange {
   readonly kind: 'change';
   readonly source: Source;
   readonly folders: readonly Folder[];
-  /** Null: a new file. */
   readonly original: Uint8Array | null;
   readonly content: Uint8Array;
   readonly hasMoved: boolean;
