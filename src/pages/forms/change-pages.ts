@@ -10,6 +10,7 @@ import type { NotedReply } from '../../push/reply/reply.ts';
 import NEXT_HTML from '../fragments/next.html';
 import { card, DCO_URL, factList, filled, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import {
+  attributes,
   cardForm,
   differenceTable,
   field,
@@ -179,17 +180,11 @@ function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): H
   ${policy.requiresIssue ? field('issue', `Number of the open issue${maybe}`, issue, number) : ''}`;
 }
 
+const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
+
 function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
   return html`<div class="row check">
-    <input
-      type="checkbox"
-      id="sign_off"
-      name="sign_off"
-      value="yes"
-      aria-describedby="sign_off-hint"
-      ${fields.sign_off === '' ? '' : 'checked'}
-      ${isRequired ? 'required' : ''}
-    />
+    <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
     <label for="sign_off">
       I affirm the Developer Certificate of Origin 1.1${isRequired ? '' : ' (optional)'}
     </label>

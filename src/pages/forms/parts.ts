@@ -130,7 +130,7 @@ interface FieldOptions {
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Those without a value are left out. @param values by names, which are of this code. */
-function attributes(values: Attributes): Html[] {
+export function attributes(values: Attributes): Html[] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name, value]) => (value === true ? raw(` ${name}`) : html` ${raw(name)}="${value}"`));
@@ -213,6 +213,7 @@ export function stepButtons(steps: Readonly<Record<string, string>>): Html {
 
 /** A changed line says how it ends, if not as usual: only that may be its change. */
 const LINE_ENDS: Readonly<Record<string, string>> = { '': 'no line end', '\r\n': 'CR LF', '\r': 'CR' };
+const COLUMNS = ['Old line', 'New line', 'Change', 'Text'].map((name) => html`<th scope="col">${name}</th>`);
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
 /** @param shown writes out what must not hide in its lines. */
@@ -221,12 +222,6 @@ export function differenceTable(
   { hunks, added, removed, remarks }: Difference,
   shown: (text: string) => string = visibleText,
 ): Html {
-  const bodies = hunks.map(
-    (lines) =>
-      html`<tbody>
-        ${lines.map((line) => row(line, shown))}
-      </tbody>`,
-  );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
       <table class="difference">
         <caption>
@@ -235,13 +230,15 @@ export function differenceTable(
         </caption>
         <thead class="unseen">
           <tr>
-            <th scope="col">Old line</th>
-            <th scope="col">New line</th>
-            <th scope="col">Change</th>
-            <th scope="col">Text</th>
+            ${COLUMNS}
           </tr>
         </thead>
-        ${bodies}
+        ${hunks.map(
+          (lines) =>
+            html`<tbody>
+              ${lines.map((line) => row(line, shown))}
+            </tbody>`,
+        )}
       </table>
     </div>
     ${remarks.map((remark) => html`<p class="soft small">${remark}</p>`)}`;
@@ -249,10 +246,8 @@ export function differenceTable(
 
 function row({ kind, before, after, text, end: lineEnd }: ShownLine, shown: (text: string) => string): Html {
   const word = kind === 'same' ? '' : html`<span class="unseen">${kind}</span>`;
-  const end =
-    lineEnd === '\n' || (kind === 'same' && lineEnd !== '')
-      ? ''
-      : html` <span class="soft small">(${LINE_ENDS[lineEnd]})</span>`;
+  const isUsual = lineEnd === '\n' || (kind === 'same' && lineEnd !== '');
+  const end = isUsual ? '' : html` <span class="soft small">(${LINE_ENDS[lineEnd]})</span>`;
   return html`<tr class="${kind}">
     <td>${before ?? ''}</td>
     <td>${after ?? ''}</td>

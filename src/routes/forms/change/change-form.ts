@@ -61,7 +61,11 @@ export async function showChange(place: Place): Promise<Response> {
     const parts = parsed.kind === 'path' ? parsed.parts : null;
     const found = parts && (await findPath(source.read, source.root, parts));
     if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew))
-      return showFile(place, source, path, prHash, found.kind === 'file' ? found.blob : '');
+      return showFile(place, source, {
+        path,
+        pr_hash: prHash,
+        blob: found.kind === 'file' ? found.blob : '',
+      });
     // Those with the text in their path, in whatever case.
     if (isSearch || parts === null || found === null) {
       const all = await listFiles(source.read, source.root);
@@ -89,9 +93,8 @@ export async function showChange(place: Place): Promise<Response> {
 function entriesOf(folder: Folder, path: string): ListedEntry[] {
   return folder.map((entry) => {
     const name = decodeUtf8(entry.name);
-    const kind = kindOf(entry);
-    if (name === null) return { kind, name: Buffer.from(entry.name).toString(), path: null };
-    return { kind, name, path: path === '' ? name : `${path}/${name}` };
+    const whole = name !== null && path !== '' ? `${path}/${name}` : name;
+    return { kind: kindOf(entry), name: name ?? Buffer.from(entry.name).toString(), path: whole };
   });
 }
 
@@ -112,25 +115,21 @@ export function pathProblem(found: NoFile, parts: readonly string[]): string {
   return place + NO_FILE[found.kind];
 }
 
-/** @param blob empty: a new file. */
 async function showFile(
   place: Place,
   source: Source,
-  path: string,
-  prHash: string,
-  blob: string,
+  named: Pick<ChangeFields, 'path' | 'pr_hash' | 'blob'>,
 ): Promise<Response> {
+  const { blob } = named;
   const file = fileText(blob === '' ? new Uint8Array() : await readBlob(source.read, blob, MAX_FILE_BYTES));
   const form = await changeForm(place, {
-    path,
-    blob,
+    ...named,
     seen: source.tip,
     text: file.kind === 'text' ? file.text : '',
     title: source.text?.title ?? '',
     // The form links to a template that cannot be read now.
     description: source.text?.description ?? (await templateOf(place, source).catch(() => '')),
     own_name: '',
-    pr_hash: prHash,
     pr_key: '',
     sign_off: '',
     ai: '',

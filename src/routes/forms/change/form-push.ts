@@ -27,10 +27,8 @@ export interface FormPush {
   readonly pushOptions: readonly string[];
 }
 
-/** Warnings and the like; and the open pull request that has the change already, if one is known. */
-interface Pushed extends Pick<NotedReply, 'notes' | 'same'> {
-  readonly outcome: Outcome;
-}
+/** With warnings and the like; and the open pull request that has the change already, if one is known. */
+type Pushed = Pick<NotedReply, 'notes' | 'same'> & { readonly outcome: Outcome };
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
 export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {

@@ -27,7 +27,7 @@ import {
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
-import { type DelayedFacts, delayedSentence } from '../../../push/reply/banner.ts';
+import { delayedSentence } from '../../../push/reply/banner.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { prKeyOf } from '../../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../../secret/open-secret.ts';
@@ -161,9 +161,8 @@ function checkFields(
   const parsed = parsePushOptions(pushOptionsOf(fields, { title, description }));
   if (parsed.kind === 'valid') return path;
   // Its rule is for a push, which sends one line.
-  const isText = parsed.option !== 'description';
   const rule = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
-  return invalid(isText ? `${parsed.message}.` : rule);
+  return invalid(parsed.option === 'description' ? rule : `${parsed.message}.`);
 }
 
 /** @param texts that the pull request gets from the options instead of from the commit. */
@@ -272,11 +271,16 @@ async function openChange(
   for (let attempt = 1; ; attempt++) {
     const { outcome, notes, same } = await push(place, toPush, { newPrHash: () => prHash });
     if (outcome.kind === 'published') return done(place, fields, { ...outcome.facts, notes, same });
-    if (outcome.kind === 'delayed') return delayed(place, outcome.facts);
+    if (outcome.kind === 'delayed') {
+      const { reason, window, isBegun, pageUrl, found } = outcome.facts;
+      const waits = `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
+      const sent = `You have sent this before, and it was published: ${found?.url}`;
+      return answerForm(place.c, changeDelayedPage(place, found?.url ? sent : waits, pageUrl));
+    }
     const refusal = refusalOf(outcome);
     if (refusal.code === 'double' && same !== null) {
-      const explanation = `The same change is open already as ${same.url}. This service opens no second pull request for it.`;
-      return problem(409, explanation);
+      const isOpen = `The same change is open already as ${same.url}.`;
+      return problem(409, `${isOpen} This service opens no second pull request for it.`);
     }
     // The first of two equal forms may be faster by so much that the second sees only its branch.
     const isNew = fields.pr_hash === '';
@@ -313,13 +317,6 @@ function done(
 ): Promise<Response> {
   const topicUrl = `${place.c.var.config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
   return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
-}
-
-function delayed(place: Place, { reason, window, isBegun, pageUrl, found }: DelayedFacts): Promise<Response> {
-  const standing = found?.url
-    ? `You have sent this before, and it was published: ${found.url}`
-    : `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
-  return answerForm(place.c, changeDelayedPage(place, standing, pageUrl));
 }
 
 /** The hash of the pull request that a form opens: nobody else can know it. */
