@@ -107,23 +107,21 @@ function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
  * commit as the form has shown them, no `blob` a new file, no `pr_hash` a new pull request. `own_name` is only searched
  * for. Nothing is kept between two steps.
  */
-export type ChangeFields = Readonly<
-  Record<
-    | 'path'
-    | 'blob'
-    | 'seen'
-    | 'text'
-    | 'title'
-    | 'description'
-    | 'own_name'
-    | 'pr_hash'
-    | 'pr_key'
-    | 'sign_off'
-    | 'ai'
-    | 'issue',
-    string
-  >
->;
+export const NO_FIELDS = {
+  path: '',
+  blob: '',
+  seen: '',
+  text: '',
+  title: '',
+  description: '',
+  own_name: '',
+  pr_hash: '',
+  pr_key: '',
+  sign_off: '',
+  ai: '',
+  issue: '',
+};
+export type ChangeFields = Readonly<typeof NO_FIELDS>;
 
 export interface ChangeForm extends FormFrame {
   readonly fields: ChangeFields;

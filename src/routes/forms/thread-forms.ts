@@ -85,7 +85,7 @@ async function answerSteps(
   // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const { url, number } = outcome.posted;
-  const hash = await pseudonymOn(c, { repository: target, number }, userToken);
+  const hash = await pseudonymOn(c, target, number, userToken);
   const next = await frameOf(placeOf(c, target, REPLY_FORM));
   return answerForm(c, donePage(kind, next, { url, number, userToken, hash }));
 }
@@ -161,7 +161,6 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
   // The form itself has written the number.
   if (named.kind === 'invalid') return c.redirect(place.action, 303);
   const { number } = named;
-  const onThread = { repository: target, number };
   const { body, own_name, user_token } = replyFields(fields);
   return answerSteps(place, sent, {
     kind: 'comments',
@@ -189,12 +188,12 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
         kind: 'ready',
         async preview(token) {
           const form = { ...(await replyForm(place, number, fields, token)), user_token: userToken };
-          const hash = await pseudonymOn(c, onThread, userToken);
+          const hash = await pseudonymOn(c, target, number, userToken);
           // The page says that the karma will be another.
           const footer = { hash, karma: 1, origin: publishedOrigin(c.req.raw, c.var.config) };
           return replyPreviewPage(form, commentText(body, footer), hash, givenAway({ body }, own_name));
         },
-        post: (limits) => postComment(c, onThread, body, userToken, limits),
+        post: (limits) => postComment(c, target, number, { body, userToken }, limits),
       };
     },
   });

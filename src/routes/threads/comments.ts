@@ -32,7 +32,6 @@ import {
   type PostOutcome,
   pseudonymOn,
   sentRequest,
-  type ThreadName,
 } from './posting.ts';
 
 /** The contract's words (section 7). */
@@ -128,14 +127,13 @@ async function answerComment(
   if (request.kind === 'refused') return request;
   const checked = await checkComment(c, repository, payload.fields);
   if (checked.kind === 'refused') return checked;
-  const thread = { repository, number };
   const userToken = checked.userToken || request.userToken;
   const outcome = await postOnce(c, repository, 'comments', request, (limits) =>
-    postComment(c, thread, checked.body, userToken, limits),
+    postComment(c, repository, number, { ...checked, userToken }, limits),
   );
   if (outcome.kind === 'refused') return outcome;
   const { url, karma } = outcome.posted;
-  const hash = await pseudonymOn(c, thread, userToken);
+  const hash = await pseudonymOn(c, repository, number, userToken);
   return c.json<z.infer<typeof commentAnswer>>({ comment_url: url, hash, karma, user_token: userToken });
 }
 
@@ -172,13 +170,13 @@ export async function checkComment(
 /** For `postOnce`. @param policyLimits those of the repository. */
 export async function postComment(
   c: Context<AppEnv>,
-  { repository, number }: ThreadName,
-  body: string,
-  userToken: string,
+  repository: RepositoryName,
+  number: number,
+  { body, userToken }: Omit<CheckedComment, 'kind'>,
   policyLimits: readonly Limit[],
 ): Promise<PostOutcome> {
   const { config, host, logger } = c.var;
-  const hash = await pseudonymOn(c, { repository, number }, userToken);
+  const hash = await pseudonymOn(c, repository, number, userToken);
   const thread = await targetOf(c, repository, number, policyLimits);
   const secret = await serviceSecret(c.env, config.identitySecret);
   const inRepository = targetKey(secret, recordName(host, repository));

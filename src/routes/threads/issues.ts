@@ -113,7 +113,7 @@ async function answerIssue(
   );
   if (outcome.kind === 'refused') return outcome;
   const { url, number } = outcome.posted;
-  const hash = await pseudonymOn(c, { repository, number }, userToken);
+  const hash = await pseudonymOn(c, repository, number, userToken);
   return c.json<z.infer<typeof issueAnswer>>({
     issue_url: url,
     number,
@@ -184,7 +184,7 @@ export async function createIssue(
     url,
   } as const;
   const track = () => guardOf(c.env).track(place, null, Date.now());
-  const hash = await pseudonymOn(c, { repository, number }, userToken);
+  const hash = await pseudonymOn(c, repository, number, userToken);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
   await Promise.all([
     listPseudonym(c.env.DB, hash).catch((cause: unknown) =>

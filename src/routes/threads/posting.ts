@@ -30,11 +30,6 @@ import { refuseSuspendedWriting } from '../request/suspension.ts';
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 export type PostKind = keyof typeof SINGULAR;
 
-export interface ThreadName {
-  readonly repository: RepositoryName;
-  readonly number: number;
-}
-
 export type PostOutcome = Extract<PostStanding, { kind: 'posted' }> | Refused;
 
 /** What was sent, for messages, and its name; null: it is posted as often as it is sent. */
@@ -50,7 +45,8 @@ const PAUSE_MS = 500;
 /** The pseudonym of a token on a thread. */
 export async function pseudonymOn(
   c: Context<AppEnv>,
-  { repository, number }: ThreadName,
+  repository: RepositoryName,
+  number: number,
   userToken: string,
 ): Promise<string> {
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
@@ -133,13 +129,12 @@ async function postAndRemember(
 }
 
 /** If nobody answers, it is posted: a comment that stands there twice does less harm than one that is lost. */
-async function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
-  try {
-    return await hostAccountOf(c.env, c.var.host).beginPost(name);
-  } catch (cause) {
+function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
+  const begun = hostAccountOf(c.env, c.var.host).beginPost(name);
+  return begun.catch((cause: unknown) => {
     c.var.logger.warn('a post could not be compared with those sent before', { error: cause });
     return { kind: 'new' };
-  }
+  });
 }
 
 /** The operator hears of a flood. Nobody waits for this. */

@@ -17,6 +17,7 @@ import {
   changeFormPage,
   folderPage,
   type ListedEntry,
+  NO_FIELDS,
 } from '../../../pages/forms/change-pages.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
@@ -123,17 +124,13 @@ async function showFile(
   const { blob } = named;
   const file = fileText(blob === '' ? new Uint8Array() : await readBlob(source.read, blob, MAX_FILE_BYTES));
   const form = await changeForm(place, {
+    ...NO_FIELDS,
     ...named,
     seen: source.tip,
     text: file.kind === 'text' ? file.text : '',
     title: source.text?.title ?? '',
     // The form links to a template that cannot be read now.
     description: source.text?.description ?? (await templateOf(place, source).catch(() => '')),
-    own_name: '',
-    pr_key: '',
-    sign_off: '',
-    ai: '',
-    issue: '',
   });
   return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }

@@ -22,6 +22,7 @@ import {
   type ChangeForm,
   changeFormPage,
   changePreviewPage,
+  NO_FIELDS,
   type OpenedChange,
 } from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
@@ -74,21 +75,17 @@ export async function sendChange(place: Place, sent: SentForm, memory: MemoryHol
 }
 
 function changeFields(fields: FormFields): ChangeFields {
-  const value = (name: string): string => fields.get(name) ?? '';
-  const oid = (name: string): string => (isOid(value(name)) ? value(name) : '');
+  const whole = (name: string): string => withPlainLineEnds(fields.get(name) ?? '');
+  const trimmed = Object.keys(NO_FIELDS).map((name) => [name, whole(name).trim()]);
+  const { blob, seen, pr_hash, pr_key, ...others } = Object.fromEntries(trimmed) as ChangeFields;
   return {
-    path: value('path'),
-    blob: oid('blob'),
-    seen: oid('seen'),
-    text: withPlainLineEnds(value('text')),
-    title: value('title').trim(),
-    description: withPlainLineEnds(value('description')).trim(),
-    own_name: value('own_name').trim(),
-    pr_hash: value('pr_hash').trim().toLowerCase(),
-    pr_key: value('pr_key').trim().toLowerCase(),
-    sign_off: value('sign_off'),
-    ai: value('ai'),
-    issue: value('issue').trim(),
+    ...others,
+    blob: isOid(blob) ? blob : '',
+    seen: isOid(seen) ? seen : '',
+    path: fields.get('path') ?? '',
+    text: whole('text'),
+    pr_hash: pr_hash.toLowerCase(),
+    pr_key: pr_key.toLowerCase(),
   };
 }
 
