@@ -47,9 +47,8 @@ const CHANGES = {
 } as const;
 
 function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
-  const description = 'Pushes that are published later.';
-  const cookies = 'One cookie, for this page and ten minutes';
-  return { ...unlistedPage(title, description, content, width), cookies };
+  const framed = unlistedPage(title, 'Pushes that are published later.', content, width);
+  return { ...framed, cookies: 'One cookie, for this page and ten minutes' };
 }
 
 /** @param token of an alert; null: the address had none. @param hasPassword whether the service has one. */
@@ -178,11 +177,10 @@ function textsOf({ texts, problem }: ReviewedPush): Html {
     ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
 }
 
-function messageOf(message: ShownMessage): Html {
-  const { encoding, encoded } = message;
+function messageOf({ encoding, encoded, ...message }: ShownMessage): Html {
   return html`${plainText(message)}
   ${encoding === null ? '' : html`<p class="soft">Its commit says that this is in ${exactText(encoding)}. The code host may read it so.</p>`}
-  ${encoded === null ? '' : plainText(encoded)}`;
+  ${encoded && plainText(encoded)}`;
 }
 
 function plainText({ text, missing }: ShownText): Html {

@@ -31,19 +31,17 @@ export interface PullRequestPage {
   readonly conversation: ShownConversation;
 }
 
+const REOPENS = 'An update opens a new pull request.';
+
 /** How a state is shown: one word, and its colour. */
 export const STATES: Readonly<Record<PullRequestState, { tone: string; word: string; meaning: string }>> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
-  closed: {
-    tone: 'warn',
-    word: 'Closed',
-    meaning: 'It was closed without a merge. An update opens a new pull request.',
-  },
+  closed: { tone: 'warn', word: 'Closed', meaning: `It was closed without a merge. ${REOPENS}` },
   withdrawn: {
     tone: 'warn',
     word: 'Withdrawn',
-    meaning: 'It was withdrawn through this service. An update opens a new pull request.',
+    meaning: `It was withdrawn through this service. ${REOPENS}`,
   },
 };
 
@@ -75,9 +73,7 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
 };
 
 /** `octo/hello #7` */
-function pullRequestName({ owner, repo, number }: PullRequestView): string {
-  return `${owner}/${repo} #${number}`;
-}
+const nameOf = ({ owner, repo, number }: PullRequestView): string => `${owner}/${repo} #${number}`;
 
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
@@ -90,7 +86,7 @@ function webUrl(url: string): string | null {
 
 export function pullRequestPage(page: PullRequestPage): Page {
   const { pullRequest } = page;
-  const name = pullRequestName(pullRequest);
+  const name = nameOf(pullRequest);
   return {
     title: `${name} · gitveil`,
     description: `The state of the anonymous pull request ${name}.`,
@@ -132,11 +128,15 @@ function history(pullRequest: PullRequestView): Html {
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
+/** Its path at the service. */
+function remoteOf({ host, owner, repo }: PullRequestView): string {
+  return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+}
+
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
-  const { host, owner, repo, prHash } = pullRequest;
-  const hash = `-o pr-hash=${prHash}`;
+  const hash = `-o pr-hash=${pullRequest.prHash}`;
   const key = '-o pr-key=<key>';
-  const remote = shellWord(`${origin}/v1/${host}/${owner}/${repo}`);
+  const remote = shellWord(origin + remoteOf(pullRequest));
   const update = {
     what: 'Update it: commit, then push',
     line: `git push ${hash}${needsKey ? ` ${key}` : ''} ${remote} HEAD:refs/heads/my-change`,
@@ -152,10 +152,6 @@ function replyLink({ pullRequest, conversation }: PullRequestPage): Html | '' {
   if (conversation.kind === 'shown' && conversation.conversation.isLocked) return '';
   const form = `${remoteOf(pullRequest)}/reply?to=${pullRequest.number}`;
   return html`<p><a href="${form}">Reply</a> without an account.</p>`;
-}
-
-function remoteOf({ host, owner, repo }: PullRequestView): string {
-  return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
 }
 
 function commands(page: PullRequestPage): Html {
@@ -186,7 +182,7 @@ export function pullRequestText(page: PullRequestPage): string {
   const { state, url, events } = pullRequest;
   const title = titleIn(conversation);
   const lines = [
-    pullRequestName(pullRequest),
+    nameOf(pullRequest),
     ...(title === null ? [] : [title]),
     webUrl(url) ?? '',
     '',
@@ -202,12 +198,8 @@ export function pullRequestText(page: PullRequestPage): string {
     '',
     `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
   ];
-  return lines.map((line) => `${printable(line)}\n`).join('');
-}
-
-/** Removes control sequences of terminals, and characters that reverse the direction of the text. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+  // No control sequences of terminals, and no characters that reverse the direction of the text.
+  return lines.map((line) => `${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')}\n`).join('');
 }
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
@@ -218,7 +210,7 @@ export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
  */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   const { prHash, events } = pullRequest;
-  const name = pullRequestName(pullRequest);
+  const name = nameOf(pullRequest);
   const page = xmlText(`${origin}${pullRequestPath(prHash)}`);
   const entries = events.flatMap(({ id, kind, at }) => [
     '  <entry>',

@@ -65,17 +65,16 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
   );
 }
 
+const BLOCKED = 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.';
+const COUNTED = `Each address counts once in ${days} days. Thank you for taking care of this thread.`;
+
 /** The same for a repeated report, because others may share the address of whoever sent the first one. */
 export function receivedPage(hash: string, standing: Standing): Page {
-  const notice =
-    standing.state === 'blocked'
-      ? 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.'
-      : `Each address counts once in ${days} days. Thank you for taking care of this thread.`;
   return unlistedPage(
     'Report received',
     'The result of a report.',
     html`<h1>Report received</h1>
-      <div class="notice" role="status"><p>${notice}</p></div>
+      <div class="notice" role="status"><p>${standing.state === 'blocked' ? BLOCKED : COUNTED}</p></div>
       ${facts(hash, standing)} ${POLICY}`,
   );
 }

@@ -115,7 +115,7 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation | null)
     form,
     html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
       your name nor your address.`,
-    html`${threadNotice(thread)} ${problemNotice(problem)} ${appealLink(form)}
+    html`${threadNotice(thread)} ${problemNotice(problem)} ${form.appealFor && appealLink(form.appealFor)}
     ${cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })}
     ${thread === null ? '' : conversationSection(thread, '')}`,
   );
@@ -126,9 +126,8 @@ function holderOf({ repository, number }: Pick<ReplyForm, 'repository' | 'number
   return { label: 'Thread', value: `${repository}#${number}` };
 }
 
-function appealLink({ appealFor }: ReplyForm): Html | '' {
-  if (appealFor === null) return '';
-  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(appealFor)}`;
+function appealLink(thread: string): Html {
+  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(thread)}`;
   return html`<p>If the reports were wrong, <a href="${form}">appeal to the operator</a>.</p>`;
 }
 

@@ -86,10 +86,8 @@ export function refusedPush(refusal: Refusal): Refused {
 }
 
 const NO_HASH = problem(400, 'A hash has 8 to 40 hexadecimal characters.');
-const NO_KEY = problem(
-  400,
-  'Give the key of the pull request: it was shown when the pull request was opened.',
-);
+const GIVE_KEY = 'Give the key of the pull request: it was shown when the pull request was opened.';
+const NO_KEY = problem(400, GIVE_KEY);
 
 export async function showWithdrawal(place: Place): Promise<Response> {
   const pr_hash = (place.c.req.query('pr_hash') ?? '').trim().toLowerCase();

@@ -71,26 +71,15 @@ export interface Source {
   readonly text: { readonly title: string; readonly description: string } | null;
 }
 
-const NOT_OPEN = explained(
-  404,
-  'This pull request is not open',
-  'There is no open pull request with this hash in this repository. Begin a new change.',
-);
-const NO_BRANCH = explained(
-  404,
-  'The branch is gone',
-  'The host no longer has the branch of this pull request.',
-);
-const OTHERS = explained(
-  409,
-  'Somebody else has changed this pull request',
-  'A form replaces the commit of the pull request, and would delete their work. Update this pull request with Git.',
-);
-const SEVERAL = explained(
-  404,
-  'This pull request has several commits',
-  'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
-);
+const BEGIN_ANEW = 'There is no open pull request with this hash in this repository. Begin a new change.';
+const NOT_OPEN = explained(404, 'This pull request is not open', BEGIN_ANEW);
+const GONE = 'The host no longer has the branch of this pull request.';
+const NO_BRANCH = explained(404, 'The branch is gone', GONE);
+const USE_GIT = 'Update this pull request with Git.';
+const LOSES_WORK = `A form replaces the commit of the pull request, and would delete their work. ${USE_GIT}`;
+const OTHERS = explained(409, 'Somebody else has changed this pull request', LOSES_WORK);
+const LOSES_OTHERS = `A form makes one commit of one change, and would lose the others. ${USE_GIT}`;
+const SEVERAL = explained(404, 'This pull request has several commits', LOSES_OTHERS);
 
 /**
  * Two calls of the host, or up to seven for a pull request, besides those for the policy, which is remembered.
