@@ -38,9 +38,7 @@ export function usualHost(hosts: Config['hosts']): HostConfig {
   return hosts.find(({ token }) => token !== null) ?? hosts[0];
 }
 
-export function placeholder(hosts: Config['hosts']): string {
-  return `${usualHost(hosts).key}/<owner>/<repo>`;
-}
+export const placeholder = (hosts: Config['hosts']): string => `${usualHost(hosts).key}/<owner>/<repo>`;
 
 /** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
 const COMMANDS = {

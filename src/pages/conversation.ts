@@ -63,13 +63,10 @@ export function plainText(text: string): string {
   return visibleText(cut).replaceAll(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
 }
 
-function authorOf({ author }: ThreadComment): string {
-  return author === null ? 'A deleted account' : plainText(author);
-}
+const authorOf = ({ author }: ThreadComment): string =>
+  author === null ? 'A deleted account' : plainText(author);
 
-function timeOf(at: string): string {
-  return isoTime(Date.parse(at) / 1000);
-}
+const timeOf = (at: string): string => isoTime(Date.parse(at) / 1000);
 
 function whyNot(shown: Exclude<ShownConversation, { kind: 'shown' }>): string {
   if (shown.kind === 'moved') return `It was moved to another repository: ${plainText(shown.to)}`;

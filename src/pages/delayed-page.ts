@@ -30,9 +30,7 @@ const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string 
 };
 const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
 
-export function delayedPath(name: string): string {
-  return `/v1/delayed/${name}`;
-}
+export const delayedPath = (name: string): string => `/v1/delayed/${name}`;
 
 export function delayedPage(shown: ShownPush): Page {
   const { view, problem } = shown;
