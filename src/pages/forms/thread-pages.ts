@@ -115,7 +115,8 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation | null)
     form,
     html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
       your name nor your address.`,
-    html`${threadNotice(thread)} ${problemNotice(problem)} ${form.appealFor && appealLink(form.appealFor)}
+    html`${threadNotice(thread)} ${problemNotice(problem)}
+    ${form.appealFor === null ? '' : appealLink(form.appealFor)}
     ${cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })}
     ${thread === null ? '' : conversationSection(thread, '')}`,
   );
