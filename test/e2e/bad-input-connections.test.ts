@@ -188,19 +188,20 @@ interface Slow {
   readonly dripped: readonly Answered[];
 }
 
+async function allSlow(framing: Framing): Promise<Slow> {
+  const [stalled, steady, ...dripped] = await Promise.all([
+    stall(framing),
+    pushSteadily(framing),
+    ...FORMS.map((form) => drip(framing, form)),
+  ]);
+  return { stalled, steady, dripped };
+}
+
 /** All of them wait at the same time. */
 let slow: Readonly<Record<Framing, Slow>>;
 
 beforeAll(async () => {
-  const of = async (framing: Framing): Promise<Slow> => {
-    const [stalled, steady, ...dripped] = await Promise.all([
-      stall(framing),
-      pushSteadily(framing),
-      ...FORMS.map((form) => drip(framing, form)),
-    ]);
-    return { stalled, steady, dripped };
-  };
-  const [announced, chunked] = await Promise.all([of('announced'), of('chunked')]);
+  const [announced, chunked] = await Promise.all([allSlow('announced'), allSlow('chunked')]);
   slow = { announced, chunked };
 });
 
