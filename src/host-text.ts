@@ -12,8 +12,6 @@ const MAX_LENGTH = 300;
 const MAX_READ = 4 * 1024;
 const MAX_LINES = 20;
 
-const REMOVED = '[removed]';
-
 /** What stands between spaces, quotes and the like: an address is removed with its brackets, port and path. */
 const WORD = /[^\s"'`<>(),;]+/g;
 /** Decimal, octal or hexadecimal. */
@@ -33,7 +31,8 @@ export function oneLine(text: string): string {
 
 /** The host's text in one line. */
 export function hostText(text: string): string {
-  return oneLine(beginning(text).replaceAll(WORD, (word) => (holdsAddress(word) ? REMOVED : word)));
+  const words = text.length <= MAX_READ ? text : text.slice(0, text.lastIndexOf(' ', MAX_READ) + 1);
+  return oneLine(words.replaceAll(WORD, (word) => (holdsAddress(word) ? '[removed]' : word)));
 }
 
 /** The host's text, line by line, without empty ones; the first few. */
@@ -55,9 +54,4 @@ function isLikeIpv6({ 0: run, index }: RegExpExecArray, text: string): boolean {
   if (/[g-z]/i.test(text[index + run.length] ?? '')) groups.pop();
   const count = groups.filter((group) => group !== '').length;
   return run.includes('::') ? count > 0 : count >= LEAST_GROUPS;
-}
-
-/** The beginning of a text, with whole words. */
-function beginning(text: string): string {
-  return text.length <= MAX_READ ? text : text.slice(0, text.lastIndexOf(' ', MAX_READ) + 1);
 }

@@ -8,9 +8,8 @@ import { Hono } from 'hono';
 import { configOf } from './configured.ts';
 import type { AppEnv, Env } from './env.ts';
 import { loggerOf } from './log.ts';
-import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
-import { onionLocation, securityHeaders } from './middleware/browser-headers.ts';
+import { crossOrigin, onionLocation, securityHeaders } from './middleware/browser-headers.ts';
 import { admin } from './routes/moderation/admin.ts';
 import { delayedReview } from './routes/moderation/delayed.ts';
 import { appeals } from './routes/moderation/appeals.ts';
@@ -24,7 +23,7 @@ import { delayedPublisher } from './routes/git/publish-delayed.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
-import { ChargedHttp } from './routes/request/charged-http.ts';
+import { ChargedHttp } from './routes/request/limits.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
@@ -59,24 +58,13 @@ app.use(onionLocation);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-app.route('/', delayedPublisher);
-app.route('/', git);
-app.route('/', posts);
-app.route('/', moderation);
-app.route('/', appeals);
-app.route('/', api);
-app.route('/', badges);
-app.route('/', health);
-app.route('/', metrics);
-app.route('/', pullRequestPage);
-app.route('/', delayedPage);
-app.route('/', frontPage);
-app.route('/', documents);
-app.route('/', securityTxt);
-app.route('/', openapi(app));
-app.route('/', admin);
-app.route('/', delayedReview);
-app.route('/', forms);
+mount(delayedPublisher, git, posts, moderation, appeals, api, badges, health, metrics);
+mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
+mount(admin, delayedReview, forms);
+
+function mount(...parts: readonly Hono<AppEnv>[]): void {
+  for (const part of parts) app.route('/', part);
+}
 
 app.notFound(unmatched(app));
 

@@ -20,9 +20,6 @@ import {
   wholeNumber,
 } from './values.ts';
 
-/** So that the tenth that one client may use holds the largest push. */
-const LEAST_SPOOL_MB = 1_000;
-
 function variable<const N extends string, T>(name: N, kind: ValueKind<T>, fallback: T) {
   return { name, kind, fallback, isSecret: false };
 }
@@ -76,8 +73,8 @@ export const SETTINGS = {
   allowedOrigins: variable('ALLOWED_ORIGINS', origins, null),
   alertAddress: variable('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
   maxRepositoryMb: variable('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
-  /** What all pushes that are under way may have sent. */
-  spoolMb: variable('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+  /** What all pushes that are under way may have sent. The tenth that one client may use holds the largest push. */
+  spoolMb: variable('SPOOL_MB', wholeNumber(1_000, 1_000_000), 2_000),
   /** What to do with a push of commits that are in an open pull request of the service already. */
   pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
   /** How long a push waits, unless its person says otherwise; 0: not at all. */
@@ -127,8 +124,11 @@ const SECRETS: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ name, isSecret }) => (isSecret ? name : [])),
 );
 
+/** What a process or a Worker is given, besides variables, too. */
+export type Environment = Readonly<Record<string, unknown>>;
+
 /** The names of all variables of the service that an environment sets. */
-export function variablesIn(env: Readonly<Record<string, unknown>>): string[] {
+export function variablesIn(env: Environment): string[] {
   return Object.keys(env).filter(
     (name) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name),
   );
@@ -144,9 +144,9 @@ export interface ConfigProblem {
 /** Reads one environment and remembers what is wrong with it. */
 export class EnvironmentReader {
   readonly problems: ConfigProblem[] = [];
-  readonly #env: Readonly<Record<string, unknown>>;
+  readonly #env: Environment;
 
-  constructor(env: Readonly<Record<string, unknown>>) {
+  constructor(env: Environment) {
     this.#env = env;
   }
 
@@ -156,7 +156,9 @@ export class EnvironmentReader {
     if (typeof text !== 'string' || text === '') return fallback;
     const value = kind.parse(text);
     if (value !== undefined) return value;
-    this.#report(name, text, kind.faultIn === undefined ? kind.rule : `${kind.rule}. ${kind.faultIn(text)}`);
+    const isSecret = SECRETS.has(name) || isHostTokenVariable(name);
+    const fault = kind.faultIn === undefined ? '' : `. ${kind.faultIn(text)}`;
+    this.refuse(name, `must be ${kind.rule}${fault}`, isSecret ? name : `${name} is ${quoted(text)}: it`);
     return fallback;
   }
 
@@ -166,15 +168,8 @@ export class EnvironmentReader {
     return Object.fromEntries(Object.entries(SETTINGS).map(([field, one]) => [field, read(one)])) as Settings;
   }
 
-  /** Reports that a variable is absent, but has to be there. @param why follows its name in the sentence. */
-  miss(name: AnyVariable, why: string): void {
-    this.problems.push({ variable: name, rule: why, message: `${name} ${why}` });
-  }
-
-  #report(name: AnyVariable, text: string, allowed: string): void {
-    const isSecret = SECRETS.has(name) || isHostTokenVariable(name);
-    const subject = isSecret ? name : `${name} is ${quoted(text)}: it`;
-    const rule = `must be ${allowed}`;
+  /** @param rule follows the subject in the message. */
+  refuse(name: AnyVariable, rule: string, subject: string = name): void {
     this.problems.push({ variable: name, rule, message: `${subject} ${rule}` });
   }
 }

@@ -1,10 +1,7 @@
 /**
- * Readers for single values of the configuration: text in, typed value out, `undefined` when it is not allowed.
- *
- * Each sits with the sentence that says what is allowed, so that the check and the message cannot drift apart.
- * Pure: no clock, no platform.
+ * Readers for single values of the configuration: text in, typed value out, `undefined` when it is not allowed. Each sits
+ * with the sentence that says what is allowed, so that the check and the message cannot drift apart.
  */
-
 import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */
@@ -19,10 +16,8 @@ const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60 * MS_PER_SECOND;
 const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
-/** A day: longer waits are probably a mistake, and timers overflow at 2^31 ms. */
+/** Longer waits are probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
-
-/** A week. */
 const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
 
 /** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
@@ -115,16 +110,12 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
-/** Base32 of a public key, its checksum and a version. */
-const ONION_KEY_LENGTH = 56;
-
-/** An address in the Tor network, of version 3 (rend-spec-v3, "Encoding onion addresses"). */
+/** In the Tor network, of version 3 (rend-spec-v3): Base32 of a public key, its checksum and a version. */
 export const onionAddress: ValueKind<string> = {
   rule: 'the http address of an onion service, such as http://<56 letters and digits>.onion',
   parse(text) {
     const address = webAddress.parse(text);
-    const [, key = ''] = /^https?:\/\/([a-z2-7]+)\.onion(:\d+)?$/.exec(address ?? '') ?? [];
-    return key.length === ONION_KEY_LENGTH ? address : undefined;
+    return /^https?:\/\/[a-z2-7]{56}\.onion(?::\d+)?$/.test(address ?? '') ? address : undefined;
   },
 };
 
@@ -141,7 +132,6 @@ export const origins: ValueKind<readonly string[] | null> = {
 
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Names of servers, as they stand in addresses. */
 export const hostNames: ValueKind<readonly string[]> = {
   rule: 'host names separated by commas, such as ntfy.example.org,git.example.org',
   parse(text) {
@@ -156,11 +146,9 @@ export const commitEmail = matching(
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
 );
 
-/** How to reach a person. */
+/** How to reach a person: the address as people write it, and as a `mailto:` or `https:` URL. */
 export interface Contact {
-  /** An address as people write it. */
   readonly text: string;
-  /** `mailto:` or `https:`. */
   readonly url: string;
 }
 

@@ -12,7 +12,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 let isLackLogged = false;
 onForget(() => (isLackLogged = false));
 
-/** A request asks for its client several times. */
+/** A request asks for it several times. */
 const clients = new WeakMap<Request, Client>();
 
 /** Rejects if the key of the hash cannot be read. */
