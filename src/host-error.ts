@@ -18,7 +18,7 @@ export type HostErrorCode =
   /** The host refused. */
   | 'refused';
 
-/** What follows from a failure, for whoever has to go on. Plain data: it crosses from a Durable Object to a route. */
+/** What follows from a failure. Plain data: it crosses from a Durable Object to a route. */
 export interface Failure {
   /** `unknown`: the host may have done it all the same. */
   readonly effect: 'none' | 'unknown';

@@ -34,7 +34,6 @@ export const SETTINGS = {
   host: variable('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1'),
   port: variable('PORT', wholeNumber(1, 65_535), 8080),
   serviceUrl: variable('SERVICE_URL', webAddress, null),
-  /** The service's address in the Tor network. */
   onionUrl: variable('ONION_URL', onionAddress, null),
   /** Anybody who knows the topic can read the operator's alerts. */
   notifyAdminTopic: secret(
@@ -49,7 +48,6 @@ export const SETTINGS = {
   dbUrl: variable('DB_URL', webAddress, null),
   dbKey: secret('DB_KEY', headerSecret),
   notifyBaseUrl: variable('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
-  /** The server of the operator's alerts. */
   notifyAdminUrl: variable('NOTIFY_ADMIN_URL', webAddress, null),
   hostingUrl: variable('HOSTING_URL', webAddress, 'https://github.com'),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
@@ -94,7 +92,6 @@ export const SETTINGS = {
   /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
-  /** How to reach the operator. */
   operatorContact: variable('OPERATOR_CONTACT', contact, null),
   commitHash: variable(
     'COMMIT_HASH',

@@ -21,7 +21,7 @@ export interface HostConfig {
 }
 
 /** A host of `HOSTS`: all but its token, which is a secret. */
-export type FurtherHost = Omit<HostConfig, 'token'>;
+type FurtherHost = Omit<HostConfig, 'token'>;
 
 /** The host of the contract's paths. */
 export const MAIN_HOST = 'gh';
@@ -33,9 +33,8 @@ const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
 
 /**
- * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`.
- * @param mainUrl the address of the first host. Two hosts may not have the same server name, because records of
- * repositories are kept apart by it.
+ * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`. Two hosts may not have the same server name, because
+ * records of repositories are kept apart by it. @param mainUrl the address of the first host.
  */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:

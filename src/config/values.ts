@@ -47,25 +47,20 @@ function milliseconds(text: string): number {
   return hours! * MS_PER_HOUR + minutes! * MS_PER_MINUTE + seconds! * MS_PER_SECOND + rest!;
 }
 
-/** A whole number between two bounds, both included. */
-export function wholeNumber(least: number, most: number): ValueKind<number> {
-  return {
-    rule: `a whole number from ${least} to ${most}`,
-    parse(text) {
-      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= least && value <= most ? value : undefined;
-    },
-  };
-}
+/** Between two bounds, both included. */
+export const wholeNumber = (least: number, most: number): ValueKind<number> => ({
+  rule: `a whole number from ${least} to ${most}`,
+  parse(text) {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  },
+});
 
 /** The most times that are stored for each client. */
 const MOST_IN_A_WINDOW = 10_000;
 const MOST_WINDOWS = 4;
 
-/**
- * `60/1m,240/1h`: how often something may be done within what time. All limits of the list apply.
- * @param longestHours the longest time of a limit.
- */
+/** `60/1m,240/1h`: how often something may be done within what time, at most `longestHours`. All of the list apply. */
 export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> => ({
   rule:
     `one to ${MOST_WINDOWS} limits separated by commas, such as 60/1m,240/1h: counts from 1 to ${MOST_IN_A_WINDOW}, ` +
@@ -83,7 +78,6 @@ export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> =>
   },
 });
 
-/** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): ValueKind<T> {
   return { rule: words.join(' or '), parse: (text) => words.find((word) => word === text) };
 }

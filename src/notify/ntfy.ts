@@ -18,9 +18,9 @@ export interface Notification {
   readonly click?: string;
   /** 1 to 5; default 3. From 4 on a telephone makes itself heard for longer. */
   readonly priority?: number;
-  /** A tag with the name of an emoji shows it. */
+  /** Names of emojis. */
   readonly tags?: readonly string[];
-  /** At most three buttons. */
+  /** At most three. */
   readonly actions?: readonly NotificationAction[];
 }
 

@@ -32,7 +32,7 @@ import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
-/** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
+/** Long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
@@ -46,7 +46,7 @@ export interface PolicyHost {
   botLogin(): Promise<string | null>;
 }
 
-/** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
+/** Null: there is no such public repository. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
 
 interface Asking {
@@ -56,10 +56,7 @@ interface Asking {
   readonly mayAsk?: () => Promise<boolean>;
   /** In one round trip, with calls of the account. Default: no. */
   readonly isUrgent?: boolean;
-  /**
-   * For what anybody polls, badges and the page of a repository: kept apart, because otherwise their speed would tell
-   * that somebody has just pushed or posted there. Default: no.
-   */
+  /** For badges and pages: kept apart, because their speed would tell that somebody has just pushed. Default: no. */
   readonly isPolled?: boolean;
 }
 

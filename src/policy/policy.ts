@@ -31,7 +31,6 @@ export interface Policy {
   readonly accepted: readonly Contribution[];
   /** Set if the host says that the repository does not take everybody's. */
   readonly pullRequests?: Closed;
-  /** Whether a pull request ends with a line about the service. */
   readonly pullRequestFooter: boolean;
   /** Whether every push has to affirm the Developer Certificate of Origin. */
   readonly requiresSignOff: boolean;

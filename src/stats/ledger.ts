@@ -16,15 +16,9 @@ export interface LedgerRepository {
   readonly repo: string;
 }
 
-export interface PullRequestEntry extends LedgerRepository {
-  readonly prUrl: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
-}
-
-export interface RecordedPullRequest extends PullRequestEntry {
-  readonly id: number;
-}
+/** `createdAt` is ISO 8601. */
+export type PullRequestEntry = LedgerRepository & { readonly prUrl: string; readonly createdAt: string };
+export type RecordedPullRequest = PullRequestEntry & { readonly id: number };
 
 export interface Totals {
   readonly pullRequests: number;

@@ -113,10 +113,7 @@ export async function recordedHashesOf(
 }
 
 /** A pull request, and the place of the last work that it was recorded with. */
-export interface RecordedWork {
-  readonly prHash: string;
-  readonly last: number;
-}
+export type RecordedWork = { readonly prHash: string; readonly last: number };
 
 /**
  * Those among a repository's newest pull requests that were recorded with any of these works: the ones with the last of

@@ -12,15 +12,15 @@ import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { longestWait, toldMs } from '../../limits/sliding-window.ts';
+import { longestWait } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
-import { limitsOf } from '../request/limits.ts';
+import { limitsOf, refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, refused, type Refused, retryAfter } from '../request/refused.ts';
+import { answerRefused, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
@@ -304,8 +304,7 @@ export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Prom
   const limits = limitsOf(c);
   const counted = actions.map((action) => limits.count(action));
   const wait = longestWait(await Promise.all([limits.known('siteAdmin'), ...counted]));
-  if (wait.waitMs === 0) return null;
-  return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(toldMs(wait)) });
+  return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
 }
 
 /**

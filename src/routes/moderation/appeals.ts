@@ -27,8 +27,7 @@ import {
   refused,
   retryAfter,
 } from '../request/refused.ts';
-import { toldMs } from '../../limits/sliding-window.ts';
-import { limitsOf } from '../request/limits.ts';
+import { limitsOf, refusedUntil } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, isForm, publicText, readJsonObject } from '../request/payload.ts';
@@ -143,7 +142,7 @@ async function decideAppeal(
   if (c.var.config.notifyAdminTopic === null) return refused(503, ERRORS.nobody);
 
   const wait = await limitsOf(c).count('reports');
-  if (wait.waitMs > 0) return refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(toldMs(wait)) });
+  if (wait.waitMs > 0) return refusedUntil(wait, ERRORS.tooMany);
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const hash = identityHash(secret, `${recordName(host, repository)}#${number}`, userToken);
   if (!(await mayBeListed(c.env.DB, hash, c.var.logger))) return refused(409, ERRORS.nothing);

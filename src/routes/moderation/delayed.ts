@@ -79,8 +79,6 @@ const NOT_WAITING = explained(
 const NO_ACCESS = 'Neither the password nor the token is correct. A token works once, within ten minutes.';
 const CLOSED = 'The ten minutes are over, and nothing was decided. Open it again.';
 
-type Answer = Response | Promise<Response>;
-
 export const delayedReview = new Hono<AppEnv>();
 
 delayedReview.get(REVIEW_PATH, async (c) => {
@@ -169,11 +167,8 @@ async function showList(
       memory.end();
     }
   }
-  return show(
-    c,
-    reviewListPage({ pushes: shown, waiting, page, pageSize: PAGE_SIZE, decided, problem }),
-    problem === null ? 200 : 400,
-  );
+  const list = reviewListPage({ pushes: shown, waiting, page, pageSize: PAGE_SIZE, decided, problem });
+  return show(c, list, problem === null ? 200 : 400);
 }
 
 /** What it takes to see what is in a push. */
@@ -243,13 +238,13 @@ async function changesIn(
 }
 
 /** The form that opens the page. */
-function door(c: Context<AppEnv>, status: 200 | 401, problem: string | null): Answer {
+function door(c: Context<AppEnv>, status: 200 | 401, problem: string | null) {
   const token = c.req.method === 'POST' ? '' : (c.req.query('token') ?? '');
   const hasPassword = c.var.config.panicPassword !== null;
   return show(c, reviewDoorPage(ACTION_TOKEN.test(token) ? token : null, hasPassword, problem), status);
 }
 
-function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200): Answer {
+function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200) {
   return answerPage(c, page, status, NOT_KEPT);
 }
 

@@ -50,10 +50,7 @@ export const pseudonymHash = z
   });
 
 const reportQuery = z.object({ hash: pseudonymHash });
-
-const reportRequest = z
-  .object({ hash: pseudonymHash })
-  .describe('The pseudonym to report, as JSON or as a form.');
+const reportRequest = reportQuery.describe('The pseudonym to report, as JSON or as a form.');
 
 export const standingAnswer = z
   .object({
@@ -65,14 +62,8 @@ export const standingAnswer = z
   })
   .describe('The reports about a pseudonym and its state.');
 
-const INVALID_HASH: Refused = {
-  ...explained(
-    400,
-    'No such pseudonym',
-    'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.',
-  ),
-  error: 'invalid hash',
-};
+const HASH_RULE = 'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.';
+const INVALID_HASH = { ...explained(400, 'No such pseudonym', HASH_RULE), error: 'invalid hash' };
 const CROSS_SITE = explained(
   403,
   'This report came from another site',

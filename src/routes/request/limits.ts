@@ -87,8 +87,11 @@ function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Respo
   return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
 }
 
-function overLimit(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused {
-  return refused(429, tooMany(c, name, wait), { 'Retry-After': retryAfter(toldMs(wait)) });
+const overLimit = (c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused =>
+  refusedUntil(wait, tooMany(c, name, wait));
+
+export function refusedUntil(wait: Wait, error: string): Refused {
+  return refused(429, error, { 'Retry-After': retryAfter(toldMs(wait)) });
 }
 
 /** `too many pushes from your network: at most 60 in 1m; try again in about a minute` */
@@ -140,7 +143,7 @@ export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTar
 
 export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
   if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
-  return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });
+  return refusedUntil(wait, waitWords(c, wait, target));
 }
 
 const implies = (limit: Limit, other: Limit): boolean =>

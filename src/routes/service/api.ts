@@ -17,7 +17,6 @@ import { suspensionOf } from '../request/suspension.ts';
 const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
 
 export const serviceKey = new Hono<AppEnv>();
-
 for (const path of KEYED_PATHS) {
   serviceKey.use(path, async (c, next) => {
     const expected = c.var.config.serviceApiKey;
@@ -28,13 +27,11 @@ for (const path of KEYED_PATHS) {
 
 const total = count.describe('Pull requests of all time.');
 
+const newestAt = z.iso.datetime().optional();
 const statsAnswer = z
   .object({
     total_prs: total,
-    last_updated: z.iso
-      .datetime()
-      .optional()
-      .describe('When the newest was opened. Absent if there is none.'),
+    last_updated: newestAt.describe('When the newest was opened. Absent if there is none.'),
   })
   .describe('How many pull requests the service has opened.');
 
@@ -52,14 +49,10 @@ const recentPrsAnswer = z
   .object({ prs: z.array(pullRequest).max(10).describe('Newest first.'), total })
   .describe('The newest pull requests.');
 
-const UNAVAILABLE = refused(503, 'statistics are unavailable; try again later', {
-  ...NOT_KEPT,
-  'Retry-After': '5',
-});
-const UNAVAILABLE_ANSWER = error(
-  'The ledger does not answer. Retry-After says when to try again.',
-  UNAVAILABLE.error,
-);
+const AGAIN_SOON = { ...NOT_KEPT, 'Retry-After': '5' };
+const UNAVAILABLE = refused(503, 'statistics are unavailable; try again later', AGAIN_SOON);
+const SILENT = 'The ledger does not answer. Retry-After says when to try again.';
+const UNAVAILABLE_ANSWER = error(SILENT, UNAVAILABLE.error);
 
 export const api = new Hono<AppEnv>();
 
@@ -108,12 +101,8 @@ async function showRecent(c: Context<AppEnv>): Promise<Response> {
 const statisticsOf = ({ env, var: { config, logger, http } }: Context<AppEnv>) =>
   openStatistics(env, config, logger, http);
 
-const prStatusParams = z.object({
-  hash: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]+$/)
-    .describe('The hash that the push printed.'),
-});
+const anyHash = z.string().regex(/^[A-Za-z0-9._-]+$/);
+const prStatusParams = z.object({ hash: anyHash.describe('The hash that the push printed.') });
 
 const prStatusAnswer = z
   .object({

@@ -7,13 +7,12 @@ import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { answer, asJson, described } from '../description.ts';
 
+const builtAt = z.union([z.iso.datetime(), z.literal('unknown')]);
 const healthAnswer = z
   .object({
     status: z.literal('healthy').describe('Any answer means that the service runs.'),
     deployedCommit: z.string().describe('The commit that was deployed.'),
-    deployedAt: z
-      .union([z.iso.datetime(), z.literal('unknown')])
-      .describe('When the deployed version was built.'),
+    deployedAt: builtAt.describe('When the deployed version was built.'),
     sourceRepo: z.url().describe('Where the source code is published.'),
     platform: z.boolean().describe("True on the project's own public instance."),
     goVersion: z.string().meta({
@@ -31,7 +30,6 @@ const healthAnswer = z
 
 /** The header with the hash of the bundle. */
 const BUNDLE = 'X-Bundle';
-
 const NOTICE = `The operator says that deployedCommit is the revision that runs here, and that the header ${BUNDLE} is the SHA-256 of its bundle. Build it yourself and compare. Nobody can check from outside which code really runs.`;
 
 export const health = new Hono<AppEnv>();
