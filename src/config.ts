@@ -1,9 +1,8 @@
 /**
- * The environment, read once into a typed and frozen object. No other file reads a variable.
- *
- * A bad value is never repaired: it becomes a problem that names the variable, the value and what is allowed, and the
- * service does not run with it. An empty variable counts as absent. Variables: contract section 1 and
- * docs/configuration.md. Pure: the Worker and `npm start` judge a value alike.
+ * The environment, read once into a typed and frozen object. No other file reads a variable. A bad value is never
+ * repaired: it becomes a problem that names the variable, the value and what is allowed, and the service does not run
+ * with it. An empty variable counts as absent. Variables: contract section 1 and docs/configuration.md. Pure: the
+ * Worker and `npm start` judge a value alike.
  */
 import {
   type AnyVariable,

@@ -1,10 +1,9 @@
 /**
- * The service's log: few lines, and none of them about a person (contract section 1, "Logging").
- *
- * The interface makes a leak hard to write. A message must be a literal of the source: a string that was put together
- * at run time does not compile. Details go into a short list of fields, whose texts must be plain words; anything else,
- * such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged,
- * because its message may quote a request.
+ * The service's log: few lines, and none of them about a person (contract section 1, "Logging"). The interface makes a
+ * leak hard to write. A message must be a literal of the source: a string that was put together at run time does not
+ * compile. Details go into a short list of fields, whose texts must be plain words; anything else, such as an address,
+ * an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged, because its message may
+ * quote a request.
  */
 import { holdsAddress } from './host-text.ts';
 
@@ -80,8 +79,6 @@ function plain(value: string | number): string {
   return typeof value === 'string' && value.includes(' ') ? JSON.stringify(value) : String(value);
 }
 
-const MAX_SENTENCE = 300;
-
 /** Words in ASCII, without addresses other than the host's own. */
 function safeSentence(value: string, hostName?: string): string {
   const words = value.match(/[\x21-\x7e]+/g) ?? [];
@@ -91,7 +88,7 @@ function safeSentence(value: string, hostName?: string): string {
     const rest = name !== undefined && name === hostName ? word.slice(address.length) : word;
     return rest.includes('@') || holdsAddress(rest) ? 'redacted' : word;
   });
-  return safe.join(' ').slice(0, MAX_SENTENCE);
+  return safe.join(' ').slice(0, 300);
 }
 
 const safeWord = (value: string): string => (WORD.test(value) ? value : 'redacted');

@@ -1,8 +1,6 @@
 /**
- * The Worker: connects the parts, and does nothing else.
- *
- * The configuration is read once per isolate. If it is invalid, no request is served: defaults in place of the
- * operator's settings could cost a contributor their anonymity.
+ * The Worker: connects the parts, and does nothing else. The configuration is read once per isolate. If it is invalid,
+ * no request is served: defaults in place of the operator's settings could cost a contributor their anonymity.
  */
 import { Hono } from 'hono';
 import { configOf } from './configured.ts';

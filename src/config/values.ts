@@ -33,9 +33,8 @@ export const duration: ValueKind<number> = {
 export const delay: ValueKind<number> = {
   rule: 'a duration from 1m to 7d, such as 2h, or 0s for at once',
   parse(text) {
-    const [, days = '0', rest] = /^(?:(\d{1,3})d)?(.*)$/.exec(text) as RegExpExecArray;
-    const total =
-      Number(days) * 24 * MS_PER_HOUR + (rest === '' && days !== '0' ? 0 : milliseconds(rest as string));
+    const [, days = '0', rest = ''] = /^(?:(\d{1,3})d)?(.*)$/.exec(text) ?? [];
+    const total = Number(days) * 24 * MS_PER_HOUR + (rest === '' && days !== '0' ? 0 : milliseconds(rest));
     return total === 0 || (total >= MS_PER_MINUTE && total <= MAX_DELAY_MS) ? total : undefined;
   },
 };

@@ -1,11 +1,10 @@
 /**
- * The policies of repositories, and what other files of theirs say, read from the host at most every five minutes. While
- * the host does not answer, what was known last counts.
- *
- * They are read with Git, which costs none of the bot account's calls. Where that fails, because the host limits the
- * public, serves no objects by their ids or calls the repository by another name now, the REST interface is asked, with
- * four simultaneous calls and one after them. A push asks it at once, because Git takes up to five round trips. The bot
- * may see more than the public. So a repository that is not public has no policy here, like one that does not exist.
+ * The policies of repositories, and what other files of theirs say, read from the host at most every five minutes.
+ * While the host does not answer, what was known last counts. They are read with Git, which costs none of the bot
+ * account's calls. Where that fails, because the host limits the public, serves no objects by their ids or calls the
+ * repository by another name now, the REST interface is asked, with four simultaneous calls and one after them. A push
+ * asks it at once, because Git takes up to five round trips. The bot may see more than the public. So a repository that
+ * is not public has no policy here, like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
@@ -139,9 +138,8 @@ export function openPolicies(
   logger: Logger,
   http: Http,
 ): Policies {
-  const lastKnown = openLastKnown(env, config, (error) =>
-    logger.warn('a policy could not be read', { error }),
-  );
+  const onFailure = (error: unknown) => logger.warn('a policy could not be read', { error });
+  const lastKnown = openLastKnown(env, config, onFailure);
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(env, config, host, http)),
     async publicFiles(name, read) {

@@ -45,36 +45,31 @@ function toSpec(description: Description): DescribeRouteOptions {
     security: isKeyed === undefined ? [] : [{}, { ServiceKey: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(json !== undefined && { requestBody: { required: true, content: asJson(json) } }),
-    responses: withCodes(
-      withClientError({
-        ...FAULT,
-        ...(isKeyed === true && KEY_REQUIRED),
-        ...(json !== undefined && BODY_FAULTS),
-        ...responses,
-      }),
-    ),
+    responses: withCodes({
+      ...FAULT,
+      ...(isKeyed === true && KEY_REQUIRED),
+      ...(json !== undefined && BODY_FAULTS),
+      ...responses,
+    }),
   };
-}
-
-/** Where nothing that a client sends could be wrong, HTTP itself may be. */
-function withClientError(responses: Description['responses']): Description['responses'] {
-  const hasOne = Object.keys(responses).some((status) => status.startsWith('4'));
-  return hasOne ? responses : { ...responses, '4XX': { description: 'The request is not valid HTTP.' } };
 }
 
 /** Each error in JSON has its code in a header. An example names its own, by default that of the status. */
 function withCodes(responses: Description['responses']): Description['responses'] {
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
-      const { content } = response as { content?: Content };
-      const json = content?.['application/json'];
-      if (json === undefined || Number(status) < 400) return [status, response];
-      for (const example of Object.values(json.examples ?? {}) as { summary?: string }[]) {
-        example.summary ??= CODES[Number(status) as ErrorStatus];
-      }
-      return [status, { ...response, headers: { [ERROR_CODE]: { $ref: '#/components/headers/ErrorCode' } } }];
-    }),
-  );
+  const all = Object.entries(responses).map(([status, response]) => {
+    const { content } = response as { content?: Content };
+    const json = content?.['application/json'];
+    if (json === undefined || Number(status) < 400) return [status, response] as const;
+    for (const example of Object.values(json.examples ?? {}) as { summary?: string }[]) {
+      example.summary ??= CODES[Number(status) as ErrorStatus];
+    }
+    const headers = { [ERROR_CODE]: { $ref: '#/components/headers/ErrorCode' } };
+    return [status, { ...response, headers }] as const;
+  });
+  // Where nothing that a client sends could be wrong, HTTP itself may be.
+  const isComplete = all.some(([status]) => status.startsWith('4'));
+  const other = isComplete ? {} : { '4XX': { description: 'The request is not valid HTTP.' } };
+  return { ...Object.fromEntries(all), ...other };
 }
 
 export const errorCodeHeader = {

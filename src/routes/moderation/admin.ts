@@ -1,8 +1,7 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and pardons.
- *
- * An attempt counts against the limits of its address before anything else is checked, and a wrong credential against
- * that of its /48, too. If the limits cannot be checked, every request is refused.
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and pardons. An attempt
+ * counts against the limits of its address before anything else is checked, and a wrong credential against that of its
+ * /48, too. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

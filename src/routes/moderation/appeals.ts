@@ -43,9 +43,6 @@ const ERRORS = {
   busy: 'the appeal could not be delivered; try again in an hour',
 };
 
-/** Of a form: three short fields, each character escaped. */
-const MAX_FORM_BYTES = 32 * 1024;
-
 /** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
 const MAX_APPEAL_CHARACTERS = 700;
 /** With the key of the code host in front, unless it is on the first one. */
@@ -86,7 +83,8 @@ appeals.get(APPEAL_PATH, async (c) => {
 });
 appeals.post(APPEAL_PATH, (c, next) => {
   if (!isForm(c)) return next();
-  return receiveForm(c, APPEAL_PATH, MAX_FORM_BYTES, (sent) => answerAppeal(c, sent));
+  // Three short fields, each character escaped.
+  return receiveForm(c, APPEAL_PATH, 32 * 1024, (sent) => answerAppeal(c, sent));
 });
 
 appeals.post(

@@ -1,10 +1,9 @@
 /**
  * /admin/delayed: the operator sees everything that waits, for whatever reason, and all that would leave with it;
- * publishes what waits for them, and discards what they do not want.
- *
- * It opens with PANIC_PASSWORD or with the token of an alert, and only by a POST: links are followed by machines, too.
- * That attempt counts in the limit of the operator's endpoints; once open, for ten minutes, requests do not. Nothing is
- * stored: a cookie for that page only says until when, and the service's secret signs it.
+ * publishes what waits for them, and discards what they do not want. It opens with PANIC_PASSWORD or with the token of
+ * an alert, and only by a POST: links are followed by machines, too. That attempt counts in the limit of the operator's
+ * endpoints; once open, for ten minutes, requests do not. Nothing is stored: a cookie for that page only says until
+ * when, and the service's secret signs it.
  */
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
