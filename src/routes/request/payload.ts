@@ -66,10 +66,8 @@ export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<
   if (success) return { kind: 'payload', fields: data };
   const [issue] = error.issues;
   if (issue === undefined || error.issues.some(isOfOtherType)) return INVALID_PAYLOAD;
-  const isValue = issue.code === 'invalid_value';
-  return invalidField(
-    isValue ? `${issue.path.join('.')} must be one of ${issue.values.join(', ')}` : issue.message,
-  );
+  if (issue.code !== 'invalid_value') return invalidField(issue.message);
+  return invalidField(`${issue.path.join('.')} must be one of ${issue.values.join(', ')}`);
 }
 
 function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
@@ -100,7 +98,7 @@ export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | nu
   return text === null ? null : parseFormFields(text);
 }
 
-/** Null: it is too large for a password, a pseudonym or a page of check boxes. @throws BodyError if it does not arrive completely. */
+/** Null: it is too large for a password or a page of check boxes. @throws BodyError if it does not arrive completely. */
 export async function smallBody(c: Context<AppEnv>): Promise<string | null> {
   const limits = { maxBytes: 8 * 1024, timeoutMs: c.var.config.readTimeoutMs };
   try {

@@ -124,8 +124,6 @@ export function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
 
-const USUAL_PAUSE_MS = 60_000;
-
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
   301: 'Moved Permanently',
@@ -148,12 +146,8 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
     return refused(502, error, {}, 'may-exist');
   }
   if (lasts === 'until') {
-    const headers = { 'Retry-After': retryAfter(retryAfterMs ?? USUAL_PAUSE_MS) };
-    return refused(
-      503,
-      `${hostName} asks to slow down; the ${what} was not created: try again later`,
-      headers,
-    );
+    const error = `${hostName} asks to slow down; the ${what} was not created: try again later`;
+    return refused(503, error, { 'Retry-After': retryAfter(retryAfterMs ?? 60_000) });
   }
   const phrase = `${status} ${PHRASES[status ?? 0] ?? ''}`.trim();
   c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: says || phrase });

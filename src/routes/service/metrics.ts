@@ -12,7 +12,7 @@ import { limitText } from '../../config/values.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { durationText, isolate } from '../../metrics/isolate.ts';
-import { expose, type GaugeValue, PROMETHEUS_TYPE } from '../../metrics/series.ts';
+import { expose, type GaugeValue } from '../../metrics/series.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import { answer, as, asJson, count, described, TEXT } from '../description.ts';
@@ -59,7 +59,9 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   // With a key, the middleware lets nobody in without it.
   if (c.var.config.serviceApiKey !== null && wanted === TEXT) {
     const [counts, gauges] = await Promise.all([allCounts(), allGauges(c)]);
-    return c.body(expose(counts, gauges, own), 200, { 'Content-Type': PROMETHEUS_TYPE });
+    return c.body(expose(counts, gauges, own), 200, {
+      'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
   }
   const { bufferedBytes: alloc, bufferedBytesEver: total_alloc, memoryLimitBytes: sys, collections } = own;
   return c.json<z.infer<typeof metricsAnswer>>({
