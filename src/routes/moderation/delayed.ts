@@ -6,7 +6,7 @@
  * when, and the service's secret signs it.
  */
 import { type Context, Hono } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
+import { getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
 import {
   bytesOf,
@@ -40,7 +40,7 @@ import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
 import { pushHost } from '../git/push-host.ts';
 import { entriesOf, openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
-import { isSameSecret, keyedHash } from '../../secret/keyed-hash.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
@@ -60,16 +60,9 @@ const LOGIN_PATIENCE_MS = 3_000;
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
 const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
 
-const CROSS_SITE = explained(
-  403,
-  'This form came from another site',
-  'Open /admin/delayed, and begin there.',
-);
-const NO_FORM = explained(
-  400,
-  'This is not a form of this page',
-  'Open /admin/delayed, and send it from there.',
-);
+const OPEN_IT = 'Open /admin/delayed, and send the form from there.';
+const CROSS_SITE = explained(403, 'This form came from another site', OPEN_IT);
+const NO_FORM = explained(400, 'This is not a form of this page', OPEN_IT);
 const NOT_WAITING = explained(
   404,
   'No such push waits',
@@ -249,13 +242,10 @@ function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200) {
 
 const COOKIE = 'gitveil-review';
 const LIFE_MS = 10 * 60 * 1000;
-/** Milliseconds since 1970, and an HMAC. */
-const COOKIE_PATTERN = /^(\d{1,15})-([0-9a-f]+)$/;
 
 /** Puts the cookie into the answer. */
 async function beginReview(c: Context<AppEnv>): Promise<void> {
-  const until = `${Date.now() + LIFE_MS}`;
-  setCookie(c, COOKIE, `${until}-${await hashOf(c, until)}`, {
+  await setSignedCookie(c, COOKIE, `${Date.now() + LIFE_MS}`, await cookieKey(c), {
     path: REVIEW_PATH,
     httpOnly: true,
     sameSite: 'Strict',
@@ -267,11 +257,10 @@ async function beginReview(c: Context<AppEnv>): Promise<void> {
 
 /** Whether the request has a cookie that is still good. */
 async function mayReview(c: Context<AppEnv>): Promise<boolean> {
-  const [, until = '', hash = ''] = COOKIE_PATTERN.exec(getCookie(c, COOKIE) ?? '') ?? [];
-  if (!isAhead(Number(until), LIFE_MS, Date.now())) return false;
-  return isSameSecret(hash, await hashOf(c, until));
+  const until = await getSignedCookie(c, await cookieKey(c), COOKIE);
+  return isAhead(Number(until), LIFE_MS, Date.now());
 }
 
-async function hashOf(c: Context<AppEnv>, until: string): Promise<string> {
-  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'review', until);
+async function cookieKey(c: Context<AppEnv>): Promise<string> {
+  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'review', 'cookie');
 }
