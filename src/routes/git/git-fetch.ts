@@ -34,7 +34,7 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { historyHost } from './push-host.ts';
+import { historyHost } from './open-push.ts';
 import { relayedBody } from '../request/long-body.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, refused } from '../request/refused.ts';

@@ -36,7 +36,7 @@ import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
 import { type TextLimits, textsLeaving } from '../../push/delay/kept-push.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
-import { pushHost } from '../git/push-host.ts';
+import { pushHost } from '../git/open-push.ts';
 import { entriesOf, openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';

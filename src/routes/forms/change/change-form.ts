@@ -23,7 +23,7 @@ import {
 } from '../../../policy/policy.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
-import { pushHost } from '../../git/push-host.ts';
+import { pushHost } from '../../git/open-push.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import {
   answerRefused,

@@ -15,7 +15,7 @@ import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
 import type { PushHost } from '../../../push/push-host.ts';
-import { pushHost } from '../../git/push-host.ts';
+import { pushHost } from '../../git/open-push.ts';
 import { problem, sentence } from '../../request/refused.ts';
 import { answerForm, type Place, receiveForm, type SentForm } from '../form.ts';
 import { NO_NAME } from '../thread-forms.ts';
