@@ -4,7 +4,6 @@
  * the earlier attempt stopped, and never opens a second pull request.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
-import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
@@ -86,7 +85,11 @@ export interface Published {
  */
 export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
   const { place, push, resumed } = publication;
-  const delivery = openDelivery(run, push);
+  const { repositories } = run.host;
+  const delivery =
+    repositories.way === 'fork'
+      ? new ForkDelivery(run, repositories, push)
+      : new AgitDelivery(run, repositories, push);
   const taking = place === null ? run.limits.takeShare() : place.take(push.repository, push.policyLimits);
   const comparing = compare(run, push);
   const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
@@ -116,19 +119,13 @@ export async function publish(
     }
     await run.tell();
     if (begun !== null) await delivery.prepare();
-    const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
-    const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
+    if (opened === null) await attempt.mayGoOn();
+    const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
-    const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
-    const newRemarks = await record(run, { ...publication, place }, pullRequest, attempt.works, {
-      title: titleOf(push, anonymous),
-      prHash,
-      tip: anonymous.tip,
-      dates: dates.added(),
-    });
-    return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
+    const newRemarks = await record(run, publication, pullRequest, attempt);
+    return { prHash: attempt.prHash, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
@@ -158,33 +155,6 @@ export function wasPushedTo({ transport }: PushHost, repository: RepositoryName)
   return pushedTo.get(repositoryKey(transport.hostName, repository)) !== null;
 }
 
-function openDelivery(run: PushRun, push: Publishable): Delivery {
-  const { repositories } = run.host;
-  return repositories.way === 'fork'
-    ? new ForkDelivery(run, repositories, push)
-    : new AgitDelivery(run, repositories, push);
-}
-
-/** Everything that becomes public. */
-async function deliver(
-  { push, spool, resumed }: Publication,
-  delivery: Delivery,
-  attempt: Attempt,
-): Promise<PullRequest> {
-  const { anonymous, prHash } = attempt;
-  const mayGoOn = async (): Promise<void> => resumed?.mayGoOn();
-  await mayGoOn();
-  const sent = {
-    prHash,
-    tip: anonymous.tip,
-    commitCount: anonymous.size,
-    pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
-    onlyFrom: resumed?.tip ?? null,
-    mayGoOn,
-  };
-  return delivery.deliver(sent, attempt);
-}
-
 interface Attempt extends Proposal {
   readonly dates: Dates;
   readonly works: readonly string[];
@@ -205,7 +175,7 @@ async function begin(
   publication: Publication,
   comparing: Compared | Promise<Compared>,
 ): Promise<Attempt> {
-  const { push, pushHash, claim, resumed } = publication;
+  const { push, spool, pushHash, claim, resumed } = publication;
   const { host, store, settings, claims } = run;
   const identity = await identityOf(run);
   const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
@@ -229,9 +199,20 @@ async function begin(
     const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
     if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
   }
-  // A retry continues its own pull request, so there is nothing to warn of.
-  const same = isRepeated ? null : found;
-  return { prHash, isRepeated, botLogin: identity.name, dates, anonymous, earlier, works, same };
+  return {
+    prHash,
+    botLogin: identity.name,
+    anonymous,
+    pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
+    onlyFrom: resumed?.tip ?? null,
+    mayGoOn: async () => resumed?.mayGoOn(),
+    isRepeated,
+    earlier,
+    dates,
+    works,
+    // A retry continues its own pull request, so there is nothing to warn of.
+    same: isRepeated ? null : found,
+  };
 }
 
 /** The author of what leaves. */
@@ -239,40 +220,34 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/** Null: it stays what it was. */
-function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null {
-  return isUpdate(push) ? namedText(push, anonymous).title : wholeText(push, anonymous).title;
-}
-
 /**
- * Records the open pull request. If that fails, the pull request stays open, and a retry records it. Returns what
- * `PullRequest.record` returns.
+ * Records the open pull request. If that fails, it stays open, and a retry records it. Returns what `PullRequest.record`
+ * returns.
  */
 async function record(
-  { host, store, claims, reply, logger }: PushRun,
-  { push, claim, place }: Publication,
+  run: PushRun,
+  publication: Publication,
   pullRequest: PullRequest,
-  works: readonly string[],
-  pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
+  { prHash, anonymous, dates, works }: Attempt,
 ): Promise<number> {
+  const { host, store, claims, reply, logger } = run;
+  const { push, claim } = publication;
   const { owner, name: repo } = push.repository;
-  const { prHash, title, ...rest } = pushed;
   const { number, url, fork, id } = pullRequest;
-  const named = { prHash, host: host.hostKey, owner, repo, number, url };
-  const known = { ...named, ...(id !== undefined && { id }) };
+  const known = { prHash, host: host.hostKey, owner, repo, number, url, ...(id !== undefined && { id }) };
+  // Null: an update leaves it as it was.
+  const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
+  const facts = { ...known, fork, ...(title !== null && { title }) };
+  const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null };
+  const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);
   const at = host.clock.now();
-  const opened = { ...known, openedAt: at, works };
   const [recorded, left] = await Promise.all([
-    object
-      .record(
-        { ...known, fork, ...(title !== null && { title }) },
-        { ...rest, lease: claim?.lease ?? null },
-        at,
-      )
-      .then((newRemarks) => ({ newRemarks }))
-      .catch((error: unknown) => ({ error })),
-    place?.opened(opened) ?? [],
+    object.record(facts, pushed, at).then(
+      (newRemarks) => ({ newRemarks }),
+      (error: unknown) => ({ error }),
+    ),
+    place?.opened({ ...known, openedAt: at, works }) ?? [],
     push.named !== null && store.addWorks(prHash, works),
   ]);
   try {
