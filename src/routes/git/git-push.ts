@@ -137,8 +137,8 @@ async function answer(
   let isAnswered = false;
   try {
     await reply.open((bytes) => writer.write(bytes));
-    const { lines, finalLine, ...report } = await reply.keepAlive(systemClock, conclude(run, arrival));
-    await reply.note(...lines);
+    const { outcome, finalLine, ...report } = await reply.keepAlive(systemClock, conclude(run, arrival));
+    await reply.note(...outcome.lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;
     if (isAnswered) await systemClock.sleep(LAST_BYTES_MS);

@@ -110,5 +110,5 @@ export function openPush(
     newPrHash: hashOf,
   };
   const ports = { host: pushHost(c, { memory }), limits, store: pushStore(c, memory) };
-  return new PushRun(ports, settings, target, { reply, logger });
+  return new PushRun(ports, settings, target, reply, logger);
 }
