@@ -18,7 +18,6 @@ import type { Publishable } from './verdict/verdict.ts';
 const MOST_COMMITS = 100;
 /** Many are stored. */
 const HASH_LENGTH = 16;
-const NOT_CHECKED = 'The service could not check whether your commits are open already.';
 
 /** To be recorded. @param undated the commits without author and dates. */
 export function worksOf(
@@ -36,17 +35,15 @@ export function worksOf(
   );
 }
 
-/**
- * Null: none has them, or the list cannot be read, which the person is told. One question to the database.
- * @param works as `worksOf` answers them.
- */
+/** Null: none has them, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
   { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
 ): Promise<SameWork | null> {
   const found = await run.store.pullRequestWith(repository, works);
-  if (found === undefined) await run.reply.note(NOT_CHECKED);
+  if (found === undefined)
+    await run.reply.note('The service could not check whether your commits are open already.');
   if (!found) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
@@ -64,7 +61,6 @@ export async function tellSameWork(
   { more = '', isPreview = false } = {},
 ): Promise<void> {
   const { url, shared, state } = same;
-  if (state !== 'open' && state !== 'merged') return;
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
   if (state === 'merged') {
@@ -74,6 +70,7 @@ export async function tellSameWork(
       `To leave out what is merged, run: ${pull}`,
     );
   }
+  if (state !== 'open') return;
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
   const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;

@@ -82,8 +82,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     async place(pushHash) {
       try {
         const [owner, wants] = await Promise.all([client(), wantsOf(pushHash)]);
-        const refusedAs = (wait: Refused, target: NamedTarget | null) => refusalOf(c, wait, target, owner);
-        return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), refusedAs);
+        return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), owner);
       } catch (error) {
         throw outOfReach(c, error);
       }
@@ -99,10 +98,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     },
 
     takeShare: async () => void (await reserve(c, writeWants(await share()))),
-
-    async takeFork() {
-      await reserve(c, forkWants(await share(), await client(), c.var.config.limits.creations));
-    },
+    takeFork: async () =>
+      void (await reserve(c, forkWants(await share(), await client(), c.var.config.limits.creations))),
   };
 
   /** What another pull request counts in for its client alone. */
@@ -143,14 +140,14 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
  * For a pull request: what it takes of its client, and of the repository and the account.
  * @param own of its client; no windows for a push that was delayed, whose client has given them already.
  * @param burst by which the guard counts its client.
+ * @param client null: nobody is to be alerted.
  */
 export function openPlace(
   c: Context<AppEnv>,
   own: Wants,
   creations: readonly Limit[],
   burst: string,
-  refusedAs: (wait: Refused, target: NamedTarget | null) => Refusal = (wait, target) =>
-    refusalOf(c, wait, target),
+  client: Client | null = null,
 ): Place {
   let wanted = own;
   let target: NamedTarget | null = null;
@@ -159,20 +156,14 @@ export function openPlace(
     async take(repository, policyLimits) {
       target = await targetOf(c, repository, null, policyLimits);
       wanted = openingIn(target, creations, own);
-      grants.push(await reserve(c, wanted, (wait) => refusedAs(wait, target)));
+      grants.push(await reserve(c, wanted, target, client));
     },
     async settle(isAnother) {
-      const windows = wanted.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
-      if (windows.length === 0) return;
-      const push = own.push && { ...own.push, isAnother };
-      grants.push(await reserve(c, { ...wanted, windows, push }, (wait) => refusedAs(wait, target)));
+      const left = leftOf(wanted, isAnother);
+      if (left !== null) grants.push(await reserve(c, left, target, client));
     },
     opened: (pullRequest) => tellOpened(c, pullRequest, burst),
-    owed() {
-      const windows = own.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
-      const push = own.push && { ...own.push, isAnother: true };
-      return windows.length === 0 ? null : { ...own, windows, push };
-    },
+    owed: () => leftOf(own, true),
     async release() {
       const back = grants;
       grants = [];
@@ -180,27 +171,33 @@ export function openPlace(
       wanted = own;
     },
   };
+
+  /** What is not granted yet of the client's limits; null: all is. */
+  function leftOf(wants: Wants, isAnother: boolean): Wants | null {
+    const windows = wants.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
+    return windows.length === 0 ? null : { ...wants, windows, push: own.push && { ...own.push, isAnother } };
+  }
 }
 
-/** @throws Refusal if others come first, or the host is to be left alone. */
+/** @param target, client as `refusalOf` has them. @throws Refusal if others come first, or the host is to be left alone. */
 export async function reserve(
   c: Context<AppEnv>,
   wants: Wants,
-  refusedAs = (wait: Refused): Refusal => refusalOf(c, wait),
+  target: NamedTarget | null = null,
+  client: Client | null = null,
 ): Promise<Grant> {
   const reserved = await limitsOf(c).reserve(wants);
-  if (reserved.kind === 'wait') {
-    if (reserved.for !== 'unknown') openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
-    throw (reserved.full === null && writesNow(wants) ? refusedByPause(c) : null) ?? refusedAs(reserved);
-  }
-  openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
-  const paused = writesNow(wants) ? refusedByPause(c) : null;
+  if (reserved.kind === 'grant' || reserved.for !== 'unknown')
+    openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
+  const isFull = reserved.kind === 'wait' && reserved.full !== null;
+  const paused = writesNow(wants) && !isFull ? refusedByPause(c) : null;
+  if (reserved.kind === 'wait') throw paused ?? refusalOf(c, reserved, target, client);
   if (paused === null) return reserved;
   await reserved.release();
   throw paused;
 }
 
-/** @param client null: nobody is to be alerted. */
+/** @param target the repository, if its own limit may refuse. @param client null: nobody is to be alerted. */
 function refusalOf(
   c: Context<AppEnv>,
   wait: Refused,
@@ -208,6 +205,7 @@ function refusalOf(
   client: Client | null = null,
 ): Refusal {
   const waitMs = toldMs(wait);
+  const lines = (first: string) => [first, 'Nothing was changed.'];
   switch (wait.for) {
     case 'unknown':
       return outOfReach(c, wait.error);
@@ -216,29 +214,21 @@ function refusalOf(
       if (client !== null && wait.full?.isAlertDue)
         c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
       return noneLeft(wait.for, wait);
-    case 'forks':
-      return new Refusal('rate-limited', 'too many forks', [
-        `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
-        'Nothing was changed.',
-      ]);
-    case 'repository':
-      return new Refusal(
-        'rate-limited',
-        'too many pull requests for this repository',
-        [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
-        { waitMs },
-      );
-    case 'comments':
-    case 'thread':
-    case 'account':
-    case 'alert':
-    case 'calls':
-      return new Refusal(
-        'account',
-        'the bot account has little left',
-        [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
-        { outcome: 'rate-limited', waitMs },
-      );
+    case 'forks': {
+      const most = `made the service fork ${FORKS.most} repositories within an hour, which is the limit`;
+      const next = `Try again in ${waitText(wait)}, or push to one of these.`;
+      const why = lines(`Pushes from your network have ${most}. ${next}`);
+      return new Refusal('rate-limited', 'too many forks', why);
+    }
+    case 'repository': {
+      const why = lines(sentence(waitWords(c, wait, target)));
+      return new Refusal('rate-limited', 'too many pull requests for this repository', why, { waitMs });
+    }
+    default: {
+      const why = lines(sentence(waitWords(c, wait, target)));
+      const outcome = 'rate-limited';
+      return new Refusal('account', 'the bot account has little left', why, { outcome, waitMs });
+    }
   }
 }
 
@@ -260,10 +250,10 @@ async function alertOperator(
   kind: 'address' | 'prefix',
   attempts: number,
 ): Promise<void> {
-  const isOwn = kind === 'address';
-  const network = isOwn ? owner.network : owner.site;
-  const hash = isOwn ? owner.hash('alert') : owner.siteHash('alert');
-  const { most } = isOwn ? PULL_REQUESTS : SITE_PULL_REQUESTS;
+  const [network, hash, { most }] =
+    kind === 'address'
+      ? [owner.network, owner.hash('alert'), PULL_REQUESTS]
+      : [owner.site, owner.siteHash('alert'), SITE_PULL_REQUESTS];
   await guardOf(c.env)
     .tell({ kind: 'rate-limit', client: pseudonymOf(hash), attempts, most }, Date.now(), network)
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
