@@ -13,7 +13,7 @@ import { type Failure, HostError } from '../../host-error.ts';
 import { hostLines, hostText, oneLine } from '../../host-text.ts';
 import { within } from '../../isolate/within.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { longestWriteMs } from '../../streams/timed-writer.ts';
+import { TimedWriter } from '../../streams/timed-writer.ts';
 import { othersCommits, othersWork } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal, type RefusalCode } from '../reply/refusal.ts';
@@ -186,49 +186,37 @@ export async function upload(
   writeTimeoutMs: number,
 ): Promise<PushReport> {
   const { readable, writable } = new IdentityTransformStream();
-  const writer = writable.getWriter();
   const report = transport.push(repository, readable, pushOptions === undefined ? 'push' : 'offer');
-  // The next step reports a rejection. Without this, it would count as unhandled until then.
-  report.catch(() => {});
-  writer.closed.catch(() => {});
+  const writer = new TimedWriter(writable, writeTimeoutMs);
   // They leave with the first bytes of the pack.
   const commands = encodeCommandList({ oldId: oldTip, newId: newTip, refName }, pushOptions);
   let sentBytes = 0;
-  try {
+  /** False: the host has stopped reading. */
+  const send = async (): Promise<boolean> => {
     for await (const piece of pack) {
       const bytes = sentBytes === 0 ? concatBytes([commands, piece]) : piece;
-      await inTime(report, writer.write(bytes), longestWriteMs(writeTimeoutMs, sentBytes));
       sentBytes += bytes.byteLength;
+      if (!(await writer.write(bytes))) return false;
     }
-    await inTime(report, writer.close(), longestWriteMs(writeTimeoutMs, sentBytes));
-    const isShort = sentBytes <= SHORT_BYTES;
-    return await inTime(report, report, isShort ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS);
-  } catch (error) {
-    // The host gets an incomplete pack, and discards it.
-    await writer.abort().catch(() => {});
-    throw error;
-  }
-}
-
-/** Waits for one action, but no longer than the host's own failure or the time allowed. @throws HostError */
-async function inTime<T>(report: Promise<PushReport>, action: Promise<T>, timeoutMs: number): Promise<T> {
-  const slow = () => new HostError('unreachable', 'The code host stopped reading.');
+    return writer.close();
+  };
+  const stopped = (): Error => new HostError('unreachable', 'The code host stopped reading.');
   const failed = report.then(() => new Promise<never>(() => {}));
   try {
-    return await within(timeoutMs, Promise.race([action, failed]), slow);
+    if (await Promise.race([send(), failed]))
+      return await within(
+        sentBytes <= SHORT_BYTES ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS,
+        report,
+        stopped,
+      );
+    // A host that refuses a pack stops reading it, and sends an answer that says why.
+    const { unpackStatus } = await within(EARLY_ANSWER_MS, report, stopped);
+    throw new HostError('refused', `The code host says: ${hostText(unpackStatus)}`);
   } catch (error) {
-    throw error instanceof HostError ? error : await earlyAnswer(report, error);
+    // The host gets an incomplete pack, and discards it.
+    await writer.abort();
+    throw error;
   }
-}
-
-/** A host that refuses a pack stops reading it, and sends an answer that says why. */
-async function earlyAnswer(report: Promise<PushReport>, cause: unknown): Promise<HostError> {
-  const brokenOff = new HostError('unreachable', 'The code host broke off the push.', cause);
-  const answer = report.then(
-    ({ unpackStatus }) => new HostError('refused', `The code host says: ${hostText(unpackStatus)}`, cause),
-    (error: unknown) => (error instanceof HostError ? error : brokenOff),
-  );
-  return (await Promise.race([answer, scheduler.wait(EARLY_ANSWER_MS)])) ?? brokenOff;
 }
 
 /*

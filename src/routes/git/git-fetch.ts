@@ -52,13 +52,16 @@ export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promi
 
 async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
-  if (answer === null) return shownByGit(c, unreachable(hostNameOf(c.var.host)));
+  if (answer === null) return shownByGit(c, unreachable(c));
   const movedTo = movedRepository(answer);
   if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
   // Of an error, Git shows only plain text.
   const isForPerson = answer.status >= 400 && gitClient(c) === 'git';
   const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
-  return passOn(c, target, answer, type, noChallenge(c));
+  // The contract's header (4.5): no password is wanted. But libgit2 takes it for a challenge, even with status 200, and
+  // gives up.
+  const noChallenge = gitClient(c) === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
+  return passOn(c, target, answer, type, noChallenge);
 }
 
 /** An error in the host's own words if they are text, else in ours: most are pages for browsers. Other answers as they are. */
@@ -70,14 +73,6 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
   const lines = isText ? hostLines(await beginningOf(answer, HOST_TIMEOUT_MS)) : [];
   const ours = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
   return new Response(`${lines.join('\n') || ours}\n`, { status });
-}
-
-/**
- * The contract's header (4.5) says that no password is wanted. But libgit2 takes it for a challenge, even with status
- * 200, and gives up. So clients that name libgit2 do not get it.
- */
-function noChallenge(c: Context<AppEnv>): Record<string, string> {
-  return gitClient(c) === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
 }
 
 /** Not limited: contract, 4.7. */
@@ -112,12 +107,18 @@ async function relayed(
     return body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
   }
   if (request.kind === 'answer') return result(request.body);
-  const answer = await askUploadPack(c, target, request.body);
+  const { body: asked } = request;
+  let answer = await askHost(c, target, 'git-upload-pack', asked);
+  const movedTo = answer === null ? null : movedRepository(answer);
+  if (movedTo !== null) {
+    // Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one,
+    // and would turn a redirected POST into a GET. So the redirect is followed here.
+    await answer?.body?.cancel();
+    answer = await askHost(c, movedTo, 'git-upload-pack', asked);
+  }
   // It may be large, and the answer may be read for long: the collector is slow to notice buffers.
-  request.body.buffer.transfer(0);
-  return answer === null
-    ? answerRefused(c, unreachable(hostNameOf(c.var.host)))
-    : passOn(c, target, answer, RESULT_TYPE);
+  asked.buffer.transfer(0);
+  return answer === null ? answerRefused(c, unreachable(c)) : passOn(c, target, answer, RESULT_TYPE);
 }
 
 /** Why a request is not relayed. */
@@ -126,36 +127,24 @@ function requestRefusal(
   target: RepositoryName,
   error: unknown,
 ): Response | Promise<Response> {
-  if (error instanceof HostError) return hostRefusal(c, target, error);
-  if (error instanceof ProtocolError && error.code === 'unsupported') {
-    return result(encodeFetchError(error.publicMessage));
+  if (error instanceof HostError) {
+    const { code, cause, message } = error;
+    if (code === 'busy') return answerRefused(c, BUSY);
+    if (code === 'missing') return missing(c, target);
+    // The contract (4.7) passes the host's status on.
+    return typeof cause === 'number'
+      ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
+      : answerRefused(c, unreachable(c));
   }
+  if (error instanceof ProtocolError && error.code === 'unsupported')
+    return result(encodeFetchError(error.publicMessage));
   const isOfClient = error instanceof BodyError || error instanceof ProtocolError;
   if (isOfClient) return answerRefused(c, refused(400, 'failed to read body'));
   c.var.logger.error('the request of a fetch could not be built', { error });
   return answerRefused(c, refused(500, 'failed to build request'));
 }
 
-/**
- * Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one, and
- * would turn a redirected POST into a GET. So the redirect is followed here.
- */
-async function askUploadPack(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  body: Uint8Array,
-): Promise<Response | null> {
-  const answer = await askHost(c, target, 'git-upload-pack', body);
-  const movedTo = answer === null ? null : movedRepository(answer);
-  if (movedTo === null) return answer;
-  await answer?.body?.cancel();
-  return askHost(c, movedTo, 'git-upload-pack', body);
-}
-
-/**
- * The host's answer, a redirect included; null if there is none, or none in time.
- * @param body of a POST; null: a GET.
- */
+/** The host's answer, a redirect included; null if there is none, or none in time. @param body of a POST; null: a GET. */
 async function askHost(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -200,20 +189,6 @@ function passOn(
   }
   const passed = body && relayedBody(c, body);
   return new Response(passed, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
-}
-
-/** What the host has answered to the service's own question about a request. */
-function hostRefusal(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  { code, cause, message }: HostError,
-): Response | Promise<Response> {
-  if (code === 'busy') return answerRefused(c, BUSY);
-  if (code === 'missing') return missing(c, target);
-  // The contract (4.7) passes the host's status on.
-  return typeof cause === 'number'
-    ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
-    : answerRefused(c, unreachable(hostNameOf(c.var.host)));
 }
 
 function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {

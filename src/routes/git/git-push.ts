@@ -68,7 +68,7 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
     if (error.code === 'busy') return shownByGit(c, BUSY);
-    return shownByGit(c, unreachable(host.transport.hostName));
+    return shownByGit(c, unreachable(c));
   }
 }
 
