@@ -37,10 +37,9 @@ export function encodeKept({ work, ...facts }: KeptPush): Uint8Array {
   const { commits, title, description, ...rest } = work;
   const texts = { title: packed(title), description: packed(description) };
   const head = utf8(JSON.stringify({ ...facts, work: { ...rest, ...texts } } satisfies Head));
-  const parts = [Uint8Array.of(VERSION), new Uint8Array(LENGTH_BYTES), length(head), head];
-  for (const commit of commits.encoded()) parts.push(length(commit), commit);
-  const bytes = concatBytes(parts);
-  new DataView(bytes.buffer).setUint32(1, bytes.byteLength);
+  const parts = [head, ...commits.encoded()].flatMap((part) => [length(part.byteLength), part]);
+  const bytes = concatBytes([Uint8Array.of(VERSION), length(0), ...parts]);
+  bytes.set(length(bytes.byteLength), 1);
   return bytes;
 }
 
@@ -73,15 +72,14 @@ interface Head extends Omit<KeptPush, 'work'> {
 }
 
 function packed(planned: PlannedText | null): PackedText | null {
-  if (planned === null) return null;
-  return { text: Buffer.from(planned.bytes).toString(), mentions: planned.mentions };
+  return planned && { text: Buffer.from(planned.bytes).toString(), mentions: planned.mentions };
 }
 
-function unpacked(packedText: PackedText | null): PlannedText | null {
-  return packedText === null ? null : { bytes: utf8(packedText.text), mentions: packedText.mentions };
+function unpacked(kept: PackedText | null): PlannedText | null {
+  return kept && { bytes: utf8(kept.text), mentions: kept.mentions };
 }
 
-function length({ byteLength }: Uint8Array): Uint8Array {
+function length(byteLength: number): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(LENGTH_BYTES));
   bytes.setUint32(0, byteLength);
   return new Uint8Array(bytes.buffer);
@@ -131,21 +129,21 @@ export function textsLeaving(
   { mostMessages, longest }: TextLimits,
 ): LeavingTexts {
   const { base, prHash, commits, isDraft } = work;
+  const shown = (text: string): ShownText => ({
+    text: text.slice(0, longest),
+    missing: Math.max(0, text.length - longest),
+  });
   // What the repository adds at the end is asked for when it is published.
   const worded = { ...work, footer: statedText(work.stated) };
   const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
-  const shown = (text: string): ShownText => begun(text, longest);
-  const messages: ShownMessage[] = [];
-  for (let number = 0; number < Math.min(commits.length, mostMessages); number++) {
-    const { encoding, message } = commits.at(number);
-    const bytes = withIds(message, UNKNOWN_IDS.idOf);
-    const [plain, encoded] = [decodeEscaped(bytes), decodedMessage({ encoding, message: bytes })];
-    messages.push({
-      ...shown(plain),
-      encoding,
-      encoded: encoding === null || encoded === plain ? null : shown(encoded),
-    });
-  }
+  const count = Math.min(commits.length, mostMessages);
+  const messages = Array.from({ length: count }, (_, number): ShownMessage => {
+    const { encoding, message: planned } = commits.at(number);
+    const message = withIds(planned, UNKNOWN_IDS.idOf);
+    const [plain, encoded] = [decodeEscaped(message), decodedMessage({ encoding, message })];
+    const isOther = encoding !== null && encoded !== plain;
+    return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };
+  });
   return {
     repository: target,
     base: base.name.slice('refs/heads/'.length),
@@ -156,8 +154,4 @@ export function textsLeaving(
     messages,
     commitCount: commits.length,
   };
-}
-
-function begun(text: string, longest: number): ShownText {
-  return { text: text.slice(0, longest), missing: Math.max(0, text.length - longest) };
 }
