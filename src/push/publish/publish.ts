@@ -22,7 +22,6 @@ import {
   isUpdate,
   namedText,
   type Publishable,
-  type Undated,
   undatedOf,
   wholeText,
 } from '../verdict/verdict.ts';
@@ -60,14 +59,6 @@ export interface Entered {
   /** Null: something has to be made first, which may take long, and the date must be set after it. */
   readonly attempt: Attempt | null;
   readonly compared: Compared;
-}
-
-/** What the push has in common with other pull requests. */
-interface Compared {
-  readonly undated: Undated;
-  readonly works: readonly string[];
-  /** Null: none has any of its commits, or it names its own. */
-  readonly found: SameWork | null;
 }
 
 export interface Published {
@@ -162,8 +153,10 @@ interface Attempt extends Proposal {
   readonly same: SameWork | null;
 }
 
-/** A push that names its pull request is an update, so it is not compared with others. */
-async function compare(run: PushRun, push: Publishable): Promise<Compared> {
+type Compared = Awaited<ReturnType<typeof compare>>;
+
+/** What the push has in common with other pull requests. One that names its own is an update, and not compared. */
+async function compare(run: PushRun, push: Publishable) {
   const undated = undatedOf(push.commits, await identityOf(run));
   const works = await worksOf(run, push, undated());
   return { undated, works, found: push.named === null ? await findSameWork(run, push, works) : null };
