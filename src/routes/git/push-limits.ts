@@ -49,7 +49,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     async enter(isWithdrawal, pushHash, patience = 'none') {
       try {
         const pusher = await client();
-        const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
+        const calls = isWithdrawal ? null : overLimit('calls', await limits.known('calls'));
+        const known = calls ?? overLimit('pushes', await limits.known('pushes'));
         const opening = pushHash && patience !== 'wait' ? await wantsOf(await pushHash()) : null;
         const full = opening && limits.knownFull(opening);
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
@@ -61,9 +62,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
         const counted = opening && full ? await refuse(opening) : null;
-        if (counted !== null) return counted;
-        if (wait.waitMs > 0) return overLimit('pushes', wait);
-        return patience === 'none' ? refusedByPause(c) : null;
+        return counted ?? overLimit('pushes', wait) ?? (patience === 'none' ? refusedByPause(c) : null);
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -79,18 +78,14 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     },
 
     async place(pushHash) {
-      try {
-        const [owner, wants] = await Promise.all([client(), wantsOf(pushHash)]);
-        return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), owner);
-      } catch (error) {
-        throw outOfReach(c, error);
-      }
+      const [owner, wants] = await checked(Promise.all([client(), wantsOf(pushHash)]));
+      return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), owner);
     },
 
     async peek(pushHash) {
       try {
         const wait = await limits.refusal(await wantsOf(pushHash), false);
-        return wait === null ? null : refusalOf(c, wait);
+        return wait && refusalOf(c, wait);
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -109,11 +104,14 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   }
 
   async function share(): Promise<string> {
-    return shareOf(
-      await client().catch((error: unknown) => {
-        throw outOfReach(c, error);
-      }),
-    );
+    return shareOf(await checked(client()));
+  }
+
+  /** @throws Refusal */
+  function checked<T>(known: Promise<T>): Promise<T> {
+    return known.catch((error: unknown) => {
+      throw outOfReach(c, error);
+    });
   }
 
   /** Counts a push that opens nothing, if it is refused; null: its client has room, or nobody knows. */
@@ -124,13 +122,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     return refusalOf(c, wait, null, await client());
   }
 
-  /** Why the client is over a limit, as far as this isolate knows. */
-  async function knownRefusal(name: 'calls' | 'pushes'): Promise<Refusal | null> {
-    const wait = await limits.known(name);
-    return wait.waitMs > 0 ? overLimit(name, wait) : null;
-  }
-
-  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal {
+  /** Null: the client is below that limit. */
+  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal | null {
+    if (wait.waitMs === 0) return null;
     return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
   }
 }
@@ -279,22 +273,17 @@ async function tellOpened(
   const { env } = c;
   const { config, http, logger } = c.var;
   const { prHash, host, owner, repo, url, openedAt } = opened;
-  const tell = async (whom: Told, telling: Promise<void>): Promise<readonly Told[]> => {
-    try {
-      await within(TELLING_MS, telling);
-      return [];
-    } catch (error) {
-      logger.warn('an open pull request will be told of later', { error });
-      return [whom];
-    }
-  };
-  const tracking = guardOf(env).track(
-    { kind: 'pull-request', prHash, host, owner, repo, number, url },
-    client,
-    openedAt,
-  );
+  const tell = (whom: Told, telling: Promise<void>): Promise<readonly Told[]> =>
+    within(TELLING_MS, telling).then(
+      () => [],
+      (error: unknown) => {
+        logger.warn('an open pull request will be told of later', { error });
+        return [whom];
+      },
+    );
+  const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
   const left = await Promise.all([
-    tell('tracking', tracking),
+    tell('tracking', guardOf(env).track(tracked, client, openedAt)),
     tell('statistics', recordOpened(env, config, http, opened)),
   ]);
   await openStatistics(env, config, logger, http).forgetCount(opened);
