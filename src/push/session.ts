@@ -69,12 +69,11 @@ export interface Arrival {
   readonly discard: () => Promise<void>;
 }
 
-/** What is to be done. */
+/** What is to be done; or how the push has ended already. */
 type Task =
   | { readonly kind: 'push'; readonly received: Received }
   | { readonly kind: 'withdrawal'; readonly prHash: string }
-  | { readonly kind: 'nothing-taken' }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | Outcome;
 
 /** The end of an answer. */
 export interface Conclusion extends ReportStatus {
@@ -122,7 +121,7 @@ export async function receive(
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
     }
-    if (taken === null) return arrived({ kind: 'nothing-taken' });
+    if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
     logged = 'push';
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
@@ -133,7 +132,7 @@ export async function receive(
     return { ...arrived({ kind: 'push', received }), discard: all };
   } catch (error) {
     await discard();
-    return arrived({ kind: 'refused', refusal: toRefusal(error, settings.client) });
+    return arrived(refusedAs(toRefusal(error, settings.client)));
   }
 }
 
@@ -224,10 +223,8 @@ async function carriedOut(run: PushRun, { task, said }: Arrival): Promise<Outcom
       const withdrawn = await withdraw(run, task.prHash, said.deletedRef);
       return { kind: 'withdrawn', withdrawn, lines: farewellLines(withdrawn) };
     }
-    case 'nothing-taken':
-      return { kind: 'nothing-taken', lines: [] };
-    case 'refused':
-      throw task.refusal;
+    default:
+      return task;
   }
 }
 
