@@ -2,9 +2,8 @@
  * All files that leave with a delayed push: those of its newest commit, compared with the upstream commit that it stands
  * on, what only its earlier commits have, and whatever else is in its pack.
  *
- * Its own objects come from its pack. The host is asked only for what is in folders of that upstream commit, so it
- * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
- * be listed is counted.
+ * The host is asked only for what is in folders of that upstream commit, so it learns no id of the push. What passes a
+ * bound is listed without its difference, and what cannot be listed is counted.
  */
 import type { Difference } from '../edit/hunks.ts';
 import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
@@ -121,7 +120,7 @@ export async function changedEntries(
   return changed;
 }
 
-/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. @param isWanted as `changedEntries`; default: all. */
+/** @param first what it is compared with; null: nothing. @param use what is made of it. @param isWanted default: all folders. */
 async function compare<T>(
   { commits, ground, pack }: PushedFiles,
   first: Oid | null,
@@ -133,7 +132,7 @@ async function compare<T>(
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
   try {
-    const held: Held = new Map();
+    const held = new Map<Oid, IndexedObject>();
     const index = await PackIndex.of(pack, objects, (object) => held.set(object.oid, object), !!isWanted);
     await index.resolve();
     const comparison = new Comparison(objects, index, held, read, share, isWanted);
@@ -158,13 +157,11 @@ interface Pair {
   readonly kind: 'earlier' | 'elsewhere' | null;
 }
 
-/** What is known to be in the pack. It grows as the index does. */
-type Held = Map<Oid, IndexedObject>;
-
 class Comparison {
   readonly #objects: PackedObjects;
   readonly #index: PackIndex;
-  readonly #held: Held;
+  /** What is known to be in the pack. It grows as the index does. */
+  readonly #held: ReadonlyMap<Oid, IndexedObject>;
   readonly #read: ReadObjects;
   readonly #share: MemoryShare;
   readonly #isWanted: (folder: string) => boolean;
@@ -186,7 +183,7 @@ class Comparison {
   constructor(
     objects: PackedObjects,
     index: PackIndex,
-    held: Held,
+    held: ReadonlyMap<Oid, IndexedObject>,
     read: ReadObjects,
     share: MemoryShare,
     isWanted: (folder: string) => boolean = () => true,
@@ -235,7 +232,7 @@ class Comparison {
     }
   }
 
-  /** Whether nothing else is known to be the same there. */
+  /** Whether nothing is known to be the same there. */
   #isNew({ path, now }: Pair): boolean {
     const key = `${path} ${now?.mode} ${now?.oid}`;
     if (this.#seen.has(key)) return false;
@@ -455,7 +452,7 @@ class Comparison {
     return typeof object === 'object' ? object : null;
   }
 
-  /** Null: not in the pack, or too large. */
+  /** Null: not here, or too large. */
   async #content(oid: Oid): Promise<Uint8Array | null> {
     const size = this.#held.get(oid)?.size ?? null;
     if (size === null) return this.#sent.get(oid) ?? null;

@@ -165,25 +165,20 @@ export interface PushSettings extends Pick<
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {
-  /** The client of the person who pushes. */
+  /** Of the person who pushes. */
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
-  /** Address of the code host. */
   readonly hostUrl: string;
-  /** The address to push to, for the commands in messages. */
+  /** The address to push to, for the commands in messages; and in the form that may be published. */
   remoteUrl(repository: RepositoryName): string;
-  /** The same address in the form that may be published. */
   publishedUrl(repository: RepositoryName): string;
-  /** The page of a file at the code host. */
+  /** At the code host. */
   fileUrl(repository: RepositoryName, path: string): string;
-  /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;
-  /** The topic of a pull request at the notification service. */
+  /** The topic of a pull request, its page, and that of a delayed push. */
   topicUrl(prHash: string): string;
-  /** The page of a pull request. */
   pageUrl(prHash: string): string;
-  /** The page of a delayed push. */
   delayedUrl(name: string): string;
   newPrHash(): string;
 }

@@ -21,7 +21,6 @@ export class PushRun implements PushPorts {
   readonly settings: PushSettings;
   /** The repository as the request names it. */
   readonly target: RepositoryName;
-  /** The messages for the person. */
   readonly reply: Reply;
   readonly logger: Logger;
   readonly steps: HostSteps;
@@ -81,9 +80,8 @@ export function pushHashOf({ host, store, target }: PushRun, { taken, options }:
 type Begun = Extract<BegunPush, { kind: 'begun' }>;
 
 /**
- * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
- * and itself, while it is published, so that the same push never runs twice at once and a retry resumes it. `end`
- * releases all of it, even a claim that is still on its way.
+ * What a push locks: the pull request that it updates, so that two updates never mix; and itself, while it is published,
+ * so that it never runs twice at once and a retry resumes it. `end` releases all, even a claim that is still on its way.
  */
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
@@ -99,10 +97,7 @@ export class Claims {
     this.#store = store;
   }
 
-  /**
-   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
-   * knows it, claim it then. @throws Refusal as `claimPullRequest`.
-   */
+  /** Null: none of this code host is listed with it. If the host knows an older one, claim it then. @throws Refusal */
   claimListed(prHash: string): Promise<ClaimedUpdate | null> {
     return this.#claimIf(this.#store.mayBeRecorded(prHash), prHash);
   }
@@ -132,8 +127,7 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile. The second time,
-   * nothing new is begun.
+   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new.
    * @param pushHash the same for a repeated push.
    * @param proposed hash and date, unless a retry already has them; null: it is not published now.
    * @throws Refusal if the same push is in progress.
