@@ -1,11 +1,10 @@
 /**
- * Commits of a push that are in a pull request of ours already. If it is open: one more commit and `git push` again opens
- * a second one, which repeats the first. If it is merged: the person's own version of its commits is not upstream's.
- *
- * Recognised by keyed hashes that are recorded of each pull request when it is opened and updated: each names a commit,
- * without author and dates, and so all commits before it.
+ * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again opens
+ * a second one, which repeats the first. If it is merged, the person's own version of its commits is not upstream's.
+ * Keyed hashes are recorded of each pull request: each names a commit, without author and dates, and so all before it.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushRun } from './push-run.ts';
@@ -25,14 +24,11 @@ export function worksOf(
   { repository }: { readonly repository: RepositoryName },
   undated: AnonymousCommits,
 ): Promise<readonly string[]> {
-  const first = Math.max(0, undated.size - MOST_COMMITS);
-  const places = Array.from({ length: undated.size - first }, (_, place) => first + place);
-  return Promise.all(
-    places.map(async (place) => {
-      const hash = await store.hash('work', `${host.nameOf(repository)} ${undated.idOf(place)}`);
-      return hash.slice(0, HASH_LENGTH);
-    }),
-  );
+  const count = Math.min(undated.size, MOST_COMMITS);
+  const ids = Array.from({ length: count }, (_, place) => undated.idOf(undated.size - count + place));
+  const hashOf = async (id: Oid): Promise<string> =>
+    (await store.hash('work', `${host.nameOf(repository)} ${id}`)).slice(0, HASH_LENGTH);
+  return Promise.all(ids.map(hashOf));
 }
 
 /** Null: none has them, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
@@ -50,8 +46,7 @@ export async function findSameWork(
 }
 
 /**
- * Tells it before anything is public. What is closed may be proposed again. A form shows what is open in its own words.
- * @param more to do besides.
+ * Tells it before anything is public. What is closed may be proposed again. @param more to do besides.
  * @throws Refusal if it is open, and the operator wants no doubles; not of a preview
  */
 export async function tellSameWork(

@@ -17,7 +17,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import { othersCommits, othersWork } from '../judge/others-work.ts';
 import type { PushRun } from '../push-run.ts';
-import { Refusal, type RefusalCode } from '../reply/refusal.ts';
+import { Refusal } from '../reply/refusal.ts';
 import { namedText, type Publishable } from '../verdict/verdict.ts';
 
 /** One attempt: what is sent, and what is known of attempts before it. */
@@ -59,10 +59,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   /** @throws Refusal */
   async prepare(): Promise<void> {}
 
-  /**
-   * Sends the commits, and opens or updates the pull request. Only after `prepare`.
-   * @throws Refusal; see `leavesWork` for what a retry must continue.
-   */
+  /** Sends the commits, and opens or updates the pull request. Only after `prepare`. @throws Refusal: see `leavesWork` */
   abstract deliver(proposal: Proposal): Promise<PullRequest>;
 
   /** The push has failed. */
@@ -132,10 +129,7 @@ export function hostErrorOf(error: unknown): HostError | null {
   return error instanceof Refusal && error.cause instanceof HostError ? error.cause : null;
 }
 
-/**
- * Whether a retry must find what a failed step left: the step may have taken effect on the host anyway, or the host
- * asks for a pause, so nothing can be undone now.
- */
+/** Whether a retry must find what a failed step left: it may have taken effect, or nothing can be undone now. */
 export function leavesWork(error: unknown): boolean {
   return (hostErrorOf(error)?.failure.lasts ?? 'final') !== 'final';
 }
@@ -145,12 +139,9 @@ export function isInDoubt(error: unknown): boolean {
   return hostErrorOf(error)?.failure.effect === 'unknown';
 }
 
-/** The steps that open one. */
-const OPENING: ReadonlySet<RefusalCode> = new Set(['pull-request', 'offer']);
-
 /** Whether a pull request may be open after all. */
 export function mayBeOpen(error: unknown): boolean {
-  return error instanceof Refusal && OPENING.has(error.code) && isInDoubt(error);
+  return isInDoubt(error) && ['pull-request', 'offer'].includes((error as Refusal).code);
 }
 
 export function overtaken(): Refusal {
@@ -160,7 +151,7 @@ export function overtaken(): Refusal {
 
 /** From the last byte sent to the report. In this time the host checks every object. */
 const REPORT_TIMEOUT_MS = 120_000;
-/** The same for a small pack, which needs no time: then the host hangs, and somebody waits. */
+/** For a small pack, which needs no time: then the host hangs, and somebody waits. */
 const SHORT_REPORT_TIMEOUT_MS = 60_000;
 const SHORT_BYTES = 1024 * 1024;
 /** How long to wait for the host's reason after it has stopped reading. */
@@ -204,12 +195,10 @@ export async function upload(
   const stopped = (): Error => new HostError('unreachable', 'The code host stopped reading.');
   const failed = report.then(() => new Promise<never>(() => {}));
   try {
-    if (await Promise.race([send(), failed]))
-      return await within(
-        sentBytes <= SHORT_BYTES ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS,
-        report,
-        stopped,
-      );
+    if (await Promise.race([send(), failed])) {
+      const patienceMs = sentBytes <= SHORT_BYTES ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS;
+      return await within(patienceMs, report, stopped);
+    }
     // A host that refuses a pack stops reading it, and sends an answer that says why.
     const { unpackStatus } = await within(EARLY_ANSWER_MS, report, stopped);
     throw new HostError('refused', `The code host says: ${hostText(unpackStatus)}`);
@@ -221,8 +210,8 @@ export async function upload(
 }
 
 /*
- * Why receive-pack did not take the commits, as the person can use it. GitHub's own lines name ids of commits that the
- * person does not have, pages that only the bot may open, and commands that reach only the person's own repository.
+ * Why receive-pack did not take the commits. GitHub's own lines name ids that the person does not have, pages that only
+ * the bot may open, and commands that reach only the person's own repository.
  */
 
 const MOST_FILES = 10;
@@ -242,12 +231,7 @@ const ID = /\b[\da-f]{40}\b/g;
 
 const REWRITE = 'Take it out of every commit that has it ("git rebase -i"), then push again.';
 
-interface KnownRefusal {
-  readonly when: RegExp;
-  readonly lines: (messages: string) => readonly string[];
-}
-
-const KNOWN: readonly KnownRefusal[] = [
+const KNOWN: readonly { readonly when: RegExp; readonly lines: (messages: string) => string[] }[] = [
   // GH013, push protection: palxiao/poster-design#140, Commando-X/vuln-bank#53.
   {
     when: /push cannot contain secrets/i,
@@ -281,8 +265,7 @@ const KNOWN: readonly KnownRefusal[] = [
 /** Null: the host has accepted the push. */
 export function refusedCommits({ unpackStatus, commandStatuses, ...told }: PushReport): Refusal | null {
   const messages = told.messages.slice(0, MOST_CHARACTERS);
-  const [status] = commandStatuses;
-  const ofBranch = status === undefined ? 'no answer for the branch' : status.reason;
+  const [{ reason: ofBranch } = { reason: 'no answer for the branch' }] = commandStatuses;
   const reason = unpackStatus === 'ok' ? ofBranch : `unpack ${unpackStatus}`;
   if (reason === null) return null;
   const words = [reason, messages].join('\n');

@@ -6,7 +6,7 @@
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { repositoryPath } from '../../config/hosts.ts';
+import { REPOSITORY_PATH, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
@@ -19,7 +19,6 @@ import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
-import { REPOSITORY_PATH } from '../../config/hosts.ts';
 
 const discoveryQuery = z.object({
   service: z
