@@ -330,7 +330,7 @@ async function publishedNow(
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
 ): Promise<BannerFacts> {
-  const { settings, store, claims } = run;
+  const { settings, store } = run;
   const { push, place } = publication;
   try {
     const { prHash, pullRequest, author, newRemarks } = await publish(run, publication, entered);
@@ -357,8 +357,6 @@ async function publishedNow(
     };
   } catch (error) {
     if (!mayBeOpen(error)) await place?.release();
-    // A retry must find what this attempt may have done.
-    if (leavesWork(error)) claims.keep();
     throw error;
   }
 }

@@ -1,11 +1,9 @@
 /**
  * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
- * src/git/wire/fetch-request.ts.
+ * src/git/wire/fetch-request.ts. The bot's token is never sent, because it could read private repositories for anyone.
  *
- * The host's answers stream through; nothing is kept or changed. In three cases our answer differs: when a repository has
- * moved, when the host asks for a password because it shows the repository to nobody, and when it answers with an error,
- * whose words may name the service's address. The bot's token is never sent, because it could read private repositories
- * for anyone.
+ * The host's answers stream through unchanged, with three exceptions: a repository that has moved, a password that the
+ * host asks for because it shows the repository to nobody, and an error, whose words may name the service's address.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -46,21 +44,18 @@ const RESULT_TYPE = 'application/x-git-upload-pack-result';
 const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return withinLimit(c, 'discoveries', () => relayedDiscovery(c, target));
-}
-
-async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
-  if (answer === null) return shownByGit(c, unreachable(c));
-  const movedTo = movedRepository(answer);
-  if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
-  // Of an error, Git shows only plain text.
-  const isForPerson = answer.status >= 400 && gitClient(c) === 'git';
-  const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
-  // The contract's header (4.5): no password is wanted. But libgit2 takes it for a challenge, even with status 200, and
-  // gives up.
-  const noChallenge = gitClient(c) === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
-  return passOn(c, target, answer, type, noChallenge);
+  return withinLimit(c, 'discoveries', async () => {
+    const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
+    if (answer === null) return shownByGit(c, unreachable(c));
+    const movedTo = movedRepository(answer);
+    if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
+    const client = gitClient(c);
+    // Of an error, Git shows only plain text.
+    const isForPerson = answer.status >= 400 && client === 'git';
+    const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
+    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
+    return passOn(c, target, answer, type, client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' });
+  });
 }
 
 /** An error in the host's own words if they are text, else in ours: most are pages for browsers. Other answers as they are. */
