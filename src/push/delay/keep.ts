@@ -1,6 +1,6 @@
 /**
- * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
- * address of its page, which nobody else has, and which shows its state.
+ * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). Only the person gets the
+ * address of its page.
  */
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
@@ -73,9 +73,7 @@ async function delayedHashesOf({ host, store, target }: PushRun, { options, take
 }
 type DelayedHashes = Awaited<ReturnType<typeof delayedHashesOf>>;
 
-/**
- * The same push that waits already, or was published within the last day; null: there is none. Another delay moves it.
- */
+/** The same push that waits, or was published within the last day; null: there is none. Another delay moves it. */
 export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
   const hashes = await delayedHashesOf(run, pushed);
   const found = await run.store.findDelayed(hashes.push);

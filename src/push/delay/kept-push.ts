@@ -28,7 +28,7 @@ export interface KeptPush {
 const VERSION = 6;
 const LENGTH_BYTES = 4;
 
-/** It is not whole, or another version has written it. */
+/** It is not whole, and would be read as fewer commits; or another version has written it. */
 export class UnreadableError extends RangeError {
   override readonly name = 'UnreadableError';
 }
@@ -43,7 +43,7 @@ export function encodeKept({ work, ...facts }: KeptPush): Uint8Array {
   return bytes;
 }
 
-/** @throws UnreadableError if another version has written it, or if it is not whole: it would be read as fewer commits. */
+/** @throws UnreadableError */
 export function decodeKept(bytes: Uint8Array): KeptPush {
   if (bytes[0] !== VERSION) throw new UnreadableError(`a push of version ${bytes[0]} cannot be read`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,7 +1,6 @@
 /**
  * Publishes a delayed push. Only the scheduler does, and "Publish now" on its page. First comes the half of judging that
- * was left out: what the place says, and what may have changed since: its rules, the branches and commits that the work
- * is based on, the pull request that it updates. What the push is stays as it was judged.
+ * was left out: what the place says, and what may have changed since. What the push is stays as it was judged.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';

@@ -1,9 +1,7 @@
 /**
- * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push is based
- * on are where upstream has them.
- *
- * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
- * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ * The bot's fork, ready to be pushed to: its objects have arrived, and the branches that the push is based on are where
+ * upstream has them. A host answers at once when it forks, and the objects come later. An existing fork does not follow
+ * upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
@@ -56,10 +54,7 @@ export function forgetFork(host: OnHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
 }
 
-/**
- * Whether a step failed because someone has deleted or renamed the fork. Git's answer does not always tell, so the REST
- * interface is asked.
- */
+/** Whether a step failed because the fork was deleted or renamed. Git's answer does not always tell, so REST is asked. */
 export async function isForkGone(
   { repositories }: Pick<PushHost, 'repositories'>,
   fork: RepositoryName,
@@ -77,9 +72,8 @@ function isElsewhere(error: unknown): boolean {
 }
 
 /**
- * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked for again.
- * @param upstream the refs that the push is based on, with upstream's tips.
- * @throws HostError if the host does not make the fork, or not in time.
+ * Makes sure that the fork has its objects. One that this isolate knows is not asked for again.
+ * @param upstream the refs that the push is based on, with upstream's tips. @throws HostError, also if it comes too late.
  */
 export async function ensureFork(
   { host, limits }: PushPorts,

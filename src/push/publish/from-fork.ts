@@ -132,9 +132,8 @@ export class ForkDelivery extends Delivery<ForkHost> {
       this.upload('push', proposal, { repository: this.#fork, refName, oldTip });
     try {
       const report = await send(before);
-      // Git may leave out what newer upstream commits have that the person has fetched, although the work does not
-      // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked
-      // something.
+      // Git may leave out what is in newer upstream commits that the person has fetched, although the work does not
+      // stand on them (packs made with bitmaps). If the sync was under way, the host may have lacked something.
       const syncing = this.#syncing;
       const refusal = refusedCommits(report);
       const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
@@ -167,8 +166,8 @@ export class ForkDelivery extends Delivery<ForkHost> {
       // Another attempt at the same push may have been faster.
       const found = await findPullRequest(run, repository, botLogin, prHash, null).catch(() => null);
       if (found?.isOpen) return found;
-      // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one,
-      // because deleting it would close that. It also stays if it had one before this push.
+      // A branch without a pull request is useless. But it stays if it had one, or if this or an earlier attempt may
+      // have opened one, because deleting it would close that.
       if (!isRepeated && named === null && !leavesWork(error))
         await this.host.deleteBranch(this.#fork, branch).catch((failure: unknown) => {
           run.logger.warn('a branch without a pull request stays on the fork', { error: failure });

@@ -1,7 +1,7 @@
 /**
- * Act three: from the verdict to the pull request. What must not fail after it has begun comes first, in `enter`: the
- * limits, and the lock. It then refuses only what the host refuses. If it runs again for the same push, it continues where
- * the earlier attempt stopped, and never opens a second pull request.
+ * Act three: from the verdict to the pull request. The limits and the lock come first, in `enter`; from then on it refuses
+ * only what the host refuses. If it runs again for the same push, it continues where the earlier attempt stopped, and
+ * never opens a second pull request.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -33,12 +33,12 @@ export interface Publication {
   readonly push: Publishable;
   /** The entries of its pack. */
   readonly spool: { read(): AsyncIterable<Uint8Array> };
-  /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
+  /** The same for a push that is repeated. */
   readonly pushHash: string;
   /** What the first attempt decides. @param committedAt seconds since 1970. */
   readonly propose: (committedAt: number) => PushIntent | Promise<PushIntent>;
   readonly claim: ClaimedUpdate | null;
-  /** Of the pull request that it opens; null if it opens none. */
+  /** Of the pull request that it opens; null: it opens none. */
   readonly place: Place | null;
   /** Set for a push that was delayed: earlier attempts may have stopped at any point, and long ago. */
   readonly resumed?: Resumed;
@@ -71,8 +71,8 @@ export interface Published {
 }
 
 /**
- * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its place: it keeps the
- * date of that moment. @throws Refusal if it has to wait
+ * Takes what the limits leave, and begins, both at once. A delayed push keeps the date of the moment when it has its
+ * place, so it begins after that. @throws Refusal if it has to wait
  */
 export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
   const { place, push, resumed } = publication;
@@ -124,8 +124,8 @@ export async function publish(
 }
 
 /**
- * An update may have opened another pull request, where the first was closed in between (AGit flow). It takes a place like
- * any other, but is open already, whatever the limits say. Null: it has opened none.
+ * Of a pull request that an update has opened, where the first was closed in between (AGit flow); null: there is none. It
+ * is open already, whatever the limits say.
  */
 async function placeOfAnother(
   { limits }: PushRun,
@@ -213,10 +213,7 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/**
- * Records the open pull request. If that fails, it stays open, and a retry records it. Returns what `PullRequest.record`
- * returns.
- */
+/** Records the open pull request. If that fails, it stays open, and a retry records it. Returns as `PullRequest.record`. */
 async function record(
   run: PushRun,
   publication: Publication,
