@@ -306,23 +306,19 @@ class Comparison {
       this.#changed.push({ path, now, old, kind });
       return [];
     }
-    if (oldEntries === null) {
+    if (oldEntries === null)
       this.#gaps.add(
         `Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`,
       );
-    }
     const below = (name: Uint8Array): string => path + decodeEscaped(name);
-    for (const entry of oldEntries ?? []) {
-      const place = below(entry.name) + (isFolder(entry) ? '/' : '');
-      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
-        this.#upstreams.set(entry.oid, place);
-    }
     // Not by their text: two names that are not UTF-8 may look the same.
     const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
     for (const entry of nowEntries) {
       if (oldEntries !== null || this.#held.has(entry.oid)) names.set(latin1(entry.name), [entry, null]);
     }
     for (const entry of oldEntries ?? []) {
+      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
+        this.#upstreams.set(entry.oid, below(entry.name) + (isFolder(entry) ? '/' : ''));
       const name = latin1(entry.name);
       names.set(name, [names.get(name)?.[0] ?? null, entry]);
     }

@@ -1,7 +1,6 @@
 /** One push while it runs: what every part of the code needs from it, what it has locked, and the key that it gives. */
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
-import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushOptions } from './receive/push-options.ts';
@@ -62,12 +61,7 @@ export class PushRun implements PushPorts {
   }
 }
 
-export interface ClaimedUpdate {
-  readonly lease: number;
-  /** Null: no push has recorded the pull request. */
-  readonly recorded: RecordedPullRequest | null;
-  readonly dates: readonly DatedCommits[];
-}
+export type ClaimedUpdate = Omit<Extract<ClaimedPullRequest, { kind: 'claimed' }>, 'kind'>;
 
 /** By which a repeated push is recognised, and its place in the limit: what it opens or changes, without its texts. */
 export function pushHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
@@ -77,8 +71,6 @@ export function pushHashOf({ host, store, target }: PushRun, { taken, options }:
   return store.hash('push', parts.join(' '));
 }
 
-type Begun = Extract<BegunPush, { kind: 'begun' }>;
-
 /**
  * What a push locks: the pull request that it updates, so that two updates never mix; and itself, while it is published,
  * so that it never runs twice at once and a retry resumes it. `end` releases all, even a claim that is still on its way.
@@ -86,8 +78,8 @@ type Begun = Extract<BegunPush, { kind: 'begun' }>;
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
   readonly #store: PushStore;
-  #update: { readonly prHash: string; readonly claiming: Promise<ClaimedPullRequest | null> } | null = null;
-  #push: { readonly hash: string; readonly beginning: Promise<BegunPush> } | null = null;
+  #update: { prHash: string; claiming: Promise<ClaimedPullRequest | null> } | null = null;
+  #push: { hash: string; beginning: Promise<BegunPush> } | null = null;
   #isRepeated = false;
   /** Whether a retry is to find nothing of it; null: only if its client gets the answer. */
   #isOver: boolean | null = null;
@@ -132,7 +124,7 @@ export class Claims {
    * @param proposed hash and date, unless a retry already has them; null: it is not published now.
    * @throws Refusal if the same push is in progress.
    */
-  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null): Promise<Begun> {
+  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null) {
     const { hostKey, clock } = this.#host;
     this.#push ??= {
       hash: pushHash,
