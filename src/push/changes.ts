@@ -256,9 +256,7 @@ class Comparison {
   }
 
   async compareFiles(differ: Differ): Promise<Changes> {
-    // What the newest commit has comes first.
-    const order = ({ kind, path }: Pair): string => `${kind ?? ''} ${path}`;
-    const changed = this.#changed.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+    const changed = this.#changed.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
     const sorted = [...changed, ...this.#others()];
     const unlisted = sorted.length - MAX_LISTED;
     if (unlisted > 0) this.#gaps.add(`${unlisted.toLocaleString('en')} files more are not even listed.`);
@@ -470,6 +468,9 @@ class Comparison {
 function rootPair(now: Oid, old: Oid | null, kind: Pair['kind']): Pair {
   return { path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old), kind };
 }
+
+/** What the newest commit has comes first. */
+const orderOf = ({ kind, path }: Pair): string => `${kind ?? ''} ${path}`;
 
 function rootFolder(oid: Oid): TreeEntry {
   return { mode: FOLDER_MODE, name: new Uint8Array(0), oid };

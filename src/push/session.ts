@@ -216,21 +216,18 @@ async function refusedByLimit(
 
 /** @throws Refusal, and whatever else has failed */
 async function carriedOut(run: PushRun, { task, said }: Arrival): Promise<Outcome> {
-  switch (task.kind) {
-    case 'push':
-      return judgedAndPublished(run, task.received);
-    case 'withdrawal': {
-      const withdrawn = await withdraw(run, task.prHash, said.deletedRef);
-      return { kind: 'withdrawn', withdrawn, lines: farewellLines(withdrawn) };
-    }
-    default:
-      return task;
-  }
+  if (task.kind === 'push') return judgedAndPublished(run, task.received);
+  if (task.kind !== 'withdrawal') return task;
+  const withdrawn = await withdraw(run, task.prHash, said.deletedRef);
+  return { kind: 'withdrawn', withdrawn, lines: farewellLines(withdrawn) };
+}
+
+function delayed(facts: DelayedFacts): Outcome {
+  return { kind: 'delayed', facts, lines: delayedLines(facts) };
 }
 
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
-  const delayed = (facts: DelayedFacts): Outcome => ({ kind: 'delayed', facts, lines: delayedLines(facts) });
   const planned = options.preview ? null : await planOf(run, options);
   const found = planned === null ? null : await findAgain(run, received, planned);
   if (found !== null) return delayed(found);

@@ -166,6 +166,8 @@ export interface UploadTarget {
   readonly newTip: Oid;
 }
 
+const stopped = (): Error => new HostError('unreachable', 'The code host stopped reading.');
+
 /**
  * One push to the host: commands, then the pack, written while it is produced. Each write is awaited, so the spool is
  * read no faster than the host accepts data. A host that stops reading for too long, or that answers before it has read
@@ -192,7 +194,6 @@ export async function upload(
     }
     return writer.close();
   };
-  const stopped = (): Error => new HostError('unreachable', 'The code host stopped reading.');
   const failed = report.then(() => new Promise<never>(() => {}));
   try {
     if (await Promise.race([send(), failed])) {

@@ -288,7 +288,11 @@ async function removeAt(
   memory: MemoryHold,
 ): Promise<void> {
   const run = runOf(c, { target, owed: null }, 'operator', memory);
-  await removeBegun(run, prHash).finally(() => run.end(true));
+  try {
+    await removeBegun(run, prHash);
+  } finally {
+    await run.end(true);
+  }
 }
 
 /** What was judged of a delayed push, and its entries. */
@@ -320,7 +324,7 @@ export async function openStored(
   const kept = decodeKept(await gather(byteLength, bytesOf(push)));
   const entries = async (): Promise<ComparedSpool> => {
     if (byteLength > MAX_PACK_BYTES)
-      return { byteLength, isInMemory: false, read: (start = 0) => read(start, byteLength) };
+      return { byteLength, isInMemory: false, read: (start?: number) => read(start ?? 0, byteLength) };
     const bytes = await gather(0, byteLength);
     return {
       byteLength,

@@ -197,32 +197,22 @@ function refusalOf(
   target: NamedTarget | null = null,
   client: Client | null = null,
 ): Refusal {
-  const waitMs = toldMs(wait);
-  const lines = (first: string) => [first, 'Nothing was changed.'];
-  switch (wait.for) {
-    case 'unknown':
-      return outOfReach(c, wait.error);
-    case 'address':
-    case 'prefix':
-      if (client !== null && wait.full?.isAlertDue)
-        c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
-      return noneLeft(wait.for, wait);
-    case 'forks': {
-      const most = `made the service fork ${FORKS.most} repositories within an hour, which is the limit`;
-      const next = `Try again in ${waitText(wait)}, or push to one of these.`;
-      const why = lines(`Pushes from your network have ${most}. ${next}`);
-      return new Refusal('rate-limited', 'too many forks', why);
-    }
-    case 'repository': {
-      const why = lines(sentence(waitWords(c, wait, target)));
-      return new Refusal('rate-limited', 'too many pull requests for this repository', why, { waitMs });
-    }
-    default: {
-      const why = lines(sentence(waitWords(c, wait, target)));
-      const outcome = 'rate-limited';
-      return new Refusal('account', 'the bot account has little left', why, { outcome, waitMs });
-    }
+  if (wait.for === 'unknown') return outOfReach(c, wait.error);
+  if (wait.for === 'address' || wait.for === 'prefix') {
+    if (client !== null && wait.full?.isAlertDue)
+      c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
+    return noneLeft(wait.for, wait);
   }
+  if (wait.for === 'forks')
+    return new Refusal('rate-limited', 'too many forks', [
+      `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
+      'Nothing was changed.',
+    ]);
+  const lines = [sentence(waitWords(c, wait, target)), 'Nothing was changed.'];
+  const options = { outcome: 'rate-limited', waitMs: toldMs(wait) } as const;
+  return wait.for === 'repository'
+    ? new Refusal('rate-limited', 'too many pull requests for this repository', lines, options)
+    : new Refusal('account', 'the bot account has little left', lines, options);
 }
 
 /** The contract's words (section 7), and how long to wait. */
