@@ -37,7 +37,7 @@ export function encodeKept({ work, ...facts }: KeptPush): Uint8Array {
   const { commits, title, description, ...rest } = work;
   const texts = { title: packed(title), description: packed(description) };
   const head = utf8(JSON.stringify({ ...facts, work: { ...rest, ...texts } } satisfies Head));
-  const parts = [head, ...commits.encoded()].flatMap((part) => [length(part.byteLength), part]);
+  const parts = [head, ...commits.encoded].flatMap((part) => [length(part.byteLength), part]);
   const bytes = concatBytes([Uint8Array.of(VERSION), length(0), ...parts]);
   bytes.set(length(bytes.byteLength), 1);
   return bytes;
@@ -57,7 +57,7 @@ export function decodeKept(bytes: Uint8Array): KeptPush {
   };
   const { work, ...facts } = JSON.parse(Buffer.from(next()).toString()) as Head;
   const commits = new PlannedCommits();
-  while (at < bytes.length) commits.pushEncoded(next());
+  while (at < bytes.length) commits.encoded.push(next());
   const texts = { title: unpacked(work.title), description: unpacked(work.description) };
   return { ...facts, work: { ...work, ...texts, commits } };
 }
