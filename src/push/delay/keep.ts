@@ -115,13 +115,11 @@ async function again(
 }
 
 /**
- * What the service itself knows of the push, and the person should know before it is published.
- * @param isRecorded whether it has recorded the pull request that the push names.
+ * What the person should know before it is published, of a push to no pull request that the service has recorded.
  * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
-async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
+async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
   const { host, store, reply, settings, target } = run;
-  if (isRecorded) return;
   if (work.prHash !== null) {
     const near = await store.openNear(target, work.prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
@@ -157,7 +155,7 @@ export async function keep(
       'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
     ]);
   const recorded = claim?.recorded ?? null;
-  await tellKnown(run, work, recorded !== null);
+  if (recorded === null) await tellKnown(run, work);
   await run.tell();
   // An attempt that was not answered may have opened a pull request: to keep the push would open another.
   if ((await claims.begin(pushHash, target, null)).isRepeated)
