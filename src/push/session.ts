@@ -305,10 +305,8 @@ async function decide(
   const place = wasOpen ? null : await limits.place(pushHash);
   const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, place });
   if (says === null) return later(planned ?? undefined);
-  const prHash = settings.newPrHash();
-  const propose = (committedAt: number) => ({ prHash, committedAt });
   const push = { ...work, ...says };
-  const publication = { push, spool: pack.spool, pushHash, propose, claim, place };
+  const publication = { push, spool: pack.spool, pushHash, claim, place };
   try {
     return { kind: 'now', publication, entered: await enter(run, publication) };
   } catch (error) {

@@ -43,15 +43,13 @@ export interface Releasing extends Pick<Publication, 'place'>, Omit<Resumed, 'ti
   readonly spool: ComparedSpool;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;
-  /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
-  readonly begin: (proposed: PushIntent) => Promise<PushIntent>;
 }
 
 /** @throws Refusal, HostError `busy` */
 export async function release(
   run: PushRun,
   { work, pushHash, recordedTip, wasOpen }: KeptPush,
-  { place, spool, intent, mayGoOn, begin, keepTo }: Releasing,
+  { place, spool, intent, ...lease }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
   const claim = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
@@ -101,15 +99,13 @@ export async function release(
     named,
     upstream: branchesHolding(history, new Set(work.ground), base, born.defaultBranch),
   };
-  const prHash = settings.newPrHash();
   const publication = {
     push,
     spool,
     pushHash,
-    propose: (committedAt: number) => begin({ prHash, committedAt }),
     claim: claimed,
     place: updates ? null : place,
-    resumed: { tip: named?.tip ?? null, mayGoOn, keepTo },
+    resumed: { tip: named?.tip ?? null, ...lease },
   };
   return publish(run, publication, await enter(run, publication));
 

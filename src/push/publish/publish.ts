@@ -35,8 +35,6 @@ export interface Publication {
   readonly spool: { read(): AsyncIterable<Uint8Array> };
   /** The same for a push that is repeated. */
   readonly pushHash: string;
-  /** What the first attempt decides. @param committedAt seconds since 1970. */
-  readonly propose: (committedAt: number) => PushIntent | Promise<PushIntent>;
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
   readonly place: Place | null;
@@ -49,6 +47,8 @@ export interface Resumed {
   readonly tip: Oid | null;
   /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
   readonly mayGoOn: () => Promise<void>;
+  /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
+  readonly begin: (proposed: PushIntent) => Promise<PushIntent>;
   /** An earlier attempt has decided otherwise than was proposed. */
   readonly keepTo: (intent: PushIntent) => Promise<void>;
 }
@@ -171,7 +171,8 @@ async function begin(
   const { push, spool, pushHash, claim, resumed } = publication;
   const { host, store, settings, claims } = run;
   const identity = await identityOf(run);
-  const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
+  const own = { prHash: settings.newPrHash(), committedAt: Math.floor(host.clock.now() / 1000) };
+  const proposed = (await resumed?.begin(own)) ?? own;
   const [begun, { undated, works, found }] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
     comparing,
