@@ -93,27 +93,8 @@ export interface ShownText {
   readonly missing: number;
 }
 
-export interface ShownMessage extends ShownText {
-  /** As the commit names it; null: UTF-8. */
-  readonly encoding: string | null;
-  /** The text that its bytes have in that encoding, if that is another one than they have in UTF-8; else null. */
-  readonly encoded: ShownText | null;
-}
-
-export interface LeavingTexts {
-  readonly repository: RepositoryName;
-  /** The branch that it is for. */
-  readonly base: string;
-  /** The hash of the pull request that it is to update; null: it opens one. */
-  readonly updates: string | null;
-  readonly isDraft: boolean;
-  /** Null: that of the open pull request stays as it is. */
-  readonly title: ShownText | null;
-  readonly description: ShownText | null;
-  /** The first ones, oldest first. */
-  readonly messages: readonly ShownMessage[];
-  readonly commitCount: number;
-}
+export type LeavingTexts = ReturnType<typeof textsLeaving>;
+export type ShownMessage = LeavingTexts['messages'][number];
 
 export interface TextLimits {
   readonly mostMessages: number;
@@ -127,7 +108,7 @@ const UNKNOWN_IDS = { idOf: () => ZERO_OID };
 export function textsLeaving(
   { target, work }: Pick<KeptPush, 'target' | 'work'>,
   { mostMessages, longest }: TextLimits,
-): LeavingTexts {
+) {
   const { base, prHash, commits, isDraft } = work;
   const shown = (text: string): ShownText => ({
     text: text.slice(0, longest),
@@ -137,21 +118,25 @@ export function textsLeaving(
   const worded = { ...work, footer: statedText(work.stated) };
   const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
   const count = Math.min(commits.length, mostMessages);
-  const messages = Array.from({ length: count }, (_, number): ShownMessage => {
-    const { encoding, message: planned } = commits.at(number);
-    const message = withIds(planned, UNKNOWN_IDS.idOf);
-    const [plain, encoded] = [decodeEscaped(message), decodedMessage({ encoding, message })];
-    const isOther = encoding !== null && encoded !== plain;
-    return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };
-  });
   return {
     repository: target,
+    /** The branch that it is for. */
     base: base.name.slice('refs/heads/'.length),
+    /** The hash of the pull request that it is to update; null: it opens one. */
     updates: prHash,
     isDraft: isDraft && prHash === null,
+    /** Null: that of the open pull request stays as it is. */
     title: title === null ? null : shown(title),
     description: body === null ? null : shown(body),
-    messages,
     commitCount: commits.length,
+    /** The first ones, oldest first. */
+    messages: Array.from({ length: count }, (_, number) => {
+      const { encoding, message: planned } = commits.at(number);
+      const message = withIds(planned, UNKNOWN_IDS.idOf);
+      const [plain, encoded] = [decodeEscaped(message), decodedMessage({ encoding, message })];
+      const isOther = encoding !== null && encoded !== plain;
+      /** `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8. */
+      return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };
+    }),
   };
 }
