@@ -26,7 +26,7 @@ import {
   wholeText,
 } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
-import type { Delivery, Proposal } from './delivery.ts';
+import type { Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
 
 export interface Publication {
@@ -54,27 +54,14 @@ export interface Resumed {
 }
 
 /** A push that may be published: nothing has been written at the host yet. */
-export interface Entered {
-  readonly delivery: Delivery;
-  /** Null: something has to be made first, which may take long, and the date must be set after it. */
-  readonly attempt: Attempt | null;
-  readonly compared: Compared;
-}
-
-export interface Published {
-  readonly prHash: string;
-  readonly pullRequest: PullRequest;
-  /** The bot's name. */
-  readonly author: string;
-  /** How many comments came since the last push of the pull request, as far as the service knows. */
-  readonly newRemarks: number;
-}
+export type Entered = Awaited<ReturnType<typeof enter>>;
+export type Published = Awaited<ReturnType<typeof publish>>;
 
 /**
  * Takes what the limits leave, and begins, both at once. A delayed push keeps the date of the moment when it has its
  * place, so it begins after that. @throws Refusal if it has to wait
  */
-export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
+export async function enter(run: PushRun, publication: Publication) {
   const { place, push, resumed } = publication;
   const { repositories } = run.host;
   const delivery =
@@ -86,6 +73,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Ent
   const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
   const [taken] = await Promise.allSettled([taking, comparing, beginning]);
   if (taken.status === 'rejected') throw taken.reason;
+  // Without an attempt, something has to be made first, which may take long, and the date must be set after it.
   return { delivery, attempt: await beginning, compared: await comparing };
 }
 
@@ -94,7 +82,7 @@ export async function publish(
   run: PushRun,
   publication: Publication,
   { delivery, attempt: begun, compared }: Entered,
-): Promise<Published> {
+) {
   const { push, resumed } = publication;
   try {
     if (compared.found === null) await run.tell();
@@ -116,7 +104,8 @@ export async function publish(
     const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const newRemarks = await record(run, publication, pullRequest, attempt);
-    return { prHash: attempt.prHash, pullRequest, author: attempt.botLogin, newRemarks };
+    const { prHash, botLogin: author } = attempt;
+    return { prHash, pullRequest, author, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;

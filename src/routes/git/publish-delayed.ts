@@ -1,8 +1,7 @@
 /**
- * POST /v1/delayed: publishes a delayed push. Only this service itself asks for it, of its own Worker, so that the work
- * is done where requests are placed. The caller must show the service's own seal, and hold the lease of the push.
- *
- * And what else needs a push that waits: to read it, and to remove what has begun.
+ * POST /v1/delayed: publishes a delayed push. Only this service asks for it, of its own Worker, so that the work is done
+ * where requests are placed. The caller must show the service's own seal, and hold the lease of the push. Here is also
+ * what else needs a push that waits: to read it, and to remove what has begun.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -234,12 +233,6 @@ function stillOurs<T>(answer: T | null): T {
   return answer;
 }
 
-/** How one ends whose pull request or branch was removed. */
-export interface RemovedEnd {
-  readonly state: 'given-up' | 'discarded';
-  readonly said: readonly string[];
-}
-
 /**
  * Ends a push that somebody has begun to publish: first at the code host, then here. False: it could not be removed. It
  * waits, and nobody publishes it. It goes on also if the client leaves.
@@ -247,7 +240,7 @@ export interface RemovedEnd {
 export async function removeDelayed(
   c: Context<AppEnv>,
   begun: BegunPush,
-  { state, said }: RemovedEnd,
+  { state, said }: { readonly state: 'given-up' | 'discarded'; readonly said: readonly string[] },
 ): Promise<boolean> {
   const lease = leaseOf(begun);
   const objects = delayedPushesOf(c.env);
