@@ -124,7 +124,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
 
   /** Null: the client is below that limit. */
   function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal | null {
-    if (wait.waitMs === 0) return null;
+    if (wait.waitMs <= 0) return null;
     return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
   }
 }
