@@ -5,7 +5,7 @@
  * The host is asked only for what is in folders of that upstream commit, so it learns no id of the push. What passes a
  * bound is listed without its difference, and what cannot be listed is counted.
  */
-import type { Difference } from '../edit/hunks.ts';
+import type { Difference } from '../edit/lines.ts';
 import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
 import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
