@@ -11,7 +11,8 @@ import { crossOrigin, onionLocation, securityHeaders } from './middleware/browse
 import { admin } from './routes/moderation/admin.ts';
 import { delayedReview } from './routes/moderation/delayed.ts';
 import { appeals } from './routes/moderation/appeals.ts';
-import { posts } from './routes/threads/posts.ts';
+import { comments } from './routes/threads/comments.ts';
+import { issues } from './routes/threads/issues.ts';
 import { badges } from './routes/service/badges.ts';
 import { delayedPage } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
@@ -56,7 +57,7 @@ app.use(onionLocation);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-mount(delayedPublisher, git, posts, moderation, appeals, api, badges, health, metrics);
+mount(delayedPublisher, git, comments, issues, moderation, appeals, api, badges, health, metrics);
 mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
 mount(admin, delayedReview, forms);
 
