@@ -16,7 +16,6 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** A character for each byte. */
 export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
@@ -41,9 +40,7 @@ export function encodeEscaped(text: string): Uint8Array {
 }
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.byteLength;
-  const joined = new Uint8Array(length);
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.byteLength, 0));
   let offset = 0;
   for (const part of parts) {
     joined.set(part, offset);

@@ -18,7 +18,6 @@ export interface MemoryShare {
   setNow(bytes: number): void;
 }
 
-/** Counts nothing. */
 export const UNCOUNTED: Memory = {
   share: () => ({ bytes: 0, set: async () => {}, setNow: () => {} }),
   isShort: false,

@@ -34,16 +34,12 @@ export type FsckId = keyof typeof SAYS;
  * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Half an
  * address for SSH behind `https://`: public repositories have it, and Git since 2.44 refuses it (ThrowTheSwitch/CMock#496).
  */
-const TAKEN_BY_SOME: ReadonlySet<FsckId> = new Set(['zeroPaddedFilemode', 'halfUrl']);
+export const isTakenBySome = (id: FsckId): boolean => id === 'zeroPaddedFilemode' || id === 'halfUrl';
 
 const MAX_NAME_BYTES = 4_096;
 
 export function sayFsck(id: FsckId): string {
   return `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
-}
-
-export function isTakenBySome(id: FsckId): boolean {
-  return TAKEN_BY_SOME.has(id);
 }
 
 /** Of a folder, each at most once. */

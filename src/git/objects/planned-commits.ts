@@ -107,14 +107,12 @@ const WORD_BYTES = 4;
 
 /** Each stands behind its parents and behind those that it mentions. */
 export class PlannedCommits {
-  /** Each as bytes. */
   readonly encoded = new ByteArrays();
 
   get length(): number {
     return this.encoded.length;
   }
 
-  /** The size of all of them in bytes. */
   get byteLength(): number {
     let bytes = 0;
     for (const encoded of this.encoded) bytes += encoded.byteLength;
@@ -125,7 +123,6 @@ export class PlannedCommits {
     this.encoded.push(encode(commit));
   }
 
-  /** @param index below `length`. */
   at(index: number): PlannedCommit {
     return decode(this.encoded.at(index));
   }

@@ -46,7 +46,6 @@ export function parseTree(content: Uint8Array): TreeEntry[] {
   return entries;
 }
 
-/** @param entries in Git's order. */
 export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
   return concatBytes(
     entries.flatMap(({ mode, name, oid }) => [

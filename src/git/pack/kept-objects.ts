@@ -22,7 +22,6 @@ export interface KeepLimits {
   readonly maxBytes?: number;
   /** Overhead of each: what it takes here, and what its owner makes of it. */
   readonly objectBytes?: number;
-  /** Where bytes are counted before they are allocated. */
   readonly memory?: Memory;
 }
 
@@ -53,7 +52,6 @@ export class KeptObjects {
     return this.#share.set(this.#bytes + this.#reserved + bytes, onWait);
   }
 
-  /** Gives back what was counted ahead. */
   endRoom(): void {
     this.#share.setNow(this.#bytes + this.#reserved);
   }

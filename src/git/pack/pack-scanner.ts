@@ -42,7 +42,6 @@ export interface ScanOptions {
   readonly limits?: KeepLimits;
   /** Where entries begin, in order, that are neither kept nor passed on. */
   readonly leftOut?: readonly number[];
-  /** Called with each object that is kept. */
   readonly onKept?: (object: KeptObject) => void;
 }
 
@@ -62,13 +61,11 @@ export class PackScanner {
   hasLateBase = false;
   readonly #options: ScanOptions;
   #leftOutCount = 0;
-  /** What passes of the current chunk. */
   #passed: Uint8Array[] = [];
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
   readonly #shift = new OffsetShift();
   readonly #hash = createHash('sha1');
-  /** Holds the pack's header, then its trailer. */
   readonly #fixed = new Uint8Array(OID_BYTES);
   #fixedLength = 0;
   /** A delta's own header is read to learn its result's size. */
@@ -263,7 +260,6 @@ export class PackScanner {
     this.#stage = 'passed-entry';
   }
 
-  /** The entry ends at `position`. */
   #endEntry(chunk: Uint8Array, position: number): void {
     if (this.#stage === 'passed-entry') this.#checkResultSize();
     else this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);

@@ -32,14 +32,12 @@ const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTES));
 type Letters = readonly ByteClass[];
 
-/** What stands between two words of a name. */
 const SEPARATORS = bytesOf(' \t_.-+');
 /** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and the bytes that follow it. */
 const GAP_START: ByteClass = BYTES.filter((byte) =>
   byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
 const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
-/** In lists, a comma before it. */
 const GAP_COMMA = bytesOf(',');
 const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
 /** Of names with more words, only the last one changes its place. */
@@ -90,7 +88,6 @@ export function identityTexts(
   let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
   const found = (isComplete: boolean) => ({ texts: [...texts.values()], owners, terms, skipped, isComplete });
-  /** False if there is no room. */
   const add = (text: SearchedText, owner: number): boolean => {
     const key = JSON.stringify(text.letters);
     leftOfAll -= placesOf(text);
@@ -283,7 +280,6 @@ const BEGINNINGS = ['author ', 'committer ', 'tagger '];
 const IDENTITY = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
 const MAX_LINE_BYTES = 2_100;
 const LF = 0x0a;
-/** More than there can be patterns for. */
 const MAX_IDENTITIES = 400;
 
 /** Gathers identities from many objects, each once. */

@@ -31,14 +31,12 @@ const DAY_SECONDS = 24 * 60 * 60;
 export interface UpstreamIds {
   /** Those of the ids that upstream is known to have. At least one, if there is one. */
   someOf(oids: OidTable): Promise<readonly Oid[]>;
-  /** Whether upstream is known to have all of the ids. */
   hasAll(oids: OidTable): Promise<boolean>;
 }
 
 export type FetchRequest =
   /** The request as it is passed on, in memory of its own. */
   | { readonly kind: 'relay'; readonly body: Uint8Array<ArrayBuffer> }
-  /** It need not reach the host. */
   | { readonly kind: 'answer'; readonly body: Uint8Array };
 
 /** A filter that names an object, perhaps the client's own, is dropped. The client then gets more. */
@@ -225,7 +223,6 @@ class ToldOfClient {
   }
 }
 
-/** The line that is passed on; null: none. */
 function settingOf(word: string, value: string): string | null {
   if (word === 'deepen-since') {
     // The exact second would describe the client. Git refuses 0.

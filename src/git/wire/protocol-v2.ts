@@ -21,7 +21,6 @@ import type { Ref } from './ref-advertisement.ts';
 export const MAX_REFS = 20_000;
 /** Memory of a ref in a list and in an advertisement, besides its line in both. */
 export const REF_BYTES = 200;
-/** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 /** The names and ids of one list, for a host with very long names. */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
@@ -117,7 +116,6 @@ export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>)
   return found;
 }
 
-/** Null at the end of the list. */
 async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
   const packet = await readPacket(reader);
   if (packet.kind === 'flush') return null;
@@ -136,7 +134,6 @@ function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name:
   return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
 }
 
-/** The ref that HEAD stands for, if any. */
 function symrefTarget(line: Uint8Array): string | null {
   const text = (decodeUtf8(line) ?? '').replace(/\n$/, '');
   const attribute = text.split(' ').find((part) => part.startsWith(SYMREF_TARGET));
@@ -155,7 +152,6 @@ export interface ObjectRequest {
   readonly since?: number;
   /** For commits: how many of the history, the wanted one included. */
   readonly depth?: number;
-  /** Also all folders below the wanted one. */
   readonly withFolders?: boolean;
 }
 

@@ -23,7 +23,6 @@ const OPTION_START = /^[a-z-]+=/;
 const PACK_SIGNATURE = utf8('PACK');
 /** Of all command lines together: some 50,000 refs can be named in the answer to a push of too many. */
 const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
-/** Overhead of a name, besides its characters. */
 const LINE_OVERHEAD = 64;
 /** So that a name fits into a pkt-line of the report, with a reason and three bytes for each character. */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
@@ -74,7 +73,6 @@ export interface FaultyRequest {
   readonly kind: 'faulty';
   /** ProtocolError `bad-request` or `too-large`, or what the reader rejected with. */
   readonly fault: unknown;
-  /** The refs that could be read. */
   readonly refNames: readonly string[];
   readonly capabilities: ReadonlySet<string>;
 }
@@ -108,7 +106,6 @@ export async function readPushRequest(
     : { ...unreadRequest(fault), refNames };
 }
 
-/** One of which nothing was read. */
 export function unreadRequest(fault: unknown): FaultyRequest {
   return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
 }

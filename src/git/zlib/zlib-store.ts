@@ -8,7 +8,6 @@ const BYTES_PER_REMAINDER = 3_800;
 
 const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / MAX_STORED_BYTES));
 
-/** How long the stream of so many bytes of content is. */
 export function zlibStoreBytes(length: number): number {
   return 2 + blocksFor(length) * BLOCK_HEADER_BYTES + length + 4;
 }

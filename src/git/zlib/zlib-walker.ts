@@ -27,7 +27,6 @@ const UNUSABLE = 8;
 /** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
 const MAX_MATCH_BYTES = 258;
-/** Output that is passed on at once, at most. */
 const PIECE_BYTES = 2 * WINDOW_BYTES;
 /** Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a match of three. */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
@@ -48,7 +47,6 @@ export class ZlibWalker {
   dynamicBlocks = 0;
   #state = UNUSABLE;
   #inflatedBytes = 0;
-  /** How many more bytes the stream may have. */
   #streamBytesLeft = 0;
   #output: Uint8Array = NOTHING;
   #keepBytes = 0;
@@ -57,7 +55,6 @@ export class ZlibWalker {
   /** For a sink: the last output, which matches may copy from, and behind it what has not been passed on yet. */
   #window: Uint8Array = NOTHING;
   #passedOn = 0;
-  /** Output that has left the window. */
   #slidOut = 0;
 
   #isLastBlock = false;
@@ -75,12 +72,10 @@ export class ZlibWalker {
   #chunk: Uint8Array = NOTHING;
   #chunkView: DataView = new DataView(NOTHING.buffer);
 
-  /** Output bytes of this stream so far. */
   get produced(): number {
     return this.#slidOut + this.#symbols.produced;
   }
 
-  /** Whether the stream has ended, its checksum included. */
   get done(): boolean {
     return this.#state === DONE;
   }
