@@ -87,9 +87,8 @@ export class CommitTable {
       const id = waiting.pop();
       const place = this.#placeOf.at(id);
       if (place === NONE || !visit(place, id)) continue;
-      for (let at = this.#parentsStart(place); at < this.#parentsEnd.at(place); at++) {
-        waiting.push(this.#parents.at(at));
-      }
+      const start = place === 0 ? 0 : this.#parentsEnd.at(place - 1);
+      for (let at = start; at < this.#parentsEnd.at(place); at++) waiting.push(this.#parents.at(at));
     }
   }
 
@@ -99,10 +98,6 @@ export class CommitTable {
       if (this.#placeOf.at(id) === NONE) missing.add(this.#oids.at(id));
     }
     return missing;
-  }
-
-  #parentsStart(place: number): number {
-    return place === 0 ? 0 : this.#parentsEnd.at(place - 1);
   }
 
   #number(oid: Oid): number {

@@ -146,7 +146,7 @@ export class PackScan implements ContentListener, InstructionListener {
       if (mayGoOn && !isNamed) this.#mayHaveMore = true;
     }
     [this.#seenBytes, this.#before] = [0, NOTHING];
-    search.beginBehindCopy();
+    search.begin(true);
   }
 
   end(): void {

@@ -146,14 +146,9 @@ export class TextSearch {
     return this.#fixedBytes + this.#maxStates * this.#stateBytes;
   }
 
-  /** At the beginning of an object. */
-  begin(): void {
-    this.#state = START;
-  }
-
-  /** Behind what a delta copies: any text may be under way. */
-  beginBehindCopy(): void {
-    this.#state = BEHIND_COPY;
+  /** At the beginning of an object, or behind what a delta copies: there, any text may be under way. */
+  begin(isBehindCopy = false): void {
+    this.#state = isBehindCopy ? BEHIND_COPY : START;
   }
 
   /** Goes on in `bytes[start..end)`. Answers the index after the next hit, or -1. */

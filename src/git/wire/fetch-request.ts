@@ -95,7 +95,7 @@ export async function readFetchRequest(
     return null;
   };
   const pass = command === 'ls-refs' ? takeLsRefs : (line: string) => client.passOn(line);
-  if (end === 'delim') expectFlush(await lines.section(pass));
+  if (end === 'delim' && (await lines.section(pass)) !== 'flush') throw malformed();
   await lines.readRest();
   if (command === 'fetch') return fetchRequest(lines, client, upstream);
   for (const attribute of attributes) lines.add(attribute);
@@ -151,7 +151,7 @@ async function readV0(lines: FetchLines, client: ToldOfClient, upstream: Upstrea
     client.passOn(line);
     return null;
   };
-  expectFlush(await lines.section(passWant));
+  if ((await lines.section(passWant)) !== 'flush') throw malformed();
   const hasRounds = wants > 0 && (await lines.hasMore());
   if (hasRounds && (await lines.section(passHave, 'end')) !== 'end') throw malformed();
   await lines.readRest();
@@ -234,10 +234,6 @@ function settingOf(word: string, value: string): string | null {
   }
   if (FETCH_ARGUMENTS.get(word)?.test(value) !== true) return null;
   return value === '' ? word : `${word} ${value}`;
-}
-
-function expectFlush(end: 'flush' | 'delim' | 'end'): void {
-  if (end !== 'flush') throw malformed();
 }
 
 function malformed(): ProtocolError {

@@ -21,8 +21,6 @@ const DYNAMIC_HEADER = 4;
 const SYMBOLS = 5;
 const CHECKSUM = 6;
 const DONE = 7;
-/** Before the first begin(), and after an error. */
-const UNUSABLE = 8;
 
 /** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
@@ -45,7 +43,7 @@ const NOTHING = new Uint8Array(0);
 export class ZlibWalker {
   /** Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of content. */
   dynamicBlocks = 0;
-  #state = UNUSABLE;
+  #state = DONE;
   #inflatedBytes = 0;
   #streamBytesLeft = 0;
   #output: Uint8Array = NOTHING;
@@ -118,18 +116,11 @@ export class ZlibWalker {
    * `end` when the stream goes on (then not `done`). After an error, nothing but begin() may be called.
    */
   walk(chunk: Uint8Array, start: number, end: number): number {
-    if (this.#state >= DONE) throw new RangeError('no stream has begun');
-    try {
-      const allowedEnd = Math.min(end, start + this.#streamBytesLeft);
-      const index = this.#walk(chunk, start, allowedEnd);
-      this.#streamBytesLeft -= index - start;
-      if (this.#state !== DONE && this.#streamBytesLeft === 0)
-        throw damagedData('too long for its declared size');
-      return index;
-    } catch (error) {
-      this.#state = UNUSABLE;
-      throw error;
-    }
+    const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
+    this.#streamBytesLeft -= index - start;
+    if (this.#state !== DONE && this.#streamBytesLeft === 0)
+      throw damagedData('too long for its declared size');
+    return index;
   }
 
   #walk(chunk: Uint8Array, start: number, end: number): number {
@@ -251,8 +242,8 @@ export class ZlibWalker {
     const at = (pos + 7) >>> 3;
     if (at * 8 + 32 > end) return -1;
     const length = view.getUint16(at, true);
-    if ((length ^ view.getUint16(at + 2, true)) !== 0xffff)
-      throw damagedData('invalid length of a stored block');
+    const isValid = (length ^ view.getUint16(at + 2, true)) === 0xffff;
+    if (!isValid) throw damagedData('invalid length of a stored block');
     this.#storedLeft = length;
     this.#state = STORED_BYTES;
     return at * 8 + 32;
