@@ -48,8 +48,7 @@ export class AnonymousCommits {
 
   /** Each once, parents before children. Valid until the next one is asked for. */
   *contents(): Generator<Uint8Array> {
-    let made = 0;
-    let number = 0;
+    let [made, number] = [0, 0];
     for (const commit of this.#commits) {
       if (this.#idOf.at(number) === made) {
         made += 1;

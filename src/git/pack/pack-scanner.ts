@@ -53,6 +53,11 @@ function objectTooLarge(): ProtocolError {
   return tooLarge(`The push contains an object over ${limit}. Remove it and push again.`);
 }
 
+function filesTooLarge(): ProtocolError {
+  const reason = 'The files of the push are far larger than what Git sends of them.';
+  return tooLarge(`${reason} Propose some of them in another pull request.`);
+}
+
 export class PackScanner {
   readonly kept: KeptObjects;
   /** What passed entries name as their bases by ids. */
@@ -166,14 +171,12 @@ export class PackScanner {
   }
 
   #readEntryHeader(chunk: Uint8Array, start: number): number {
-    let position = start;
-    while (position < chunk.byteLength) {
-      if (this.#header.push(chunk[position++] as number)) {
-        this.#decide(chunk, position);
-        break;
-      }
+    for (let position = start; position < chunk.byteLength;) {
+      if (!this.#header.push(chunk[position++]!)) continue;
+      this.#decide(chunk, position);
+      return position;
     }
-    return position;
+    return chunk.byteLength;
   }
 
   /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
@@ -188,7 +191,9 @@ export class PackScanner {
       this.#stage = 'left-out-entry';
       return;
     }
-    this.#checkInflatedBytes(type, size);
+    this.#inflatedBytes += size;
+    if (isDelta(type)) this.#deltaBytes += size;
+    if (inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#entryOffset)) throw filesTooLarge();
     const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
       return this.#keep(chunk, name, null);
@@ -213,15 +218,6 @@ export class PackScanner {
       }
     }
     this.#pass(chunk, position, 0);
-  }
-
-  #checkInflatedBytes(type: number, size: number): void {
-    this.#inflatedBytes += size;
-    if (isDelta(type)) this.#deltaBytes += size;
-    if (!inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#entryOffset)) return;
-    throw tooLarge(
-      'The files of the push are far larger than what Git sends of them. Propose some of them in another pull request.',
-    );
   }
 
   #keep(chunk: Uint8Array, type: ObjectType, base: KeptObject | null): void {
@@ -261,17 +257,15 @@ export class PackScanner {
   }
 
   #endEntry(chunk: Uint8Array, position: number): void {
-    if (this.#stage === 'passed-entry') this.#checkResultSize();
-    else this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
+    const { type, size } = this.#header;
+    if (this.#stage !== 'passed-entry') {
+      this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
+    } else if (isDelta(type)) {
+      const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
+      if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
+    }
     if (this.#stage === 'kept-entry') this.#addKept();
     this.#beginNext(chunk, position);
-  }
-
-  #checkResultSize(): void {
-    const { type, size } = this.#header;
-    if (!isDelta(type)) return;
-    const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
-    if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
   }
 
   #addKept(): void {

@@ -207,9 +207,8 @@ export class TextSearch {
     };
     this.begin();
     const { length } = content;
-    for (let at = this.find(content, 0, length); at >= 0; at = this.find(content, at, length)) {
+    for (let at = this.find(content, 0, length); at >= 0; at = this.find(content, at, length))
       yield spanTo(at);
-    }
     if (this.findEnd()) yield spanTo(length + 1);
   }
 

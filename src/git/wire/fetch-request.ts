@@ -200,23 +200,18 @@ class ToldOfClient {
     const wordEnd = line.indexOf(' ');
     const word = wordEnd < 0 ? line : line.slice(0, wordEnd);
     const value = line.slice(word.length + 1);
-    switch (word) {
-      case 'want':
-        return OID.test(value) ? line : null;
-      case 'have':
-        if (OID.test(value) && this.haves.size < MAX_HAVES) this.haves.add(value);
-        return null;
-      case 'shallow':
-        if (!OID.test(value)) return null;
-        if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(value);
-        return line;
-      case 'done':
-        this.isDone = true;
-        return null;
-      case 'wait-for-done':
-        this.isNegotiating = true;
-        return null;
+    if (word === 'want') return OID.test(value) ? line : null;
+    if (word === 'have') {
+      if (OID.test(value) && this.haves.size < MAX_HAVES) this.haves.add(value);
+      return null;
     }
+    if (word === 'shallow') {
+      if (!OID.test(value)) return null;
+      if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(value);
+      return line;
+    }
+    this.isDone ||= word === 'done';
+    this.isNegotiating ||= word === 'wait-for-done';
     const setting = settingOf(word, value);
     if (setting !== null && this.#settings++ === MAX_SETTINGS) throw malformed();
     return setting;

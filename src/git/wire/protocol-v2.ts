@@ -29,7 +29,7 @@ const MAX_REF_LINE_BYTES = 4096;
 const BRANCHES = 'refs/heads/';
 const NOTHING = new Uint8Array(0);
 const UNBORN = utf8('unborn');
-const SYMREF_TARGET = 'symref-target:';
+const SYMREF_TARGET = / symref-target:([^ \n]*)/;
 const SPACE = 0x20;
 const LF = 0x0a;
 const COLON = 0x3a;
@@ -80,7 +80,7 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
     refuseErrorPacket(payload);
     const { oid, name } = idAndName(payload);
     if (name === 'HEAD') {
-      head = symrefTarget(payload);
+      head = SYMREF_TARGET.exec(decodeUtf8(payload) ?? '')?.[1] ?? null;
       headTip = oid;
     }
     if (oid === null || name === null || name === 'HEAD') continue;
@@ -132,12 +132,6 @@ function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name:
   while (end < line.byteLength && line[end] !== SPACE && line[end] !== LF) end++;
   const isUsable = line.byteLength <= MAX_REF_LINE_BYTES;
   return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
-}
-
-function symrefTarget(line: Uint8Array): string | null {
-  const text = (decodeUtf8(line) ?? '').replace(/\n$/, '');
-  const attribute = text.split(' ').find((part) => part.startsWith(SYMREF_TARGET));
-  return attribute?.slice(SYMREF_TARGET.length) ?? null;
 }
 
 /**

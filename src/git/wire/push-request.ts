@@ -139,16 +139,13 @@ class CommandSection {
 
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
-    if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
+    // Where the client's own history ends. Ignored, because upstream's history proves the parents.
+    if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.shallows += 1;
     else if (this.commands > 0 && OPTION_START.test(text)) this.takePushOption(line);
     else this.#takeCommand(text);
-  }
-
-  /** Where the client's own history ends. Ignored, because upstream's history proves the parents. */
-  #takeShallow(): void {
-    this.shallows += 1;
-    if (this.shallows <= MAX_SHALLOWS) return;
-    throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+    if (this.shallows > MAX_SHALLOWS) {
+      throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+    }
   }
 
   takePushOption(line: Uint8Array): void {

@@ -21,6 +21,8 @@ const DYNAMIC_HEADER = 4;
 const SYMBOLS = 5;
 const CHECKSUM = 6;
 const DONE = 7;
+/** What follows the header of a block, by its type. */
+const STATE_OF_TYPE = [STORED_HEADER, SYMBOLS, DYNAMIC_HEADER] as const;
 
 /** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
@@ -219,21 +221,11 @@ export class ZlibWalker {
     if (pos + 3 > end) return -1;
     const bits = view.getUint16(pos >>> 3, true) >>> (pos & 7);
     this.#isLastBlock = (bits & 1) !== 0;
+    const state = STATE_OF_TYPE[(bits >>> 1) & 3];
+    if (state === undefined) throw damagedData('invalid block type');
+    this.#state = state;
+    this.#entries = FIXED_ENTRIES;
     this.#symbols.ended = false;
-    switch ((bits >>> 1) & 3) {
-      case 0:
-        this.#state = STORED_HEADER;
-        break;
-      case 1:
-        this.#entries = FIXED_ENTRIES;
-        this.#state = SYMBOLS;
-        break;
-      case 2:
-        this.#state = DYNAMIC_HEADER;
-        break;
-      default:
-        throw damagedData('invalid block type');
-    }
     return pos + 3;
   }
 
