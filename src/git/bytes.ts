@@ -3,9 +3,7 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function utf8(text: string): Uint8Array {
-  return encoder.encode(text);
-}
+export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 
 /** The text of well-formed UTF-8, or null if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | null {

@@ -38,9 +38,7 @@ export const isTakenBySome = (id: FsckId): boolean => id === 'zeroPaddedFilemode
 
 const MAX_NAME_BYTES = 4_096;
 
-export function sayFsck(id: FsckId): string {
-  return `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
-}
+export const sayFsck = (id: FsckId): string => `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
 
 /** Of a folder, each at most once. */
 export function faultsOfTree(entries: readonly TreeEntry[]): ReadonlySet<FsckId> {
@@ -73,9 +71,8 @@ function* faultsOfEntry(entry: TreeEntry, name: string): Generator<FsckId> {
   else if (kind !== 'file') yield 'gitmodulesBlob';
 }
 
-export function isGitmodules({ name }: Pick<TreeEntry, 'name'>): boolean {
-  return latin1(name).toLowerCase() === '.gitmodules';
-}
+export const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
+  latin1(name).toLowerCase() === '.gitmodules';
 
 /** A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to the host. */
 const SECTION = /^\s*\[submodule\s+"([^"\\\n]*)"\]\s*$/;

@@ -48,10 +48,10 @@ export interface ScanOptions {
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
 
-function objectTooLarge(): ProtocolError {
-  const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
-  return tooLarge(`The push contains an object over ${limit}. Remove it and push again.`);
-}
+const objectTooLarge = (): ProtocolError =>
+  tooLarge(
+    `The push contains an object over ${MAX_OBJECT_BYTES / 1024 / 1024} MB. Remove it and push again.`,
+  );
 
 function filesTooLarge(): ProtocolError {
   const reason = 'The files of the push are far larger than what Git sends of them.';

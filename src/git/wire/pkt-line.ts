@@ -72,13 +72,10 @@ export function takePayload(reader: ByteReader): Uint8Array | null {
   return payload;
 }
 
-export function notPktLine(): ProtocolError {
-  return badRequest('The request is not in pkt-line format. Push with an ordinary Git client.');
-}
-
-export function endedEarly(): ProtocolError {
-  return badRequest('The request ended before its last pkt-line. Push again.');
-}
+export const notPktLine = (): ProtocolError =>
+  badRequest('The request is not in pkt-line format. Push with an ordinary Git client.');
+export const endedEarly = (): ProtocolError =>
+  badRequest('The request ended before its last pkt-line. Push again.');
 
 export class ErrorPacket extends Error {
   override readonly name = 'ErrorPacket';

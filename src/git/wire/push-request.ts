@@ -1,11 +1,9 @@
 /**
- * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference Update Request
- * and Packfile Transfer"). What follows it in the stream is the pack.
- *
- * Push options are a second section, which exists only with the `push-options` capability. A client that somebody has
- * written by hand may leave it out all the same, and may name options in the command-list (contract, 4.6): no command
- * begins as an option does. A faulty request still needs an in-band answer, because Git hides any other: so its
- * capabilities and the names of its refs are read as far as they can be, behind the fault, too.
+ * The command section of a push, before its pack: shallow lines, command-list, push options (gitprotocol-pack, "Reference
+ * Update Request and Packfile Transfer"). A client that somebody has written by hand may leave the section of options out
+ * in spite of its capability, and name options in the command-list (contract, 4.6): no command begins as an option does.
+ * A faulty request still needs an in-band answer, because Git hides any other: so its capabilities and the names of its
+ * refs are read as far as they can be, behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
@@ -166,7 +164,6 @@ class CommandSection {
       this.fault ??= tooLarge(`A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
-
     const kept = this.#length - UNCOUNTED_BYTES;
     if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');

@@ -13,10 +13,7 @@ export function zlibStoreBytes(length: number): number {
 }
 
 /** @param stream where to write it: `zlibStoreBytes` bytes. */
-export function zlibStore(
-  content: Uint8Array,
-  stream: Uint8Array = new Uint8Array(zlibStoreBytes(content.byteLength)),
-): Uint8Array {
+export function zlibStore(content: Uint8Array, stream = new Uint8Array(zlibStoreBytes(content.length))) {
   const length = content.byteLength;
   const blocks = blocksFor(length);
   const view = new DataView(stream.buffer, stream.byteOffset);
