@@ -50,9 +50,8 @@ export function hostAccountNamed<T extends Branded>(env: Bound<'HOST_ACCOUNTS', 
   return named(env, env.HOST_ACCOUNTS, account);
 }
 
-/** @param name from `feedName`. */
-export function feedNamed<T extends Branded>(env: Bound<'NOTIFICATION_FEED', T>, name: string) {
-  return named(env, env.NOTIFICATION_FEED, name);
+export function feedOf<T extends Branded>(env: Bound<'NOTIFICATION_FEED', T>, hostKey: string) {
+  return named(env, env.NOTIFICATION_FEED, `feed ${hostKey}`);
 }
 
 export function secretOf<T extends Branded>(env: Bound<'SERVICE_SECRET', T>) {

@@ -3,10 +3,9 @@ import type { Config } from './config.ts';
 import type { HostConfig } from './config/hosts.ts';
 import { configOf } from './configured.ts';
 import { releaseDue } from './durable/delayed-pushes/release-due.ts';
-import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
-import { feedNamed, secretOf } from './objects.ts';
+import { feedOf, secretOf } from './objects.ts';
 
 const TWO_SECRETS =
   'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
@@ -42,7 +41,7 @@ async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
 /** One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read. */
 async function follow(env: Env, config: Config, host: HostConfig, scheduledTime: number): Promise<void> {
   if (host.token === null) return;
-  await feedNamed(env, feedName(host.key))
+  await feedOf(env, host.key)
     .run(host.key, scheduledTime)
     .catch((error: unknown) => loggerOf(config).error('a code host could not be looked after', { error }));
 }

@@ -46,7 +46,7 @@ export interface FeedMemory {
   /** It is not due before a pause, which is longer each time. */
   failed(thread: NotedThread, now: number): void;
   /** False if this hour's looks at unknown threads are used up. */
-  takeLook(now: number): boolean;
+  take(kind: 'looks', now: number): boolean;
 }
 
 /** Thrown in place of a call to the host when this hour's are used up. */
@@ -78,7 +78,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
     const botId = await settings.botId();
     const failures: unknown[] = [];
     for (const thread of due) {
-      if (!thread.isKnown && !memory.takeLook(clock.now())) continue;
+      if (!thread.isKnown && !memory.take('looks', clock.now())) continue;
       await examine(settings, thread, botId, cronTime).catch((error: unknown) => {
         if (concernsAll(error)) throw error;
         failures.push(error);

@@ -9,8 +9,7 @@
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
-import { botLogin } from '../durable/bot-login.ts';
-import { openHostAccess } from '../durable/host-access.ts';
+import { botLogin, openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
 import { GitTransport } from '../host/git/git-transport.ts';

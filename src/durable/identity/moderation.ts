@@ -65,7 +65,8 @@ export type ReportEffect =
  */
 export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
-function pruned(facts: ModerationFacts, now: number): ModerationFacts {
+/** Without the reports that count no more. */
+export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
 }
 
@@ -110,30 +111,4 @@ export function postingDecision(facts: ModerationFacts, now: number): PostingDec
   if (state === 'blocked') return 'blocked';
   if (state === 'registered') return 'normal';
   return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
-}
-
-const KEY = 'moderation';
-
-/** The facts, in the storage of a Durable Object. */
-export class Moderation {
-  readonly #kv: SyncKvStorage;
-
-  constructor(kv: SyncKvStorage) {
-    this.#kv = kv;
-  }
-
-  get facts(): ModerationFacts {
-    return this.#kv.get<ModerationFacts>(KEY) ?? NO_FACTS;
-  }
-
-  write(facts: ModerationFacts): void {
-    this.#kv.put(KEY, facts);
-  }
-
-  /** Forgets the reports that count no more. */
-  prune(now: number): void {
-    const { facts } = this;
-    const left = pruned(facts, now);
-    if (left.reports.length < facts.reports.length) this.write(left);
-  }
 }

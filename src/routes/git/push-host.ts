@@ -1,8 +1,7 @@
 /** Connects the parts for the code host of one request: REST, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
-import { botLogin } from '../../durable/bot-login.ts';
-import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
+import { botLogin, openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';

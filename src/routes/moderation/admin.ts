@@ -9,7 +9,7 @@ import * as z from 'zod';
 import type { Credential } from '../../durable/guard/guard.ts';
 import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
 import { tokenHash } from '../../durable/guard/tokens.ts';
-import type { Pardon } from '../../durable/identity/identity.ts';
+import type { Pardon } from '../../durable/identity/pseudonym.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
