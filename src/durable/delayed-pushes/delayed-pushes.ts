@@ -8,9 +8,9 @@
  * Only the holder of its lease may publish a push. The lease is stored, so a process that dies keeps it until it
  * expires; it has to be renewed, and a holder that has lost it can end nothing here.
  */
-import { randomMoment } from '../../isolate/clock.ts';
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
+import { randomMoment } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { guardOf } from '../../objects.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
@@ -36,11 +36,11 @@ import {
   type PublishedAs,
   ROLLED_BACK,
   type SeenPush,
+  shred,
 } from './delayed-push.ts';
 import { DelayedRows } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
-import { shred } from './shred.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -75,14 +75,11 @@ export interface Claimed {
 export class DelayedPushes extends DurableObject<Env> {
   readonly #rows: DelayedRows;
   #seen: SeenTime | null;
-  /** Of what is stored. */
-  #storedAt: number;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#rows = new DelayedRows(ctx.storage.sql);
     this.#seen = ctx.storage.kv.get<SeenTime>(SEEN_TIME) ?? null;
-    this.#storedAt = this.#seen?.latest ?? 0;
   }
 
   /** The same push: one that waits, or that has ended within a day. @param push as `NewDelayedPush` has it. */
@@ -91,7 +88,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#now());
   }
 
-  /** Null: there is none, or its end was told for long enough. */
+  /** Null: there is none (any more). */
   async view(name: string): Promise<DelayedView | null> {
     const row = this.#rows.get(name);
     return row === undefined ? null : viewOf(row, this.#now());
@@ -267,7 +264,8 @@ export class DelayedPushes extends DurableObject<Env> {
     const row = this.#waiting(name);
     if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)
       return false;
-    const now = this.#believed();
+    // A jump of the clock may be a mistake.
+    const now = this.#seenTime().latest;
     const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
     const until = Math.max(row.until, to + DAY_MS);
     this.#rows.put({ ...row, dueAt: randomMoment(from, to), from, to, until, said: [], isApproved: true });
@@ -309,21 +307,20 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   async counts(): Promise<DelayedCounts> {
+    const rows = this.#rows.select(`state = 'waiting'`);
     const waiting = { delay: 0, busy: 0, review: 0 };
-    let [bytes, oldestAt]: [number, number | null] = [0, null];
-    for (const row of this.#rows.select(`state = 'waiting'`)) {
+    for (const row of rows) {
       const reason = row.reason === 'review' ? 'delay' : row.reason;
       waiting[row.dueAt === null ? 'review' : reason] += 1;
-      bytes += bytesOf(row);
-      oldestAt = Math.min(oldestAt ?? row.keptAt, row.keptAt);
     }
-    return { waiting, bytes, oldestAt };
+    const bytes = rows.reduce((sum, row) => sum + bytesOf(row), 0);
+    return { waiting, bytes, oldestAt: earliest(...rows.map(({ keptAt }) => keptAt)) };
   }
 
   /** Ends what has waited for too long, and forgets what was told for long enough. */
   override async alarm(): Promise<void> {
     const now = this.#now();
-    if (this.#mayExpire) {
+    if (this.#seenTime().jumpedTo === null) {
       for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
         if (isLeased(row, now)) continue;
         const left = leftOf(row);
@@ -337,19 +334,19 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /** Milliseconds since 1970. It never goes back while something waits. */
   #now(): number {
+    return Math.max(this.#seenTime().latest, Date.now());
+  }
+
+  #seenTime(): SeenTime {
     const [clock, before] = [Date.now(), this.#seen];
     // While nothing waits, nobody looks at the clock, so it has not jumped.
     const isOld = before !== null && clock - before.latest > DAY_MS && !this.#rows.isWaiting;
-    this.#seen = see(isOld ? null : before, clock);
-    const { latest, jumpedTo } = this.#seen;
-    if (jumpedTo !== null && before?.jumpedTo === null) this.#tellOfJump(clock - latest);
-    return Math.max(latest, clock);
-  }
-
-  /** The same without a jump of the clock that may be a mistake. */
-  #believed(): number {
-    const now = this.#now();
-    return this.#seen?.latest ?? now;
+    const seen = (this.#seen = see(isOld ? null : before, clock));
+    if (seen.jumpedTo !== null && before?.jumpedTo === null) {
+      const told = guardOf(this.env).tell({ kind: 'clock', byMs: clock - seen.latest });
+      this.ctx.waitUntil(succeeds(told));
+    }
+    return seen;
   }
 
   /** How far the clock is behind what this object has seen. */
@@ -357,22 +354,12 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#now() - Date.now();
   }
 
-  get #mayExpire(): boolean {
-    return this.#seen === null || this.#seen.jumpedTo === null;
-  }
-
   /** Once a minute at most. */
   #storeTime(): void {
-    if (this.#seen === null) return;
-    const { latest, jumpedTo } = this.#seen;
-    const at = jumpedTo ?? latest;
-    if (Math.abs(at - this.#storedAt) < MINUTE_MS) return;
-    this.#storedAt = at;
-    this.ctx.storage.kv.put(SEEN_TIME, this.#seen);
-  }
-
-  #tellOfJump(byMs: number): void {
-    this.ctx.waitUntil(succeeds(guardOf(this.env).tell({ kind: 'clock', byMs })));
+    const { kv } = this.ctx.storage;
+    const [seen, stored] = [this.#seenTime(), kv.get<SeenTime>(SEEN_TIME)];
+    const at = ({ latest, jumpedTo }: SeenTime): number => jumpedTo ?? latest;
+    if (stored === undefined || Math.abs(at(seen) - at(stored)) >= MINUTE_MS) kv.put(SEEN_TIME, seen);
   }
 
   /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
@@ -380,7 +367,7 @@ export class DelayedPushes extends DurableObject<Env> {
     for (const row of rows) this.#rows.put({ ...row, dueAt: null, said: [], lease: null });
     if (rows.every(({ dueAt }) => dueAt === null)) return;
     const told = this.counts().then(({ waiting }) => guardOf(this.env).toReview(waiting.review));
-    this.ctx.waitUntil(told.catch(() => {}));
+    this.ctx.waitUntil(succeeds(told));
   }
 
   #keptSince(since: number): DelayedPush[] {
@@ -395,9 +382,8 @@ export class DelayedPushes extends DurableObject<Env> {
   /** One that has expired is good until somebody else gets one. */
   #leased({ name, lease }: Lease): LeasedPush | undefined {
     const row = this.#waiting(name);
-    return row !== undefined && row.lease !== null && isSameSecret(row.lease, lease)
-      ? { ...row, lease: row.lease }
-      : undefined;
+    const isGood = row !== undefined && row.lease !== null && isSameSecret(row.lease, lease);
+    return isGood ? { ...row, lease } : undefined;
   }
 
   /** A lease that is still there belongs to a process that died. */
@@ -434,7 +420,7 @@ export class DelayedPushes extends DurableObject<Env> {
   ): Promise<void> {
     this.#rows.end(row, { state, said, published }, this.#now());
     // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.
-    this.ctx.waitUntil(shred(this.env, row.spool.attempt).catch(() => {}));
+    this.ctx.waitUntil(succeeds(shred(this.env, row.spool.attempt)));
     await this.#wake();
   }
 
@@ -444,7 +430,7 @@ export class DelayedPushes extends DurableObject<Env> {
     await this.#erase();
     if (next === null) return;
     if (!this.#rows.isNamed) this.ctx.storage.kv.delete(SEEN_TIME);
-    const pauseMs = this.#mayExpire ? MINUTE_MS : HOUR_MS;
+    const pauseMs = this.#seenTime().jumpedTo === null ? MINUTE_MS : HOUR_MS;
     await this.ctx.storage.setAlarm(Math.max(next - this.#aheadMs(), Date.now() + pauseMs));
   }
 
@@ -464,7 +450,7 @@ export class DelayedPushes extends DurableObject<Env> {
     const erased = keepOnly(storage, kept, null);
     this.#rows.create();
     for (const row of ended) this.#rows.put(row);
-    if (ended.length === 0) [this.#seen, this.#storedAt] = [null, 0];
+    if (ended.length === 0) this.#seen = null;
     await erased;
   }
 }
@@ -483,11 +469,8 @@ function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
 
 function viewOf(row: DelayedPush, now: number): DelayedView {
   const { name, reason, same, from, to, until, state, isGivenUp, said, published } = row;
+  const waitsForReview = state === 'waiting' && row.dueAt === null;
+  const [isBeingPublished, isBegun] = [isLeased(row, now), row.intent !== null];
   const told = { name, reason, same, from, to, until, state, isGivenUp, said, published };
-  return {
-    ...told,
-    waitsForReview: state === 'waiting' && row.dueAt === null,
-    isBeingPublished: isLeased(row, now),
-    isBegun: row.intent !== null,
-  };
+  return { ...told, waitsForReview, isBeingPublished, isBegun };
 }
