@@ -20,24 +20,19 @@ import {
   LONGEST_RESET_MS,
   resetMs,
 } from '../../host/account/account-budget.ts';
-import {
-  type AccountWait,
-  type Reserved,
-  type ReserveAnswer,
-  type Wants,
-  windowName,
-  writesNow,
-} from '../../limits/wants.ts';
-import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
-import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
-import { keepOnly } from '../keep-only.ts';
 import { alertWants, type Creation, Creations } from '../../limits/creations.ts';
-import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
+import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
+import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
+import { type AccountWait, type Reserved, windowName, writesNow } from '../../limits/wants.ts';
+import type { ReserveAnswer, Wants } from '../../limits/wants.ts';
+import { FORM_LIFE_MS } from '../../secret/form-token.ts';
+import { keepOnly } from '../keep-only.ts';
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
+const POST = 'post ';
 /** Until when the account must not call its host. Stored, because the host's limit outlives the object. */
 const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
@@ -202,7 +197,8 @@ export class HostAccount extends DurableObject<Env> {
 
 /**
  * How long the asker waits when the host allows few calls more: first the networks that have written most. The writes of
- * this hour, and those for which calls are left, are a window that all share. @param writes of this hour, oldest first. @param begun how many of them since the host said what is left.
+ * this hour, and those for which calls are left, are a window that all share. @param writes of this hour, oldest first.
+ * @param begun how many of them since the host said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,
@@ -218,4 +214,87 @@ export function callsWait(
   const fair = fairWait('calls', writes, [limit], asker, now);
   if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
   return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
+}
+
+/** Longer than posting usually takes. One that is silent for longer has died with its request. */
+const SENDING_MS = 60_000;
+
+/** Keyed hashes: nothing of what was written can be found out from them. */
+export interface PostName {
+  /** Of the form, or of the request's key. */
+  readonly name: string;
+  /** Of what it posts. */
+  readonly content: string;
+}
+
+/** What was posted. */
+export interface Posted {
+  readonly url: string;
+  /** Of the thread. */
+  readonly number: number;
+  /** Of the author on that thread, after it. */
+  readonly karma: number;
+}
+
+export type PostStanding =
+  /** It was not sent before, so the caller may post it now. */
+  | { readonly kind: 'new' }
+  /** Another request is posting it. */
+  | { readonly kind: 'sending' }
+  | { readonly kind: 'posted'; readonly posted: Posted }
+  /** It was sent, and nobody knows whether the host has posted it. */
+  | { readonly kind: 'unknown' }
+  /** Something else was sent under this name. */
+  | { readonly kind: 'other' };
+
+export type PostResult = Extract<PostStanding, { kind: 'new' | 'posted' | 'unknown' }>;
+
+interface SentPost {
+  readonly content: string;
+  /** Milliseconds since 1970, as everywhere. */
+  readonly until: number;
+  readonly sendingUntil: number;
+  readonly posted: Posted | null;
+}
+
+/**
+ * The forms and requests that were to post an issue or a comment, so that each posts once: one that is sent again, by a
+ * double click or by a program that got no answer, gets the answer of the first time. A post is stored before the host is
+ * asked, so that a restart does not forget it; its row lasts for a day, as long as a form is valid.
+ */
+class SentPosts {
+  readonly #kv: SyncKvStorage;
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+  }
+
+  /** @param now milliseconds since 1970. */
+  begin({ name, content }: PostName, now: number): PostStanding {
+    const sent = this.#kv.get<SentPost>(POST + name);
+    if (sent === undefined) {
+      const [until, sendingUntil] = [now + FORM_LIFE_MS, now + SENDING_MS];
+      this.#kv.put(POST + name, { content, until, sendingUntil, posted: null } satisfies SentPost);
+      return { kind: 'new' };
+    }
+    const { posted, sendingUntil } = sent;
+    if (sent.content !== content) return { kind: 'other' };
+    if (posted !== null) return { kind: 'posted', posted };
+    // After a clock was set back, nobody waits for longer either.
+    return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
+  }
+
+  /** @param result `new`: nothing was posted, and it may be sent again. */
+  end(name: string, result: PostResult): void {
+    const sent = this.#kv.get<SentPost>(POST + name);
+    if (sent === undefined) return;
+    const posted = result.kind === 'posted' ? result.posted : null;
+    if (result.kind === 'new') this.#kv.delete(POST + name);
+    else this.#kv.put(POST + name, { ...sent, sendingUntil: 0, posted });
+  }
+
+  /** Answers the rest, as it is stored. */
+  forgetOld(now: number): readonly (readonly [string, unknown])[] {
+    return [...this.#kv.list<SentPost>({ prefix: POST })].filter(([, { until }]) => until > now);
+  }
 }

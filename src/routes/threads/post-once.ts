@@ -1,6 +1,6 @@
 /**
  * Posts an issue or a comment once for each form, or for each Idempotency-Key, however often it is sent: the object of
- * the bot account remembers it (src/durable/host-account/sent-posts.ts).
+ * the bot account remembers it (src/durable/host-account/host-account.ts).
  *
  * If that object cannot be asked, it is posted all the same: a comment that stands there twice does less harm than one
  * that is lost.
@@ -9,7 +9,7 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
-import type { Posted, PostName, PostResult, PostStanding } from '../../durable/host-account/sent-posts.ts';
+import type { Posted, PostName, PostResult, PostStanding } from '../../durable/host-account/host-account.ts';
 import type { AppEnv } from '../../env.ts';
 import { formSecrets, userTokenOf } from '../../forms/form-fields.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
