@@ -15,20 +15,12 @@ import {
   hitBy,
   type Limit,
   longestOf,
-  longestWait,
   NO_WAIT,
   type Wait,
   waitOf,
 } from './sliding-window.ts';
-import {
-  type AccountWait,
-  type FullWindow,
-  type Reserved,
-  type ReserveAnswer,
-  type WantedWindow,
-  type Wants,
-  windowName,
-} from './wants.ts';
+import type { AccountWait, FullWindow, Reserved, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
+import { windowName } from './wants.ts';
 
 /** The object of the bot account. Calls of objects reject if they cannot be reached. */
 interface AccountPort {
@@ -128,7 +120,7 @@ export class Limits {
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
   async known(name: TriedName): Promise<Wait> {
-    const scarce = name === 'calls' ? await this.#scarceWait(this.#setup.scarceMs()) : NO_WAIT;
+    const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
     if (scarce.waitMs > 0 || refused.size === 0) return scarce;
     const found = refused.get(`${name} ${await this.#key(name)}`);
     const now = Date.now();
@@ -136,11 +128,11 @@ export class Limits {
     return { waitMs: found.until - now, withinMs: found.withinMs };
   }
 
-  async #scarceWait(scarceMs: number): Promise<Wait> {
+  async #scarceWait(): Promise<Wait> {
+    const scarceMs = this.#setup.scarceMs();
     if (scarceMs === 0) return NO_WAIT;
     const hits = calls.get(await this.#key('calls')) ?? [];
-    const waits = partOf(this.of('calls'), SCARCE_PART).map((limit) => waitOf(hits, limit, Date.now()));
-    const { waitMs, withinMs } = longestWait(waits);
+    const { waitMs, withinMs } = waitOf(hits, partOf(this.of('calls'), SCARCE_PART), Date.now());
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
