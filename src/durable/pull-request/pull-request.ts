@@ -254,7 +254,7 @@ export class PullRequest extends DurableObject<Env> {
     const now = Date.now();
     const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
     const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && !this.#sighting.isShown;
-    const retryAt = await this.#outbox.empty(Date.now, (entry) => this.#deliver(entry), isHeld);
+    const retryAt = await this.#outbox.empty((entry) => this.#deliver(entry), isHeld);
     if (this.#record.expireDates(now)) this.#save();
     const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
