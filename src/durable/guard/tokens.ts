@@ -25,14 +25,9 @@ export class ActionTokens {
   /** A new one for each action: 32 lower-case hex characters. Cost: a row for each. */
   make(actions: readonly Action[], now: number): ReadonlyMap<Action, string> {
     const tokens = new Map(actions.map((action) => [action, randomBytes(TOKEN_BYTES).toString('hex')]));
-    for (const [action, token] of tokens) {
-      this.#sql.exec(
-        'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)',
-        tokenHash(token),
-        action,
-        now + TOKEN_LIFE_MS,
-      );
-    }
+    const insert = 'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)';
+    for (const [action, token] of tokens)
+      this.#sql.exec(insert, tokenHash(token), action, now + TOKEN_LIFE_MS);
     return tokens;
   }
 
@@ -40,13 +35,10 @@ export class ActionTokens {
   use(hash: string, action: Action, now: number): boolean {
     const used = this.#sql.exec(
       `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
-         AND expires_at > ?3 AND expires_at <= ?3 + ?4 RETURNING hash`,
-      hash,
-      action,
-      now,
-      TOKEN_LIFE_MS,
+         AND expires_at > ?3 AND expires_at <= ?3 + ?4`,
+      ...[hash, action, now, TOKEN_LIFE_MS],
     );
-    return used.toArray().length > 0;
+    return used.rowsWritten > 0;
   }
 
   /** Its action has failed, so it may be used again until it expires. */

@@ -211,20 +211,13 @@ export class PullRequest extends DurableObject<Env> {
    * @param host the key of the code host on which it happened: anybody may give a branch elsewhere the same name.
    * @param look where `events` are all that the host has told: the pull request is open if none of them has ended it.
    */
-  async tell(
-    host: string,
-    events: readonly HostEvent[],
-    at: number,
-    look: HostLook | null = null,
-  ): Promise<boolean> {
+  async tell(host: string, events: readonly HostEvent[], at: number, look?: HostLook): Promise<boolean> {
     const { record } = this.#kept;
     if (record?.host !== host) return false;
     if (events.length > 0)
       this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY) WITHOUT ROWID');
-    const news = events.filter(
-      ({ key }) =>
-        this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
-    );
+    const insert = 'INSERT OR IGNORE INTO told VALUES (?)';
+    const news = events.filter(({ key }) => this.#sql.exec(insert, key).rowsWritten > 0);
     const before = this.#kept.standing;
     for (const { kind, url } of news) {
       this.#queue('notification', TOLD_AS[kind], '', at);
