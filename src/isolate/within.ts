@@ -1,7 +1,5 @@
-/** Waits for an answer that may be late or never come. */
-
 /**
- * The answer, if it comes in time. Rejects with what `tooLate` makes if not; the work itself is not stopped.
+ * An answer that may be late or never come, if it comes in time. Rejects with what `tooLate` makes if not; the work itself is not stopped.
  * @param tooLate default: a `TimeoutError`.
  */
 export async function within<T>(

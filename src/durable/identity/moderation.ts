@@ -34,9 +34,7 @@ export interface Reporter {
   readonly site: string;
 }
 
-export interface Report extends Reporter {
-  readonly at: number;
-}
+export type Report = Reporter & { readonly at: number };
 
 export interface ModerationFacts {
   readonly reports: readonly Report[];
@@ -53,12 +51,8 @@ export interface ModerationFacts {
 
 export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
-export type ReportEffect =
-  | 'none'
-  /** Karma becomes 0, and the footers of the comments are edited to say so. */
-  | 'flag'
-  /** The comments are deleted. */
-  | 'block';
+/** `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the comments are deleted. */
+export type ReportEffect = 'none' | 'flag' | 'block';
 
 /**
  * `normal`: karma grows by one. `zero`: there are active reports, so karma is 0, and the post starts another cooldown.
@@ -71,7 +65,7 @@ export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
 }
 
 export function standingOf(facts: ModerationFacts, now: number): Standing {
-  const reports = counted(facts, now).length;
+  const reports = countOf(facts, now);
   if (facts.isBlocked) return { reports, state: 'blocked' };
   return { reports, state: reports >= FLAG_THRESHOLD ? 'flagged' : 'registered' };
 }
@@ -81,29 +75,26 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
 }
 
-export interface JudgedReport {
-  readonly facts: ModerationFacts;
-  readonly effect: ReportEffect;
-}
-
 /** The facts stay the same object if an earlier report of the network counts, or if the pseudonym is blocked. */
-export function reported(before: ModerationFacts, by: Reporter, now: number): JudgedReport {
+export function reported(
+  before: ModerationFacts,
+  by: Reporter,
+  now: number,
+): { readonly facts: ModerationFacts; readonly effect: ReportEffect } {
   const { reports } = pruned(before, now);
   const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
-  const ofSite = reports.filter(({ site }) => site === by.site).length;
-  if (before.isBlocked || isRepeated || ofSite >= REPORTS_PER_SITE) {
-    return { facts: before, effect: 'none' };
-  }
+  const isOfMany = reports.filter(({ site }) => site === by.site).length >= REPORTS_PER_SITE;
+  if (before.isBlocked || isRepeated || isOfMany) return { facts: before, effect: 'none' };
   const facts = { ...before, reports: [...reports, { ...by, at: now }] };
-  const count = counted(facts, now).length;
+  const count = countOf(facts, now);
   if (count >= BLOCK_THRESHOLD) return { facts: { ...facts, isBlocked: true }, effect: 'block' };
   if (count !== FLAG_THRESHOLD) return { facts, effect: 'none' };
   return { facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
 }
 
-/** The reports that still mean something. */
-function counted(facts: ModerationFacts, now: number): readonly Report[] {
-  return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt);
+/** How many reports still mean something. */
+function countOf(facts: ModerationFacts, now: number): number {
+  return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt).length;
 }
 
 export function postingDecision(facts: ModerationFacts, now: number): PostingDecision {
