@@ -7,14 +7,8 @@
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../host-error.ts';
-import {
-  type FeedCursor,
-  OVERLAP_MS,
-  afterAnswer,
-  afterRefusal,
-  newCursor,
-  nextRequest,
-} from './feed-cursor.ts';
+import { type FeedCursor, OVERLAP_MS } from './feed-cursor.ts';
+import { afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
 
 /** Each costs one to three requests to the host. The rest waits for the next minute. */
