@@ -59,8 +59,7 @@ export interface FollowSettings {
 }
 
 /**
- * One thread that fails keeps no other waiting. Rejects with the first such failure in the end, or at once if all are
- * concerned.
+ * One thread that fails keeps no other waiting. Rejects with the first failure in the end, or at once if all are concerned.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {

@@ -136,10 +136,7 @@ export class LastKnown {
     }
   }
 
-  /**
-   * If a place does not store the value, the source is asked again later. Nothing worse happens.
-   * @param before what this isolate knew. If it is the same, KV already has it.
-   */
+  /** If a place stores nothing, the source is asked again later. @param before what was known: KV has it already. */
   #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
     const { cache, kv } = this.#places;
     const text = JSON.stringify(answer.value);

@@ -8,10 +8,7 @@ import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
 
 export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
 
-/**
- * The /64 in which Tor numbers the circuits of an onion service (tor(1), `HiddenServiceExportCircuitID haproxy`). It is
- * of unique local addresses (RFC 4193), which nobody has on the public Internet.
- */
+/** Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local addresses (RFC 4193). */
 const CIRCUITS = 'fc00:dead:beef:4dad';
 
 /** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */

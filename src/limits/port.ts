@@ -169,10 +169,7 @@ export class Limits {
     return reserve(this.#setup.account(), wants, this.#setup.logger);
   }
 
-  /**
-   * Why a pull request would be refused, as far as this isolate knows; null: nothing is known. Counts nothing. A push that
-   * counts already, and is repeated, goes on.
-   */
+  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts already may go on. */
   knownFull({ windows, push }: Wants) {
     const now = Date.now();
     for (const window of windows) {

@@ -43,10 +43,7 @@ export class ClientWindows extends DurableObject<Env> {
   #stored = new Set<string>();
   #hasAlarm = false;
 
-  /**
-   * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
-   * it is not counted.
-   */
+  /** @param client by its hash, as in every call. @param isAttempt false: it is not counted. */
   async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
     const key = `${client} ${action}`;
     const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });

@@ -67,10 +67,7 @@ export interface DelayedPush extends Omit<NewDelayedPush, 'push' | 'same' | 'cli
 export interface PublishedAs {
   readonly prHash: string;
   readonly url: string;
-  /**
-   * Whether its page may show the key: it has opened the pull request, or was pushed with the key. Anybody who knows
-   * the hash may push an update.
-   */
+  /** Whether its page may show the key: it has opened it, or was pushed with the key. Who knows the hash may update. */
   readonly isKeyShown: boolean;
 }
 
@@ -97,10 +94,7 @@ export type LeasedPush = DelayedPush & Lease;
 /** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
-/**
- * `done`: it has ended, and nothing of it was public. `busy`: somebody publishes it now. `unknown`: it does not wait, or
- * not as it was seen.
- */
+/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
 export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 /** Which push the operator has seen. @property attempt names its spool. */
@@ -144,10 +138,7 @@ export type DiscardReason = keyof typeof DISCARD_REASONS;
 /** Of its spool. */
 export const bytesOf = ({ spool }: Pick<DelayedPush, 'spool'>): number => spool.rowEnds.at(-1) ?? 0;
 
-/**
- * Makes a delayed push unreadable for good: removes its key, then its rows. Rejects if one of them fails: what stays goes
- * at its expiry.
- */
+/** Makes one unreadable for good: its key goes, then its rows. If it rejects, what stays goes at its expiry. */
 export async function shred(
   env: Pick<Env, 'DELAYED_KEYS' | 'SPOOL' | 'ONE_MACHINE'>,
   attempt: string,

@@ -1,6 +1,5 @@
 /**
- * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for the
- * whole service.
+ * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for all.
  *
  * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
  * moment of 30 days, a key that is deleted or has expired cannot.
@@ -95,8 +94,7 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * Keeps a push. If the clock was set back, its window is later: see the view.
-   * @param mostBytes of all that wait.
+   * If the clock was set back, its window is later: see the view. @param mostBytes of all that wait.
    * @returns `found`: the same push waits already, and nothing is kept. `full`: there is no room.
    */
   async keep(
@@ -113,10 +111,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return { kind: 'kept', view: viewOf(row, now) };
   }
 
-  /**
-   * Another time for one that waits. If it waits for the operator, it goes on waiting.
-   * @returns false: it has ended, is being published, or is not kept for so long.
-   */
+  /** Another time, unless it waits for the operator. False: it has ended, is being published, or is not kept for so long. */
   async move(name: string, { from, to, dueAt }: DelayWindow & { readonly dueAt: number }): Promise<boolean> {
     const row = this.#waiting(name);
     const ahead = this.#aheadMs();
@@ -151,10 +146,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#endEarly(this.#waiting(name), 'given-up', GIVEN_UP);
   }
 
-  /**
-   * What is to be published now, each with a lease.
-   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger.
-   */
+  /** What is to be published now, each with a lease. @param triggeredAt by the clock of the cron trigger. */
   async claim(triggeredAt: number): Promise<Claimed> {
     if (!this.#rows.isWaiting) return { leases: [], nextAt: null };
     const now = Math.max(triggeredAt, this.#now());
@@ -193,10 +185,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return true;
   }
 
-  /**
-   * Before the first byte of it becomes public.
-   * @returns what the first attempt has decided; null: the lease is lost, and nothing may be published.
-   */
+  /** Before anything is public. Answers what the first attempt has decided; null: the lease is lost, so stop. */
   async begin(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
     return this.#leased(lease)?.intent ?? this.rebind(lease, intent);
   }
@@ -209,10 +198,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return intent;
   }
 
-  /**
-   * It is published, or what was to be removed is gone from the code host. False: the lease is lost, and somebody else
-   * decides what becomes of its pull request.
-   */
+  /** It is published, or what was to be removed is gone. False: the lease is lost, and somebody else decides. */
   async ended(
     lease: Lease,
     state: Ended,
@@ -241,10 +227,7 @@ export class DelayedPushes extends DurableObject<Env> {
     });
   }
 
-  /**
-   * Everything that waits: first what waits for the operator, and then the oldest.
-   * @param skip how many to leave out. @returns `waiting`: how many there are in all.
-   */
+  /** What waits: first for the operator, then the oldest. @param skip so many. @returns `waiting`: how many in all. */
   async list(skip: number, most: number): Promise<{ pushes: readonly DelayedPush[]; waiting: number }> {
     const order = 'ORDER BY dueAt IS NOT NULL, keptAt, name LIMIT ? OFFSET ?';
     const pushes = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
@@ -256,10 +239,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#waiting(name) ?? null;
   }
 
-  /**
-   * The operator has seen it: it is published when it would have been, or now if that is over. False: it does not wait
-   * for that.
-   */
+  /** The operator has seen it: it is published when it would have been, or now. False: it does not wait for that. */
   async approve({ name, attempt }: SeenPush): Promise<boolean> {
     const row = this.#waiting(name);
     if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)

@@ -121,10 +121,7 @@ export class DelayedRows {
     return isWithin && isFair;
   }
 
-  /**
-   * Removes names and times that have served, and what was told for long enough. Answers when the next is due; null:
-   * nothing is left.
-   */
+  /** Removes names and times that have served, and old ends. Answers when the next is due; null: nothing is left. */
   forget(now: number): number | null {
     for (const row of this.select('client IS NOT NULL AND keptAt <= ?', now - NAMED_MS))
       this.put({ ...row, client: null });

@@ -80,10 +80,7 @@ export class Guard extends DurableObject<Env> {
     await this.#count('flood', address, site, Date.now());
   }
 
-  /**
-   * Something was created that a rollback can undo.
-   * @param site of who has pushed a pull request, as for `admit`; null: nobody knows. @param at milliseconds since 1970.
-   */
+  /** A rollback can undo it. @param site of who has pushed it, as for `admit`; null: nobody knows. */
   async track(one: Tracked, site: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
     const createdAt = Math.min(at, Date.now());

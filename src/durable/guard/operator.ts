@@ -93,10 +93,7 @@ export class Operator {
     });
   }
 
-  /**
-   * Keeps it for `deliver`, unless there is no topic, or no room for it. With an invalid configuration it is kept.
-   * @param at when it happened. @param address that the alert may contain.
-   */
+  /** Keeps it for `deliver` if there is a topic and room. @param at when it happened. @param address it may contain. */
   tell(
     env: Env,
     alert: Alert,
@@ -187,10 +184,7 @@ export class Operator {
     return earliest(...all.map(([, told]) => (isCurrent(told, now) ? told.until : null)));
   }
 
-  /**
-   * Answers when to try again; null: not at all.
-   * @param isUrgent stops between two alerts if it becomes true, because something else needs the alarm.
-   */
+  /** Answers when to try again; null: never. @param isUrgent stops between two alerts: others need the alarm. */
   async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
     const config = alertConfigOf(env);
     // The operator will correct it. Until then the alerts wait.

@@ -74,10 +74,7 @@ export class Rollbacks {
     this.#lastClient = last ?? 0;
   }
 
-  /**
-   * Cost: one row. What is tracked already stays as it is.
-   * @param client that has opened a pull request, as a keyed hash, which is not kept; null: nobody knows.
-   */
+  /** Cost: one row. @param client that has opened it, as a keyed hash, which is not kept; null: nobody knows. */
   track(one: Tracked, client: string | null, createdAt: number): void {
     const prHash = one.kind === 'pull-request' ? one.prHash : null;
     const by = client === null ? null : this.#numberOf(client);
@@ -89,8 +86,7 @@ export class Rollbacks {
   }
 
   /**
-   * Begins one, which the next `run` carries out, or joins the one that this credential has begun, while it runs. Answers
-   * its id.
+   * Begins one, which the next `run` carries out, or joins the one that this credential has begun. Answers its id.
    * @param tokenHash null: by the password. @param mayBegin asked only for a new one; false: null is answered.
    */
   begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
@@ -119,9 +115,9 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Rejects if it cannot
-   * store that one has ended: that is carried out again when the platform repeats the alarm.
-   * @param onIncomplete called with the token of each that could not undo everything.
+   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Rejects if it cannot store
+   * an end: that one is carried out again when the platform repeats the alarm. @param onIncomplete called with the token of
+   * each that could not undo everything.
    */
   async run(env: Env, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;

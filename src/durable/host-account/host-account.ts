@@ -196,9 +196,9 @@ export class HostAccount extends DurableObject<Env> {
 }
 
 /**
- * How long the asker waits when the host allows few calls more: first the networks that have written most. The writes of
- * this hour, and those for which calls are left, are a window that all share. @param writes of this hour, oldest first.
- * @param begun how many of them since the host said what is left.
+ * How long the asker waits when the host allows few calls more: first the networks that have written most.
+ * @param writes of this hour, oldest first: with those for which calls are left, a window that all share. @param begun how
+ * many of them since the host said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,
@@ -258,9 +258,8 @@ interface SentPost {
 }
 
 /**
- * The forms and requests that were to post an issue or a comment, so that each posts once: one that is sent again, by a
- * double click or by a program that got no answer, gets the answer of the first time. A post is stored before the host is
- * asked, so that a restart does not forget it; its row lasts for a day, as long as a form is valid.
+ * The forms and requests that were to post an issue or a comment: one that is sent again, by a double click or by a program
+ * that got no answer, gets the first answer. Stored before the host is asked; a row lasts as long as a form is valid.
  */
 class SentPosts {
   readonly #kv: SyncKvStorage;

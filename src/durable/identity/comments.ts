@@ -108,10 +108,7 @@ export class Comments {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
-  /**
-   * Ends an attempt with the comment that it has posted. Answers what moderation has decided meanwhile.
-   * @param commentId null: the attempt goes on.
-   */
+  /** Ends it with the comment that it has posted; null: it goes on. Answers what moderation has decided meanwhile. */
   settle(attempt: Attempt, commentId: number | null, now: number): ChoreKind | null {
     const { id, repository, number } = attempt;
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
@@ -254,8 +251,8 @@ export class Comments {
   }
 
   /**
-   * An action that was ordered in the meantime stays. If a pardon cancelled this action while it was carried out, it is
-   * undone. @param karmaBefore of a reset: what the comment showed; null if it showed none.
+   * An action that was ordered meanwhile stays; what a pardon has cancelled meanwhile is undone. @param karmaBefore of a
+   * reset: what the comment showed; null: none.
    */
   #done({ kind, commentId }: Chore, karmaBefore: number | null): void {
     if (kind === 'delete') {

@@ -109,9 +109,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Does not say whether the report counts: that would tell everybody who shares the address that somebody there has
-   * reported this pseudonym. @param reporter keyed hash of the network. @param site of the /48 around it. Both are made for
-   * this pseudonym only.
+   * Does not say whether it counts: that would tell all who share the address that somebody there has reported this one.
+   * @param reporter keyed hash of the network. @param site of its /48. Both are made for this pseudonym only.
    */
   async report(reporter: string, site: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
@@ -233,8 +232,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Never rejects: if the account cannot be asked, that is why the comment has to wait. Who takes part in the thread gets
-   * a share of what is kept for such people. @param isGood false: reports forbid that.
+   * Never rejects: if the account cannot be asked, that is why the comment has to wait. @param isGood false: reports forbid
+   * a share of what is kept for people who take part in the thread.
    */
   #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
     const { config, host } = this.#reached();
@@ -347,9 +346,7 @@ export class Identity extends DurableObject<Env> {
   }
 }
 
-/**
- * Asks the host once. If its answer is lost, this searches the thread. If that does not help, the attempt stays open.
- */
+/** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */
 async function makeComment(
   { comments }: Pseudonym,
   host: ThreadHost,

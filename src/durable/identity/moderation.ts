@@ -42,10 +42,7 @@ export interface ModerationFacts {
   readonly cooldownUntil: number;
   /** Blocking is permanent: pruning does not undo it. */
   readonly isBlocked: boolean;
-  /**
-   * When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from
-   * repeating them.
-   */
+  /** When it was pardoned; 0: never. Earlier reports do not count, but keep their reporters from repeating them. */
   readonly pardonedAt: number;
 }
 
@@ -54,9 +51,7 @@ export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBloc
 /** `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the comments are deleted. */
 export type ReportEffect = 'none' | 'flag' | 'block';
 
-/**
- * `normal`: karma grows by one. `zero`: there are active reports, so karma is 0, and the post starts another cooldown.
- */
+/** `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another cooldown. */
 export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
 /** Without the reports that count no more. */

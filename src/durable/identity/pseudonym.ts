@@ -93,10 +93,7 @@ export class Pseudonym {
     return { standing: this.standing(now), restoring, log: this.history.entries() };
   }
 
-  /**
-   * Tells the operator what has happened to it; what does not arrive is told later. Never rejects.
-   * @param hostKey of the code host of its comments.
-   */
+  /** Tells the operator what has happened; what does not arrive is told later. @param hostKey where its comments are. */
   async tellNews(guard: Pick<DurableObjectStub<Guard>, 'tell'>, hostKey: string, now: number): Promise<void> {
     for (const news of this.history.dueNews(now)) {
       const { repository, ...details } = JSON.parse(news.details) as NewsDetails;
@@ -122,10 +119,7 @@ export class Pseudonym {
     return earliest(...[this.comments, this.karma, this.history].map((part) => part.nextDueAt()), ...pruning);
   }
 
-  /**
-   * Whether all this has no more effect than nothing at all. A comment that was refused must not leave a database
-   * behind forever.
-   */
+  /** Whether all this has no more effect than nothing: a comment that was refused must leave no database behind. */
   get isNobody(): boolean {
     const { reports, isBlocked } = this.facts;
     const isUnreported = reports.length === 0 && !isBlocked;
@@ -155,10 +149,7 @@ type EntryRow = { event: HistoryEvent; at: number; karma: number; dueAt: number 
 /** `details` is JSON; `failures`: how often telling it has failed. */
 type NewsRow = { id: number; at: number; details: string; failures: number };
 
-/**
- * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. The operator is alerted
- * from it, and a pardon restores karma from it.
- */
+/** When it was flagged, blocked and pardoned, and when its author appealed: for alerts, and for a pardon's karma. */
 export class History {
   readonly #sql: SqlStorage;
   readonly #untold: DueRows<NewsRow>;

@@ -33,7 +33,7 @@ export class NotificationFeed extends DurableObject<Env> {
 
   /**
    * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
-   * @param hostKey the code host's. @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
+   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
    */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
@@ -79,8 +79,8 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Makes the next run look at a thread on which a comment was posted through the service, because the feed never shows
-   * what the bot itself did. If this call is lost, the comment is reported with the next event of the thread.
+   * Makes the next run look at a thread with a new comment: the feed never shows what the bot itself did. If this call is
+   * lost, the comment is reported with the next event of the thread.
    */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
@@ -99,8 +99,8 @@ const PAUSE_MS = 60 * 60 * 1000;
 const LOGIN_KEY = 'login';
 
 /**
- * What no answer to another call shows of the bot's account: that GitHub has flagged it, so that nobody else sees its pull
- * requests, and that its login has changed. Looked for once an hour.
+ * What no answer to another call shows of the bot's account, looked for once an hour: that GitHub has flagged it, so that
+ * nobody else sees its pull requests, and that its login has changed.
  */
 export class AccountLook {
   readonly #kv: SyncKvStorage;

@@ -63,8 +63,8 @@ export class History {
   }
 
   /**
-   * Takes the host's answer if it is newer than the known state. Answers whether it has been reopened.
-   * @param ending null: it was open. @param at when the host was asked, in milliseconds since 1970.
+   * Takes the host's answer if it is newer than the known state. Answers whether it has been reopened. @param ending null:
+   * it was open. @param at when the host was asked, in milliseconds since 1970.
    */
   observe(ending: Ending | null, at: number): boolean {
     const known = this.standing;

@@ -1,6 +1,5 @@
 /**
- * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
- * it.
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about it.
  *
  * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
  * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing
@@ -162,10 +161,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#lease.release(lease);
   }
 
-  /**
-   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service
-   * has learned of since the last push.
-   */
+  /** Records what a push has done, and queues its messages. Answers how many remarks came since the last push. */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
     const { number, url } = pullRequest;
     const known = this.#kept.record;
@@ -206,10 +202,9 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Publishes on the topic, the page and the feed what happened on the host: each event once, by its key. False if no
-   * push has written this pull request down.
-   * @param host the key of the code host on which it happened: anybody may give a branch elsewhere the same name.
-   * @param look where `events` are all that the host has told: the pull request is open if none of them has ended it.
+   * Tells topic, page and feed what happened on the host: each event once, by its key. False if no push has recorded it.
+   * @param host its key: anybody may give a branch elsewhere the same name. @param look where `events` are all that the
+   * host has told: the pull request is open if none of them has ended it.
    */
   async tell(host: string, events: readonly HostEvent[], at: number, look?: HostLook): Promise<boolean> {
     const { record } = this.#kept;
