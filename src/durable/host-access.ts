@@ -8,7 +8,6 @@ import type { Env } from '../env.ts';
 import { utf8 } from '../git/bytes.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { type CallMeter, callMeter } from '../host/account/account-budget.ts';
-import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { openRepositories } from '../host/open.ts';
 import type { RestAccess } from '../host/rest/rest.ts';
@@ -82,7 +81,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     account: accountOf(host),
     token: host.token ?? '',
     clock: systemClock,
-    rules: ACCOUNT_RULES[host.kind],
+    kind: host.kind,
     tell: (problems) => {
       const [logger, place] = [loggerOf(config), placeOf(host)];
       for (const outcome of problems) {

@@ -5,7 +5,8 @@
  * An attempt is recorded before the host is asked. If the record is still there later, its answer was lost and its comment
  * may exist, so the thread is searched for it. What moderation decides meanwhile is recorded with the attempt.
  */
-import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
+import type { CommentWithText } from '../../host/code-host.ts';
+import type { ThreadHost } from '../../host/open.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
