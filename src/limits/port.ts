@@ -10,15 +10,8 @@ import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { type Client, windowKey } from './client.ts';
 import { FIXED_TRIES, isOfSite, type OpenLimits, type TriedName } from './limits.ts';
-import {
-  type ClientHits,
-  hitBy,
-  type Limit,
-  longestOf,
-  NO_WAIT,
-  type Wait,
-  waitOf,
-} from './sliding-window.ts';
+import { hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
+import type { ClientHits, Limit, Wait } from './sliding-window.ts';
 import type { AccountWait, FullWindow, Reserved, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
 import { windowName } from './wants.ts';
 

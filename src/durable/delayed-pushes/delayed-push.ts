@@ -94,9 +94,6 @@ export type LeasedPush = DelayedPush & Lease;
 /** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
-/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
-export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
-
 /** Which push the operator has seen. @property attempt names its spool. */
 export type SeenPush = { readonly name: string; readonly attempt: string };
 
@@ -111,14 +108,6 @@ export type DelayFailure =
       | { readonly kind: 'final' }
       | { readonly kind: 'later'; readonly askedMs: number; readonly counts: boolean }
     ));
-
-/** For /metrics, and for the operator. What the operator has approved waits for its time. */
-export interface DelayedCounts {
-  readonly waiting: Readonly<Record<DelayReason, number>>;
-  readonly bytes: number;
-  /** Since when the oldest one waits; null: there is none. */
-  readonly oldestAt: number | null;
-}
 
 /** What the page of a push says that a rollback has discarded. */
 export const ROLLED_BACK = [

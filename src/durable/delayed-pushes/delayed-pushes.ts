@@ -16,27 +16,9 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
-import {
-  type BegunPush,
-  bytesOf,
-  type DelayedCounts,
-  type DelayedPush,
-  type DelayedView,
-  type DelayFailure,
-  type DelayState,
-  type DelayWindow,
-  DISCARD_REASONS,
-  type DiscardReason,
-  type EndedEarly,
-  type Lease,
-  LEASE_MS,
-  type LeasedPush,
-  type NewDelayedPush,
-  type PublishedAs,
-  ROLLED_BACK,
-  type SeenPush,
-  shred,
-} from './delayed-push.ts';
+import { bytesOf, DISCARD_REASONS, LEASE_MS, ROLLED_BACK, shred } from './delayed-push.ts';
+import type { BegunPush, DelayedPush, DelayedView, LeasedPush, NewDelayedPush } from './delayed-push.ts';
+import type { DelayFailure, DelayWindow, DiscardReason, Lease, SeenPush } from './delayed-push.ts';
 import { DelayedRows } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
@@ -63,12 +45,23 @@ const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
 /** Of one that somebody has begun to publish. */
 const LEFT = 'Look at the code host first: part of it may be there already.';
 
-type Ended = Exclude<DelayState, 'waiting'>;
+type Ended = Exclude<DelayedPush['state'], 'waiting'>;
 
 /** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
 export interface Claimed {
   readonly leases: readonly Lease[];
   readonly nextAt: number | null;
+}
+
+/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
+export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
+
+/** For /metrics, and for the operator. What the operator has approved waits for its time. */
+export interface DelayedCounts {
+  readonly waiting: Readonly<Record<DelayedPush['reason'], number>>;
+  readonly bytes: number;
+  /** Since when the oldest one waits; null: there is none. */
+  readonly oldestAt: number | null;
 }
 
 export class DelayedPushes extends DurableObject<Env> {
@@ -203,7 +196,7 @@ export class DelayedPushes extends DurableObject<Env> {
     lease: Lease,
     state: Ended,
     said: readonly string[],
-    published: PublishedAs | null = null,
+    published: DelayedPush['published'] = null,
   ): Promise<boolean> {
     const row = this.#leased(lease);
     if (row === undefined) return false;
@@ -396,7 +389,7 @@ export class DelayedPushes extends DurableObject<Env> {
     row: DelayedPush,
     state: Ended,
     said: readonly string[],
-    published: PublishedAs | null = null,
+    published: DelayedPush['published'] = null,
   ): Promise<void> {
     this.#rows.end(row, { state, said, published }, this.#now());
     // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.

@@ -7,17 +7,8 @@ import { DueRows, earliest } from '../due-rows.ts';
 import type { Guard } from '../guard/guard.ts';
 import { Comments } from './comments.ts';
 import { Karma } from './karma.ts';
-import {
-  type ModerationFacts,
-  NO_FACTS,
-  pardoned,
-  pruned,
-  REPORT_LIFE_MS,
-  type Reporter,
-  reported,
-  type Standing,
-  standingOf,
-} from './moderation.ts';
+import { NO_FACTS, pardoned, pruned, REPORT_LIFE_MS, reported, standingOf } from './moderation.ts';
+import type { ModerationFacts, Reporter, Standing } from './moderation.ts';
 
 export interface Pardon {
   readonly standing: Standing;

@@ -62,11 +62,8 @@ export class NotificationFeed extends DurableObject<Env> {
         this.#wereCallsUsedUp = true;
       } else {
         const { status } = hostFailureOf(error);
-        logger.warn('could not read what happened to the pull requests', {
-          host: hostKey,
-          error,
-          ...(status !== null && { status }),
-        });
+        const fields = { host: hostKey, error, ...(status !== null && { status }) };
+        logger.warn('could not read what happened to the pull requests', fields);
       }
     }
     await this.#account
