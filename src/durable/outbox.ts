@@ -19,15 +19,13 @@ export interface Waiting {
   dueAt: number;
 }
 
-/** What became of an attempt. */
+/**
+ * What became of an attempt. `interrupted`: something else is more urgent, so the run ends here, and nothing has failed.
+ * @property askedMs how long the receiver asks to wait; 0 if it does not. @property all whether the other messages to the
+ * same receiver would fail now, too.
+ */
 export type Delivery =
-  | { readonly kind: 'done' }
-  /** Something else is more urgent: the run ends here, and nothing has failed. */
-  | { readonly kind: 'interrupted' }
-  /**
-   * @property askedMs how long the receiver asks to wait; 0 if it does not. @property all whether the other messages to the
-   * same receiver would fail now, too.
-   */
+  | { readonly kind: 'done' | 'interrupted' }
   | { readonly kind: 'failed'; readonly askedMs: number; readonly all: boolean };
 
 /** Servers and statuses that this isolate has logged: mistakes that only the operator can correct. */
@@ -86,8 +84,8 @@ export class Outbox<Entry extends Waiting> {
       const isTooOld = Date.now() - entry.at > this.#rules.lifeMs(entry);
       const delivery: Delivery = isTooOld ? { kind: 'done' } : await deliver(entry);
       if (delivery.kind === 'interrupted') break;
-      if (delivery.kind === 'done') this.remove(entry);
-      else this.#postpone(entry, Date.now(), delivery.askedMs, delivery.all);
+      if (delivery.kind === 'failed') this.#postpone(entry, Date.now(), delivery.askedMs, delivery.all);
+      else this.remove(entry);
       this.#rules.save();
     }
     return earliest(...waiting().map(({ dueAt }) => Math.max(Date.now(), dueAt)));

@@ -39,6 +39,42 @@ const ACCOUNT = windowName({ kind: 'account', key: '' });
 /** With more of them, the oldest is forgotten: they are counted in memory, and are not limited by themselves. */
 const MOST_WRITES = 20_000;
 
+/** Longer than posting usually takes. One that is silent for longer has died with its request. */
+const SENDING_MS = 60_000;
+
+/** Keyed hashes: nothing of what was written can be found out from them. */
+export interface PostName {
+  /** Of the form, or of the request's key. */
+  readonly name: string;
+  /** Of what it posts. */
+  readonly content: string;
+}
+
+/** What was posted. */
+export interface Posted {
+  readonly url: string;
+  /** Of the thread. */
+  readonly number: number;
+  /** Of the author on that thread, after it. */
+  readonly karma: number;
+}
+
+/**
+ * `new`: it was not sent before, so the caller may post it now. `sending`: another request is posting it. `unknown`: it was
+ * sent, and nobody knows whether the host has posted it. `other`: something else was sent under this name.
+ */
+export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'other' } | PostedOnce;
+export type PostResult = { readonly kind: 'new' | 'unknown' } | PostedOnce;
+type PostedOnce = { readonly kind: 'posted'; readonly posted: Posted };
+
+interface SentPost {
+  readonly content: string;
+  /** Milliseconds since 1970, as everywhere. */
+  readonly until: number;
+  readonly sendingUntil: number;
+  readonly posted: Posted | null;
+}
+
 /** What the account may still do. */
 export interface AccountFigures {
   /** Null: the host has said nothing of calls lately. */
@@ -49,7 +85,6 @@ export interface AccountFigures {
 
 export class HostAccount extends DurableObject<Env> {
   readonly #creations: Creations;
-  readonly #sentPosts: SentPosts;
   /** By id, oldest first: of this hour, those that create nothing included. */
   readonly #writes = new Map<string, Use>();
   #calls: KnownCalls | null = null;
@@ -61,7 +96,6 @@ export class HostAccount extends DurableObject<Env> {
     super(ctx, env);
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
-    this.#sentPosts = new SentPosts(ctx.storage.kv);
     for (const [id, row] of this.#creations.rows) if (ACCOUNT in row.windows) this.#writes.set(id, row);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
@@ -103,14 +137,35 @@ export class HostAccount extends DurableObject<Env> {
     if (this.#creations.release(id)) void this.ctx.storage.delete(CREATION + id, { allowUnconfirmed: true });
   }
 
-  /** Whether a form or a request may post now. If so, `endPost` must follow. */
-  beginPost(name: PostName): PostStanding {
+  /**
+   * Whether a form or a request may post now; if so, `endPost` must follow. One that is sent again, by a double click or by
+   * a program that got no answer, gets the first answer. Stored before the host is asked, for as long as a form is valid.
+   */
+  beginPost({ name, content }: PostName): PostStanding {
+    const { kv } = this.ctx.storage;
+    const now = Date.now();
     this.#wakeWithinAnHour();
-    return this.#sentPosts.begin(name, Date.now());
+    const sent = kv.get<SentPost>(POST + name);
+    if (sent === undefined) {
+      const [until, sendingUntil] = [now + FORM_LIFE_MS, now + SENDING_MS];
+      kv.put(POST + name, { content, until, sendingUntil, posted: null } satisfies SentPost);
+      return { kind: 'new' };
+    }
+    const { posted, sendingUntil } = sent;
+    if (sent.content !== content) return { kind: 'other' };
+    if (posted !== null) return { kind: 'posted', posted };
+    // After a clock was set back, nobody waits for longer either.
+    return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
   }
 
+  /** @param result `new`: nothing was posted, and it may be sent again. */
   endPost(name: string, result: PostResult): void {
-    this.#sentPosts.end(name, result);
+    const { kv } = this.ctx.storage;
+    const sent = kv.get<SentPost>(POST + name);
+    if (sent === undefined) return;
+    const posted = result.kind === 'posted' ? result.posted : null;
+    if (result.kind === 'new') kv.delete(POST + name);
+    else kv.put(POST + name, { ...sent, sendingUntil: 0, posted });
   }
 
   /** How long the host is to be left alone, in milliseconds; 0: it is not. */
@@ -148,9 +203,11 @@ export class HostAccount extends DurableObject<Env> {
     const now = Date.now();
     this.#creations.forgetOld(now);
     const creations = [...this.#creations.rows].map(([id, row]) => [CREATION + id, row] as const);
-    const counted = [...creations, ...this.#sentPosts.forgetOld(now)];
+    const { kv } = this.ctx.storage;
+    const posts = [...kv.list<SentPost>({ prefix: POST })].filter(([, { until }]) => until > now);
+    const counted: (readonly [string, unknown])[] = [...creations, ...posts];
     // No client's, so it stays.
-    const pause = this.ctx.storage.kv.get(PAUSE);
+    const pause = kv.get(PAUSE);
     this.#hasAlarm = counted.length > 0;
     const kept = pause === undefined ? counted : [[PAUSE, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
@@ -214,86 +271,4 @@ export function callsWait(
   const fair = fairWait('calls', writes, [limit], asker, now);
   if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
   return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
-}
-
-/** Longer than posting usually takes. One that is silent for longer has died with its request. */
-const SENDING_MS = 60_000;
-
-/** Keyed hashes: nothing of what was written can be found out from them. */
-export interface PostName {
-  /** Of the form, or of the request's key. */
-  readonly name: string;
-  /** Of what it posts. */
-  readonly content: string;
-}
-
-/** What was posted. */
-export interface Posted {
-  readonly url: string;
-  /** Of the thread. */
-  readonly number: number;
-  /** Of the author on that thread, after it. */
-  readonly karma: number;
-}
-
-export type PostStanding =
-  /** It was not sent before, so the caller may post it now. */
-  | { readonly kind: 'new' }
-  /** Another request is posting it. */
-  | { readonly kind: 'sending' }
-  | { readonly kind: 'posted'; readonly posted: Posted }
-  /** It was sent, and nobody knows whether the host has posted it. */
-  | { readonly kind: 'unknown' }
-  /** Something else was sent under this name. */
-  | { readonly kind: 'other' };
-
-export type PostResult = Extract<PostStanding, { kind: 'new' | 'posted' | 'unknown' }>;
-
-interface SentPost {
-  readonly content: string;
-  /** Milliseconds since 1970, as everywhere. */
-  readonly until: number;
-  readonly sendingUntil: number;
-  readonly posted: Posted | null;
-}
-
-/**
- * The forms and requests that were to post an issue or a comment: one that is sent again, by a double click or by a program
- * that got no answer, gets the first answer. Stored before the host is asked; a row lasts as long as a form is valid.
- */
-class SentPosts {
-  readonly #kv: SyncKvStorage;
-
-  constructor(kv: SyncKvStorage) {
-    this.#kv = kv;
-  }
-
-  /** @param now milliseconds since 1970. */
-  begin({ name, content }: PostName, now: number): PostStanding {
-    const sent = this.#kv.get<SentPost>(POST + name);
-    if (sent === undefined) {
-      const [until, sendingUntil] = [now + FORM_LIFE_MS, now + SENDING_MS];
-      this.#kv.put(POST + name, { content, until, sendingUntil, posted: null } satisfies SentPost);
-      return { kind: 'new' };
-    }
-    const { posted, sendingUntil } = sent;
-    if (sent.content !== content) return { kind: 'other' };
-    if (posted !== null) return { kind: 'posted', posted };
-    // After a clock was set back, nobody waits for longer either.
-    return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
-  }
-
-  /** @param result `new`: nothing was posted, and it may be sent again. */
-  end(name: string, result: PostResult): void {
-    const sent = this.#kv.get<SentPost>(POST + name);
-    if (sent === undefined) return;
-    const posted = result.kind === 'posted' ? result.posted : null;
-    if (result.kind === 'new') this.#kv.delete(POST + name);
-    else this.#kv.put(POST + name, { ...sent, sendingUntil: 0, posted });
-  }
-
-  /** Answers the rest, as it is stored. */
-  forgetOld(now: number): readonly (readonly [string, unknown])[] {
-    return [...this.#kv.list<SentPost>({ prefix: POST })].filter(([, { until }]) => until > now);
-  }
 }

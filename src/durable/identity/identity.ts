@@ -61,25 +61,23 @@ export interface CommentRequest {
   readonly wants: Wants;
 }
 
+/**
+ * `busy`: too many comments of this pseudonym are waiting. `too-long`: for the host; `maxCharacters` are left for the
+ * author's words. `wait`: the thread, or the account, has no room for it now.
+ */
 export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
-  | { readonly kind: 'blocked' }
+  | { readonly kind: 'blocked' | 'busy' }
   | { readonly kind: 'cooldown'; readonly leftMs: number }
-  /** Longer than the host allows. `maxCharacters` are left for the author's words. */
   | { readonly kind: 'too-long'; readonly maxCharacters: number }
-  /** The thread, or the account, has no room for it now. */
   | { readonly kind: 'wait'; readonly wait: Refused }
-  /** Too many comments of this pseudonym are waiting. */
-  | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
+/** `registered`: there is nothing to appeal against. `busy`: the operator cannot be told now. */
 export type AppealOutcome =
   | { readonly kind: 'taken'; readonly standing: Standing }
-  /** There is nothing to appeal against. */
-  | { readonly kind: 'registered' }
   | { readonly kind: 'too-often'; readonly leftMs: number }
-  /** The operator cannot be told now. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'registered' | 'busy' };
 
 /** What its page shows: all of it is public, at the code host or in its comments' footers. */
 export interface PublicRecord {
@@ -173,8 +171,7 @@ export class Identity extends DurableObject<Env> {
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
     if (Date.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
     if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
-    const host = openThreads(this.#reached().access);
-    const pseudonym = this.#pseudonym();
+    const [host, pseudonym] = [openThreads(this.#reached().access), this.#pseudonym()];
     // While the comment is being posted, so that a report of it counts from the first moment on.
     const listing = this.#list(pseudonym.hash);
     const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request), listing]);
@@ -285,12 +282,9 @@ export class Identity extends DurableObject<Env> {
     this.#isListed = false;
     const isUnlisted = await succeeds(unlistPseudonym(this.env.DB, hash));
     const isIdle = this.#posts === 0 && this.#pseudonym().isNobody;
-    if (isUnlisted && isIdle) {
-      this.#opened = null;
-      await this.ctx.storage.deleteAll();
-    } else {
-      await this.#wakeBy(Date.now() + LISTING_PAUSE_MS);
-    }
+    if (!isUnlisted || !isIdle) return this.#wakeBy(Date.now() + LISTING_PAUSE_MS);
+    this.#opened = null;
+    await this.ctx.storage.deleteAll();
   }
 
   async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
@@ -302,9 +296,7 @@ export class Identity extends DurableObject<Env> {
   /** For the topic of a pull request: the host does not notify the bot of its own comments. Never rejects. */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
-    await feedOf(this.env, this.#hostKey)
-      .noteComment(repository, number)
-      .catch(() => {});
+    await succeeds(feedOf(this.env, this.#hostKey).noteComment(repository, number));
   }
 
   /** An alarm that goes off earlier finds nothing to do and sets the next one. */

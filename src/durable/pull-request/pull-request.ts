@@ -85,11 +85,9 @@ export interface RecordedPush {
 /** Who is told of an open pull request before its push ends: statistics, and the guard for a rollback. */
 export type Told = 'statistics' | 'tracking';
 
+/** `elsewhere`: it is on another code host. `busy`: another push to it is in progress. */
 export type ClaimedPullRequest =
-  /** It is on another code host. */
-  | { readonly kind: 'elsewhere' }
-  /** Another push to it is in progress. */
-  | { readonly kind: 'busy' }
+  | { readonly kind: 'elsewhere' | 'busy' }
   | {
       readonly kind: 'claimed';
       readonly lease: number;
