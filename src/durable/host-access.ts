@@ -100,19 +100,16 @@ function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
   });
 }
 
-/** What the operator is told of the account. */
-export interface AccountNews {
-  /** Told with every look. */
-  hidden(isHidden: boolean): Promise<void>;
-  renamed(before: string, login: string): Promise<void>;
-}
+export type AccountNews = ReturnType<typeof accountNews>;
 
-export function accountNews(env: AccountEnv, host: HostConfig): AccountNews {
+/** What the operator is told of the account; `hidden` with every look. */
+export function accountNews(env: AccountEnv, host: HostConfig) {
   const place = placeOf(host);
   return {
-    hidden: (isHidden) =>
-      guardOf(env).tokenProblems(`${accountOf(host)}:profile`, place, isHidden ? ['hidden'] : []),
-    async renamed(before, login) {
+    async hidden(isHidden: boolean): Promise<void> {
+      await guardOf(env).tokenProblems(`${accountOf(host)}:profile`, place, isHidden ? ['hidden'] : []);
+    },
+    async renamed(before: string, login: string): Promise<void> {
       await guardOf(env).tell({ kind: 'renamed', hostName: place.hostName, before, login });
     },
   };

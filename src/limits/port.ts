@@ -12,7 +12,7 @@ import { type Client, windowKey } from './client.ts';
 import { FIXED_TRIES, isOfSite, type OpenLimits, type TriedName } from './limits.ts';
 import { hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
 import type { ClientHits, Limit, Wait } from './sliding-window.ts';
-import type { AccountWait, FullWindow, Reserved, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
+import type { AccountWait, FullWindow, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
 import { windowName } from './wants.ts';
 
 /** The object of the bot account. Calls of objects reject if they cannot be reached. */
@@ -81,9 +81,21 @@ type Ending = Readonly<ReturnType<typeof ending>>;
 export async function reserve(account: AccountPort, wants: Wants, logger: Logger): Promise<Grant | Refused> {
   try {
     const answer = await account.reserve(wants);
-    if (answer.kind === 'granted') return granted(account, answer, logger);
-    if (answer.full !== null) noteFull(answer.full, answer, wants.push);
-    return answer;
+    if (answer.kind === 'wait') {
+      if (answer.full !== null) noteFull(answer.full, answer, wants.push);
+      return answer;
+    }
+    const { id, windows, pauseMs } = answer;
+    // Whoever has been given the last room needs no call to be refused.
+    for (const window of answer.full) noteFull(window, window);
+    const release = async (): Promise<void> => {
+      if (id === null) return;
+      const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
+      await account.release(id).catch(failed);
+      // Until the account has heard of it, it may have said that there is no room.
+      for (const name of windows) full.delete(name);
+    };
+    return { kind: 'grant', pauseMs, covers: (window) => windows.includes(windowName(window)), release };
   } catch (error) {
     if (wants.windows.length > 0) return unknown(error);
     logger.warn('the account could not be asked', { error });
@@ -201,27 +213,6 @@ export class Limits {
       return NO_WAIT;
     }
   }
-}
-
-function granted(
-  account: AccountPort,
-  { id, windows, full: filled, pauseMs }: Reserved & { readonly pauseMs: number },
-  logger: Logger,
-): Grant {
-  const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
-  // Whoever has been given the last room needs no call to be refused.
-  for (const window of filled) noteFull(window, window);
-  return {
-    kind: 'grant',
-    pauseMs,
-    covers: (window) => windows.includes(windowName(window)),
-    async release() {
-      if (id === null) return;
-      await account.release(id).catch(failed);
-      // Until the account has heard of it, it may have said that there is no room.
-      for (const name of windows) full.delete(name);
-    },
-  };
 }
 
 /** @param push the account has refused it for this; none: it was given the last room. */

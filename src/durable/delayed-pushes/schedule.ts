@@ -58,6 +58,4 @@ function inTurn<T extends Waiting>(due: readonly T[]): T[] {
   return turns.toSorted((a, b) => a.turn - b.turn || byTime(a.each, b.each)).map(({ each }) => each);
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
-}
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -39,9 +39,7 @@ export interface GuardStatus {
 const attempts: ClientHits = new Recent({ most: 50_000 });
 
 /** How long this client must wait, and whether everybody must. */
-export interface Admittance extends Wait {
-  readonly panicMode: boolean;
-}
+export type Admittance = Wait & { readonly panicMode: boolean };
 
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { burst: new BurstDetector(PUSH_BURST), flood: new BurstDetector(POST_BURST) };

@@ -126,11 +126,9 @@ export class Comments {
 
   /** The newest first. */
   newest(): PostedOn[] {
-    const rows = this.#sql.exec<Row<PostedOn>>(
-      `SELECT id, owner, repo AS name, number FROM comments
-       WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
-    );
-    return rows.toArray().map((row) => placed<PostedOn>(row));
+    const query = `SELECT id, owner, repo AS name, number FROM comments
+      WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`;
+    return [...this.#sql.exec<Row<PostedOn>>(query)].map((row) => placed<PostedOn>(row));
   }
 
   /** For all comments, including those that are being posted. */
@@ -151,11 +149,8 @@ export class Comments {
   }
 
   extent(): { comments: number; repository: string | null } {
-    return this.#sql
-      .exec<{ comments: number; repository: string | null }>(
-        "SELECT count(*) AS comments, min(owner || '/' || repo) AS repository FROM comments",
-      )
-      .one();
+    const query = "SELECT count(*) AS comments, min(owner || '/' || repo) AS repository FROM comments";
+    return this.#sql.exec<{ comments: number; repository: string | null }>(query).one();
   }
 
   /** True if there is no comment, and none that may exist. */

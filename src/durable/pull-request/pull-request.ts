@@ -233,11 +233,11 @@ export class PullRequest extends DurableObject<Env> {
 
   /** Null if no push has written it down; nothing is written then. */
   async view(): Promise<PullRequestView | null> {
-    const { record, standing, unseen } = this.#kept;
+    const { record, standing, unseen, events } = this.#kept;
     if (record === null) return null;
     const { tip: _, ...known } = record;
     const isShown = unseen === undefined;
-    return { ...known, state: standing.state, isShown, events: this.#history.events() };
+    return { ...known, state: standing.state, isShown, events: events.toReversed() };
   }
 
   override async alarm(): Promise<void> {
