@@ -56,7 +56,7 @@ const RETRY_MS = 5_000;
 /** So that KV does not keep for ever what someone asked for once. Asking again writes the entry again. */
 const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-const memory = new Recent<Held>({
+const answers = new Recent<Held>({
   most: 4 * 1024 * 1024,
   weightOf: ({ value }) => 500 + 2 * (JSON.stringify(value)?.length ?? 0),
 });
@@ -69,7 +69,7 @@ export function openLastKnown(
 ): LastKnown {
   const cacheBase = `${serviceUrl}/.last-known`;
   const kv = new SealedKv(env.LAST_KNOWN, () => serviceSecret(env, identitySecret));
-  return new LastKnown({ cache: caches.default, cacheBase, kv, memory, later: waitUntil, onFailure });
+  return new LastKnown({ cache: caches.default, cacheBase, kv, memory: answers, later: waitUntil, onFailure });
 }
 
 export class LastKnown {

@@ -88,9 +88,9 @@ export async function reserve(account: AccountPort, wants: Wants, logger: Logger
     const { id, windows, pauseMs } = answer;
     // Whoever has been given the last room needs no call to be refused.
     for (const window of answer.full) noteFull(window, window);
+    const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
     const release = async (): Promise<void> => {
       if (id === null) return;
-      const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
       await account.release(id).catch(failed);
       // Until the account has heard of it, it may have said that there is no room.
       for (const name of windows) full.delete(name);

@@ -331,8 +331,8 @@ export class DelayedPushes extends DurableObject<Env> {
   #storeTime(): void {
     const { kv } = this.ctx.storage;
     const [seen, stored] = [this.#seenTime(), kv.get<SeenTime>(SEEN_TIME)];
-    const at = ({ latest, jumpedTo }: SeenTime): number => jumpedTo ?? latest;
-    if (stored === undefined || Math.abs(at(seen) - at(stored)) >= MINUTE_MS) kv.put(SEEN_TIME, seen);
+    const isStored = stored !== undefined && Math.abs(momentOf(seen) - momentOf(stored)) < MINUTE_MS;
+    if (!isStored) kv.put(SEEN_TIME, seen);
   }
 
   /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
@@ -432,6 +432,8 @@ export class DelayedPushes extends DurableObject<Env> {
 const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
 
 const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
+
+const momentOf = ({ latest, jumpedTo }: SeenTime): number => jumpedTo ?? latest;
 
 const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
 

@@ -78,10 +78,11 @@ export class Rollbacks {
   track(one: Tracked, client: string | null, createdAt: number): void {
     const prHash = one.kind === 'pull-request' ? one.prHash : null;
     const by = client === null ? null : this.#numberOf(client);
+    const row = [one.url, one.kind, prHash, one.host, one.owner, one.repo, one.number, createdAt, by];
     this.#sql.exec(
       `INSERT OR IGNORE INTO created (url, kind, pr_hash, host, owner, repo, number, created_at, client)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[one.url, one.kind, prHash, one.host, one.owner, one.repo, one.number, createdAt, by],
+      ...row,
     );
   }
 
@@ -171,7 +172,8 @@ export class Rollbacks {
            WHERE other.client = it.client AND other.url <> it.url AND other.created_at > ?1
          ) END
        ORDER BY kind <> 'pull-request', created_at, url`,
-      ...[now - TRACKED_MS, Number(comments), Number(issues), Number(spareSingle)],
+      now - TRACKED_MS,
+      ...[comments, issues, spareSingle].map(Number),
     );
     return rows.toArray();
   }

@@ -33,12 +33,9 @@ export class ActionTokens {
 
   /** Uses up the token if it is valid for `action`; false if it is not. After a clock was set back, none is for longer. */
   use(hash: string, action: Action, now: number): boolean {
-    const used = this.#sql.exec(
-      `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
-         AND expires_at > ?3 AND expires_at <= ?3 + ?4`,
-      ...[hash, action, now, TOKEN_LIFE_MS],
-    );
-    return used.rowsWritten > 0;
+    const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
+      AND expires_at > ?3 AND expires_at <= ?3 + ?4`;
+    return this.#sql.exec(use, hash, action, now, TOKEN_LIFE_MS).rowsWritten > 0;
   }
 
   /** Its action has failed, so it may be used again until it expires. */

@@ -115,11 +115,9 @@ export class Comments {
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
     if (commentId === null) return chore;
-    this.#sql.exec(
-      `INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)`,
-      ...[commentId, repository.owner, repository.name, number, chore, now],
-    );
+    const insert = `INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)`;
+    this.#sql.exec(insert, commentId, repository.owner, repository.name, number, chore, now);
     this.forget(attempt);
     return chore;
   }

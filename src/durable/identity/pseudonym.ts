@@ -156,10 +156,9 @@ export class History {
 
   /** @param karma before it. @param news of which the operator is told. */
   add(event: HistoryEvent, at: number, karma = 0, news: NewsDetails | null = null): void {
-    this.#sql.exec(
-      'INSERT INTO history (event, at, karma, details, due_at) VALUES (?, ?, ?, ?, ?)',
-      ...[event, at, karma, ...(news === null ? [null, null] : [JSON.stringify(news), at])],
-    );
+    const [details, dueAt] = news === null ? [null, null] : [JSON.stringify(news), at];
+    const insert = 'INSERT INTO history (event, at, karma, details, due_at) VALUES (?, ?, ?, ?, ?)';
+    this.#sql.exec(insert, event, at, karma, details, dueAt);
   }
 
   /** Oldest first. */

@@ -142,6 +142,10 @@ type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
 const CURSOR_KEY = 'cursor';
 const SPENT_KEY = 'spent';
 
+function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
+  return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
+}
+
 /** What is remembered of the feed. */
 class SqlFeedMemory implements FeedMemory {
   readonly #sql: SqlStorage;
@@ -178,13 +182,14 @@ class SqlFeedMemory implements FeedMemory {
   /** False if it was already noted in this state. */
   #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
     if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
+    const row = [id, repository.owner, repository.name, number, updatedAt, now];
     const noted = this.#sql.exec(
       `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
          updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0, due_at = 0
        WHERE excluded.updated_at > threads.updated_at
        RETURNING id`,
-      ...[id, repository.owner, repository.name, number, updatedAt, now],
+      ...row,
     );
     return noted.toArray().length > 0;
   }
@@ -201,9 +206,7 @@ class SqlFeedMemory implements FeedMemory {
       now + LONGEST_WAIT_MS,
       limit,
     );
-    return rows.toArray().map(({ owner, repo, isKnown, ...thread }) => {
-      return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
-    });
+    return rows.toArray().map(threadOf);
   }
 
   know({ id, updatedAt }: NotedThread, isOurs: boolean, at: number): void {
