@@ -69,7 +69,8 @@ export function openLastKnown(
 ): LastKnown {
   const cacheBase = `${serviceUrl}/.last-known`;
   const kv = new SealedKv(env.LAST_KNOWN, () => serviceSecret(env, identitySecret));
-  return new LastKnown({ cache: caches.default, cacheBase, kv, memory: answers, later: waitUntil, onFailure });
+  const places = { cache: caches.default, cacheBase, kv, memory: answers, later: waitUntil };
+  return new LastKnown({ ...places, onFailure });
 }
 
 export class LastKnown {

@@ -35,8 +35,7 @@ export interface GuardStatus {
   readonly accountProblems: AccountProblems;
 }
 
-/** Pushes. */
-const attempts: ClientHits = new Recent({ most: 50_000 });
+const pushAttempts: ClientHits = new Recent({ most: 50_000 });
 
 /** How long this client must wait, and whether everybody must. */
 export type Admittance = Wait & { readonly panicMode: boolean };
@@ -70,7 +69,7 @@ export class Guard extends DurableObject<Env> {
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     await this.#count('burst', address, site, at);
-    return { panicMode: this.#isOn('pushes'), ...hitBy(address, attempts, limits, at) };
+    return { panicMode: this.#isOn('pushes'), ...hitBy(address, pushAttempts, limits, at) };
   }
 
   /** Counts a comment or an issue that was posted. @param address and `site` as for `admit`. */

@@ -131,8 +131,8 @@ export class Rollbacks {
         if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
         const all = this.#toUndo(scope, Date.now());
         const undo = undoAtHost(env);
+        // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
         const undone = async (one: Tracked): Promise<void> => {
-          // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
           if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
         };
         const failed = new Set(await undoAll(all, undone));
