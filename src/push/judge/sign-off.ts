@@ -10,7 +10,7 @@ import type { NewCommit, NewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { contentEnd, withTrailer } from '../../git/objects/trailers.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
-import { IdentityCollector } from '../../git/search/raw-identity.ts';
+import { IdentityCollector } from '../../git/search/identity-texts.ts';
 
 /** Also indented, as `git merge --squash` lists them. */
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;

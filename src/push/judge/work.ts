@@ -6,11 +6,9 @@
 import { utf8 } from '../../git/bytes.ts';
 import { type Commit, parseHistory } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
+import { areAllNeeded, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { OwnIds } from '../../git/objects/own-ids.ts';
-import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
-import { classifyObjects } from '../../git/objects/pushed-objects.ts';
+import { OwnIds, type Plan, planCommits } from '../../git/objects/planned-commits.ts';
 import { type Command, isDeletion } from '../../git/wire/push-request.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -59,8 +57,7 @@ export async function findWork(
     if (trace.kind === 'complete') {
       const { commits, ground } = trace;
       if (commits.length === 0) throw nothingNew();
-      const { areAllNeeded } = classifyObjects(kept.objects(), commits, ground, otherTips, history);
-      if (areAllNeeded) return { commits, ground };
+      if (areAllNeeded(kept.objects(), commits, ground, otherTips, history)) return { commits, ground };
     }
     const reachesOthers = trace.kind === 'reaches-back-on-others';
     const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
@@ -132,7 +129,7 @@ export async function planWork(
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }
-  const { oid, commit } = commits.at(-1) as NewCommit;
+  const { oid, commit } = commits.at(-1)!;
   // The tip's files.
   const newest = newestCommit(commits);
   const words = squashedMessage(options, newest.commit);
@@ -151,8 +148,8 @@ export function warningOfSquash(
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-function newestCommit(commits: NewCommits): NewCommit {
-  const at = (place: number) => commits.at(place) as NewCommit;
+function newestCommit(commits: NewCommits) {
+  const at = (place: number) => commits.at(place)!;
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
