@@ -104,7 +104,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return { kind: 'kept', view: viewOf(row, now) };
   }
 
-  /** Another time, unless it waits for the operator. False: it has ended, is being published, or is not kept for so long. */
+  /** One that waits for the operator goes on waiting. False: it has ended, is published now, or is not kept so long. */
   async move(name: string, { from, to, dueAt }: DelayWindow & { readonly dueAt: number }): Promise<boolean> {
     const row = this.#waiting(name);
     const ahead = this.#aheadMs();
