@@ -21,6 +21,8 @@ import { ActionTokens } from './tokens.ts';
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 /** Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues. */
 const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const;
+/** Where it is kept what the operator was told of a burst. */
+const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
 
 export type PanicScope = keyof typeof SWITCHES | 'all';
 
@@ -164,7 +166,7 @@ export class Guard extends DurableObject<Env> {
 
   /** Counts an event, and tells the operator of a burst. */
   async #count(kind: 'burst' | 'flood', address: string, site: string, now: number): Promise<void> {
-    const [burst, key] = [this.#bursts[kind], `told ${kind}`];
+    const [burst, key] = [this.#bursts[kind], LAST_TOLD[kind]];
     const hasBegun = burst.record({ address, site }, now);
     if (!burst.isOn) return;
     const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);

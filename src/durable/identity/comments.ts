@@ -139,11 +139,9 @@ export class Comments {
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
     this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');
-    const restored = this.#sql.exec(
-      "UPDATE comments SET chore = 'restore', ordered_at = ?1, due_at = ?1, failures = 0 WHERE karma IS NOT NULL RETURNING id",
-      now,
-    );
-    return restored.toArray().length;
+    const order = `UPDATE comments SET chore = 'restore', ordered_at = ?1, due_at = ?1, failures = 0
+      WHERE karma IS NOT NULL RETURNING id`;
+    return this.#sql.exec(order, now).toArray().length;
   }
 
   extent(): { comments: number; repository: string | null } {
