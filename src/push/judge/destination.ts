@@ -19,8 +19,7 @@ import {
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ChangedEntry } from '../changes.ts';
-import { missingKey } from '../pr-key.ts';
-import type { ClaimedUpdate } from '../push-run.ts';
+import { type ClaimedUpdate, missingKey } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
