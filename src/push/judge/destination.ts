@@ -33,9 +33,11 @@ import {
 } from '../verdict/verdict.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
+import { told } from './names/messages.ts';
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
+const SHOWN_ID_LENGTH = 12;
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
@@ -130,6 +132,23 @@ export function workflowLines(
   if (paths === undefined)
     return mayHaveSome ? ['The service could not check whether you change workflows.'] : [];
   return paths.length === 0 ? [] : [workflowSentence(paths)];
+}
+
+/**
+ * Ids of submodules' commits leave unchanged, and if those commits are not public, nobody can get them. The host is not
+ * asked whether they are: it would learn ids that may not become public.
+ */
+export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
+  if (changed === null)
+    return ['This repository has submodules. The service could not check whether you change one.'];
+  const submodules = changed.flatMap(({ path, oid, isSubmodule }) =>
+    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
+  );
+  if (submodules.length === 0) return [];
+  return [
+    ...told('This push changes submodules. It names these commits:', submodules),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  ];
 }
 
 function unsigned(repository: Repository): Refusal {

@@ -17,14 +17,14 @@ import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
-import { previewed, Refusal } from '../reply/refusal.ts';
+import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
-import { previewOf } from '../verdict/preview.ts';
 import {
   datesOf,
   isUpdate,
   newestOf,
   type OpenPlace,
+  previewed,
   type PushedWork,
   undatedOf,
 } from '../verdict/verdict.ts';
@@ -36,13 +36,13 @@ import {
   chooseBase,
   findNamed,
   openPlace,
+  submoduleLines,
   workflowLines,
 } from './destination.ts';
 import { checkFolders } from './folders.ts';
 import { searchNames } from './names/search-names.ts';
 import { refuseNoise, warningOfNames, warningOfNoise } from './names/messages.ts';
 import { borrowedLines } from './others-work.ts';
-import { submoduleLines } from './reads.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
 import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
@@ -197,14 +197,15 @@ export async function judge(
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
   if (!options.preview || place === null) {
-    return { work: pushed, place, claim, warnings: [...names.warnings, ...warnings] };
+    return { work: pushed, place, claim, warnings: [...names.lines, ...warnings] };
   }
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
   if (named === null && refusal === null) await questions.tellSameWork(push, undated());
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
-  throw previewed(previewOf(push, shown, { botLogin, dateOf, bytes, ...names, warnings }));
+  const remarks = [...names.lines, ...warnings];
+  throw previewed(push, shown, { author: botLogin, remarks, refusal: names.refusal, dateOf, bytes });
 }
 
 /** A delayed push asks for no file, so nobody knows what upstream has already. */

@@ -118,11 +118,10 @@ export interface ReceivedPack {
   readonly namedBases: OidTable;
 }
 
+export type StoredEntries = Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>;
+
 /** The entries in a spool. @param mostReads of single objects: each costs a request if they are not in memory. */
-export function storedPack(
-  spool: Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>,
-  mostReads: number,
-): StoredPack {
+export function storedPack(spool: StoredEntries, mostReads: number): StoredPack {
   const { byteLength, isInMemory } = spool;
   return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
 }

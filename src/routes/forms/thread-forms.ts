@@ -22,8 +22,8 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../push/judge/names/findings.ts';
-import { remarksOn } from '../../push/judge/names/remarks.ts';
+import { Findings, searchedLine } from '../../push/judge/names/search-names.ts';
+import { remarksOn } from '../../push/judge/names/messages.ts';
 import { fullName } from '../../repository-name.ts';
 import type { FormToken } from '../../secret/form-token.ts';
 import { commentText } from '../../text/footer.ts';

@@ -27,10 +27,10 @@ import { MAX_PACK_BYTES } from '../../push/changes.ts';
 import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
-import type { ComparedSpool } from '../../push/judge/reads.ts';
 import type { Published } from '../../push/publish/publish.ts';
 import type { PushLimits } from '../../push/push-host.ts';
 import { inProgress, type PushRun } from '../../push/push-run.ts';
+import type { StoredEntries } from '../../push/receive/receive.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -322,7 +322,7 @@ export interface StoredPush {
 export async function entriesOf(
   stored: StoredPush,
   { entryBytes: byteLength }: Pick<DelayedPush, 'entryBytes'>,
-): Promise<ComparedSpool> {
+): Promise<StoredEntries> {
   if (byteLength > MAX_PACK_BYTES)
     return { byteLength, isInMemory: false, read: (start?: number) => stored.read(start ?? 0, byteLength) };
   const bytes = await stored.gather(0, byteLength);

@@ -13,7 +13,7 @@ import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
-import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
+import { NOBODY_SEARCHED } from '../../../push/judge/names/search-names.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { problem, sentence } from '../../request/refused.ts';

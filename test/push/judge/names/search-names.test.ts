@@ -84,11 +84,10 @@ describe('a push that names its author', () => {
       { options: { preview: true } },
       { identityCheck: 'warn' },
     ] as const) {
-      const { warnings, report } = await search({ authors: [ADA], files, ...allowed });
-      expect(warnings).toContain('  a changed file: by Ada Lovelace');
-      expect(report).toEqual(warnings);
+      const { lines } = await search({ authors: [ADA], files, ...allowed });
+      expect(lines).toContain('  a changed file: by Ada Lovelace');
     }
-    expect((await search({ authors: [ADA], files, identityCheck: 'off' })).warnings).toEqual([]);
+    expect((await search({ authors: [ADA], files, identityCheck: 'off' })).lines).toEqual([]);
   });
 
   it('in its options or its messages is refused, too', async () => {
@@ -105,12 +104,12 @@ describe('what another author than the newest commit’s is called by', () => {
     await expect(others).rejects.toThrow('the name of another author would become public');
     const both = search({ authors, message: 'By Bob Byron\nand Ada Lovelace\n' });
     await expect(both).rejects.toThrow(REFUSED);
-    const { warnings } = await search({
+    const { lines } = await search({
       authors,
       files: [blob('by Bob Byron\n')],
       options: { preview: true },
     });
-    expect(warnings[0]).toBe(
+    expect(lines[0]).toBe(
       'The name or address of an author other than the newest commit’s would become public:',
     );
   });
@@ -118,7 +117,7 @@ describe('what another author than the newest commit’s is called by', () => {
 
 it('tells of what looks like a strange commit in a message, a title and a description', async () => {
   for (const more of [{ message: 'See c0ffee1\n' }, { options: { description: 'See c0ffee1' } }])
-    expect((await search({ authors: [ADA], ...more })).warnings.join('\n')).toMatch(
+    expect((await search({ authors: [ADA], ...more })).lines.join('\n')).toMatch(
       /^These look like ids.*\n.*c0ffee1$/,
     );
 });
@@ -135,12 +134,12 @@ describe('a push that holds a credential', () => {
     await expect(search({ authors: [ADA], message: `Use ${proven}\n` })).rejects.toThrow(
       'a credential would become public',
     );
-    const { warnings } = await search({ authors: [ADA], files, options: { publishNames: true } });
-    expect(warnings.slice(0, 2)).toEqual([
+    const { lines } = await search({ authors: [ADA], files, options: { publishNames: true } });
+    expect(lines.slice(0, 2)).toEqual([
       'A credential would become public:',
       `  deploy.sh: a token of GitHub (${proven.slice(0, 12)}…)`,
     ]);
-    expect(warnings.join()).not.toContain(proven);
+    expect(lines.join()).not.toContain(proven);
   });
 
   it.each([
@@ -149,7 +148,7 @@ describe('a push that holds a credential', () => {
     ['stands in a file that cannot be named', '', proven],
   ])('is only warned of where it %s', async (_, name, text) => {
     const files = name === '' ? [blob(text)] : [blob(text), tree(name, text)];
-    expect((await search({ authors: [ADA], files })).warnings.slice(0, 1)).toEqual([told]);
+    expect((await search({ authors: [ADA], files })).lines.slice(0, 1)).toEqual([told]);
     await expect(search({ authors: [ADA], files, pushSecrets: 'refuse' })).rejects.toThrow('a credential');
   });
 });
@@ -167,14 +166,14 @@ describe('a push that holds a name or login of one word', () => {
   const options = { title: 'For a contributor' };
 
   it('is only warned of', async () => {
-    const { warnings, refusal } = await search({ ...pushed, options });
-    expect(warnings).toEqual(told);
+    const { lines, refusal } = await search({ ...pushed, options });
+    expect(lines).toEqual(told);
     expect(refusal).toBeNull();
   });
 
   it('says so in a preview, which would not be refused', async () => {
-    const { report, refusal } = await search({ ...pushed, options: { ...options, preview: true } });
-    expect(report).toEqual([expect.stringMatching(/^The service searched for .*contributor/), ...told]);
+    const { lines, refusal } = await search({ ...pushed, options: { ...options, preview: true } });
+    expect(lines).toEqual([expect.stringMatching(/^The service searched for .*contributor/), ...told]);
     expect(refusal).toBeNull();
   });
 
@@ -229,34 +228,30 @@ describe('a preview', () => {
   });
 
   it('does not say that nothing was found where not all was searched for', async () => {
-    const { report, warnings } = await search({
-      authors: ['Max <ada@example.org>', 'Max <max>'],
-      options: { preview: true },
-    });
-    expect(report).toEqual([
+    const authors = ['Max <ada@example.org>', 'Max <max>'];
+    expect((await search({ authors, options: { preview: true } })).lines).toEqual([
       'The service found none of the words that it searched for.',
       'The service searched for ada@example.org. It did not search for max (no address) and Max (one short word).',
     ]);
-    expect(warnings).toEqual([]);
+    expect((await search({ authors })).lines).toEqual([]);
   });
 
   it('says that nothing was found, or that there was nobody to search for', async () => {
     const options = { preview: true };
-    expect((await search({ authors: [ADA], options })).report[0]).toMatch(/found no name or address/);
-    expect((await search({ authors: [ADA], options })).report[1]).toBe(
+    expect((await search({ authors: [ADA], options })).lines[0]).toMatch(/found no name or address/);
+    expect((await search({ authors: [ADA], options })).lines[1]).toBe(
       'The service searched for ada@x.example and Ada Lovelace.',
     );
-    expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toBe(
+    expect((await search({ authors: ['bot <bot@x.example>'], options })).lines[0]).toBe(
       'The commits name nobody, so the service searched for no name. Check them yourself.',
     );
   });
 
   it('and a push say so if there is a name, but none that can be searched for', async () => {
-    const { warnings, report } = await search({ authors: ['Max <->'] });
-    expect(warnings).toEqual(report);
-    expect(report).toEqual([
-      'The commits name only - (no address) and Max (one short word), so the service searched for no name. Check them yourself.',
-    ]);
+    for (const preview of [true, false])
+      expect((await search({ authors: ['Max <->'], options: { preview } })).lines).toEqual([
+        'The commits name only - (no address) and Max (one short word), so the service searched for no name. Check them yourself.',
+      ]);
   });
 });
 
@@ -264,9 +259,9 @@ describe('the names to search for', () => {
   it('are first those of the pushed commit, if there are too many', async () => {
     const others = Array.from({ length: 1_000 }, (_, at) => `Person Number${at} <person${at}@x.example>`);
     const options = { title: 'By Ada Lovelace', publishNames: true };
-    const { warnings } = await search({ authors: [...others, ADA], options });
-    expect(warnings).toContain('  title: By Ada Lovelace');
-    expect(warnings.join()).toContain('more people than the service can search for');
+    const { lines } = await search({ authors: [...others, ADA], options });
+    expect(lines).toContain('  title: By Ada Lovelace');
+    expect(lines.join()).toContain('more people than the service can search for');
   });
 
   it('are counted in memory while they are searched for', async () => {
@@ -282,8 +277,8 @@ describe('a gap', () => {
     const base = Buffer.from('color: black;\n'.repeat(20));
     const result = Buffer.from('color: black;\n'.repeat(19) + 'color: Pau;\n');
     const delta: Entry = { type: 'ref-delta', base: oidNumber(9), delta: makeDelta(base, result) };
-    const { warnings } = await search({ authors: ['Paul White <paul@x.example>'], files: [delta] });
-    expect(warnings).toEqual([
+    const { lines } = await search({ authors: ['Paul White <paul@x.example>'], files: [delta] });
+    expect(lines).toEqual([
       'The service could not search all of the changed files for names. Check them for yours.',
     ]);
   });
