@@ -4,12 +4,11 @@
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
-import type { Repository } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import {
-  closedSentence,
+  closedTo,
   OPEN_POLICY,
   type Policy,
   POLICY_PATH,
@@ -31,9 +30,9 @@ import {
   type PushedWork,
   statedText,
 } from '../verdict/verdict.ts';
+import { told } from './names/messages.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
-import { told } from './names/messages.ts';
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
@@ -41,42 +40,36 @@ const SHOWN_ID_LENGTH = 12;
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
-  { repository, policy }: Place,
-  settings: PushSettings,
+  { repository, policy: known }: Place,
+  { maxRepositoryMb, issueFormUrl, pullRequestFooter }: PushSettings,
   { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
 ): Omit<OpenPlace, 'named'> {
-  const notAccepted = (why: string): Refusal => {
-    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
-    const instead = takesIssues
-      ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
-      : [];
-    return new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
-  };
+  const name = fullName(repository);
+  const policy = known ?? OPEN_POLICY;
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
-  const { maxRepositoryMb } = settings;
-  if (sizeMb > maxRepositoryMb) {
+  if (sizeMb > maxRepositoryMb)
     throw new Refusal('repository-size', 'the repository is too large', [
-      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
+      `${name} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
     ]);
-  }
-  if (repository.isArchived) {
-    throw new Refusal('archived', 'the repository is archived', [
-      `${fullName(repository)} accepts no more changes.`,
-    ]);
-  }
-  if (repository.pullRequests !== 'all') {
-    throw notAccepted(closedSentence(repository, repository.pullRequests));
-  }
-  if (policy === undefined) {
+  if (repository.isArchived)
+    throw new Refusal('archived', 'the repository is archived', [`${name} accepts no more changes.`]);
+  if (repository.pullRequests === 'all' && known === undefined)
     throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
       'Nothing was changed. Push again later.',
     ]);
+  const why = policyRefusal(closedTo(policy, repository.pullRequests), repository, 'pull_requests');
+  if (why !== null) {
+    const takesIssues = policyRefusal(policy, repository, 'issues') === null;
+    const instead = takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : [];
+    throw new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
   }
-  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
-  if (refusal !== null) throw notAccepted(refusal);
-  if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
-  const footer = statedText(stated) + (policy?.pullRequestFooter ? settings.pullRequestFooter : '');
-  return { repository, footer, policyLimits: policy?.limits ?? [] };
+  if (policy.requiresSignOff && !isSignedOff)
+    throw new Refusal('sign-off', 'a sign-off is required', [
+      `${name} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+      'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+    ]);
+  const footer = statedText(stated) + (policy.pullRequestFooter ? pullRequestFooter : '');
+  return { repository, footer, policyLimits: policy.limits };
 }
 
 /**
@@ -98,12 +91,9 @@ export async function checkStated(
     ]);
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
-  throw new Refusal(
-    'stated',
-    'the issue is not open',
-    [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`],
-    why === 'does not exist' ? { cause: notShown() } : {},
-  );
+  const lines = [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`];
+  const cause = why === 'does not exist' ? notShown() : undefined;
+  throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
 
 /** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
@@ -121,14 +111,13 @@ export function workflowLines(
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
     WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
   const paths = changed?.filter(isWorkflow).map(({ path }) => path);
-  if (refusesWorkflows && paths?.length !== 0) {
+  if (refusesWorkflows && paths?.length !== 0)
     throw new Refusal('workflows', 'the repository takes no changes of workflows', [
       `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
       paths === undefined
         ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
         : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
     ]);
-  }
   if (paths === undefined)
     return mayHaveSome ? ['The service could not check whether you change workflows.'] : [];
   return paths.length === 0 ? [] : [workflowSentence(paths)];
@@ -151,13 +140,6 @@ export function submoduleLines(changed: readonly ChangedEntry[] | null): readonl
   ];
 }
 
-function unsigned(repository: Repository): Refusal {
-  return new Refusal('sign-off', 'a sign-off is required', [
-    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
-    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
-  ]);
-}
-
 /**
  * The pull request that a push names with `-o pr-hash`, claimed; null: it names none, or one that nobody knows, which the
  * person is told.
@@ -168,15 +150,11 @@ function unsigned(repository: Repository): Refusal {
 export async function findNamed(
   questions: Questions,
   repository: RepositoryName,
-  {
-    prHash,
-    title,
-    description,
-    hasKey,
-  }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
+  push: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
 ): Promise<{ readonly named: Omit<NamedPullRequest, 'tip'> | null; readonly claim: ClaimedUpdate | null }> {
+  const { prHash, title, description, hasKey } = push;
   if (prHash === null) return { named: null, claim: null };
   const pullRequest = await questions.findPullRequest(prHash, claim?.recorded ?? null);
   if (pullRequest === null) {
@@ -205,11 +183,10 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
   if (defaultBranch !== null) return { ...upstream, defaultBranch };
   const branches = refs.filter(({ name }) => name.startsWith('refs/heads/'));
-  if (branches.length === 0) {
+  if (branches.length === 0)
     throw new Refusal('empty', 'the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
-  }
   const names = branches.slice(0, MOST_NAMED).map((ref) => `"${shortName(ref)}"`);
   const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
   throw new Refusal('base', 'there is no default branch', [
@@ -218,7 +195,17 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
   ]);
 }
 
-export interface Base {
+/** The branch of upstream that a push may be for; null: none. */
+export function branchOf(target: PushTarget, option: string | null): string | null {
+  return namedBase(target, option) ?? (target.kind === 'branch' ? target.branch : null);
+}
+
+/** The branch that the person names: with the option `base`, or behind `refs/for/`. */
+function namedBase(target: PushTarget, option: string | null): string | null {
+  return option ?? (target.kind === 'for' ? target.base : null);
+}
+
+interface Base {
   readonly ref: Ref;
   /** Whether the person named it. If not, an open pull request keeps its base. */
   readonly isNamed: boolean;
@@ -227,9 +214,9 @@ export interface Base {
 }
 
 /**
- * The base branch, the first of these that exists: the option `base`; the branch after `refs/for/`; the present base of
- * an open pull request; the upstream branch with the pushed branch's name; the default branch, unless the work says
- * otherwise (`baseOfWork`).
+ * The base branch, the first of these that exists: the one that the person names; the present base of an open pull
+ * request; the upstream branch with the pushed branch's name; the default branch, unless the work says otherwise
+ * (`baseOfWork`).
  * @param current the base of the open pull request that is updated. @throws Refusal
  */
 export async function chooseBase(
@@ -239,39 +226,35 @@ export async function chooseBase(
   current: string | null,
   upstream: BornUpstream,
 ): Promise<Base> {
-  const name = fullName(upstream.repository);
-  const named = option ?? (target.kind === 'for' ? target.base : null);
-  if (named === null) {
-    const present = current === null ? null : await findBranch(questions, upstream, current);
-    // The host is never asked for this name, because the person may have chosen it for themselves alone.
-    const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
-    const known = present ?? own;
-    const ref = known ?? upstream.defaultBranch;
-    // Commits of branches that were not listed would count as the person's own.
-    if (!upstream.hasAllBranches)
-      questions.note(
-        `${name} has more branches than this service reads. If your work is not based on "${shortName(ref)}", push to refs/for/<base>.`,
-      );
-    return { ref, isNamed: false, isGuess: known === null };
+  const { repository, refs, hasAllBranches, defaultBranch } = upstream;
+  const find = async (branch: string): Promise<Ref | null> =>
+    findListed(upstream, branch) ?? (hasAllBranches ? null : questions.findBranch(branch));
+  const name = fullName(repository);
+  const named = namedBase(target, option);
+  if (named !== null) {
+    const ref = await find(named);
+    if (ref !== null) return { ref, isNamed: true, isGuess: false };
+    const meant = option === null ? branchBefore(refs, named) : null;
+    throw new Refusal('base', 'there is no such base branch', [
+      `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
+      ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
+    ]);
   }
-  const ref = await findBranch(questions, upstream, named);
-  if (ref !== null) return { ref, isNamed: true, isGuess: false };
-  const meant = option === null ? branchBefore(upstream, named) : null;
-  throw new Refusal('base', 'there is no such base branch', [
-    `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
-    ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
-  ]);
-}
-
-/** The branch of upstream that a push may be for; null: none. */
-export function branchOf(target: PushTarget, option: string | null): string | null {
-  if (option !== null) return option;
-  return target.kind === 'for' ? target.base : target.kind === 'branch' ? target.branch : null;
+  const present = current === null ? null : await find(current);
+  // The host is never asked for this name, because the person may have chosen it for themselves alone.
+  const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
+  const ref = known ?? defaultBranch;
+  // Commits of branches that were not listed would count as the person's own.
+  if (!hasAllBranches)
+    questions.note(
+      `${name} has more branches than this service reads. If your work is not based on "${shortName(ref)}", push to refs/for/<base>.`,
+    );
+  return { ref, isNamed: false, isGuess: known === null };
 }
 
 /** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */
-function branchBefore(upstream: Upstream, named: string): string | null {
-  const branches = new Set(upstream.refs.map(({ name }) => name));
+function branchBefore(refs: readonly Ref[], named: string): string | null {
+  const branches = new Set(refs.map(({ name }) => name));
   const ends = [...named.matchAll(/[/%]/g)].map(({ index }) => index).toReversed();
   const end = ends.find((at) => branches.has(`refs/heads/${named.slice(0, at)}`));
   return end === undefined ? null : named.slice(0, end);
@@ -281,9 +264,15 @@ function branchBefore(upstream: Upstream, named: string): string | null {
  * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
  * a fix for a release, that branch. The person is told.
  */
-export function baseOfWork(questions: Questions, { ground }: Work, history: UpstreamHistory): Ref | null {
+export function baseOfWork(
+  questions: Questions,
+  { hasAllBranches }: Upstream,
+  { ground }: Work,
+  history: UpstreamHistory,
+): Ref | null {
   const [oid, another] = ground;
-  const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
+  const isOfOne = hasAllBranches && oid !== undefined && another === undefined;
+  const owner = isOfOne ? history.ownerOf(oid) : null;
   if (owner === null) return null;
   questions.note(
     `Your work is based on "${shortName(owner)}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
@@ -297,9 +286,4 @@ function shortName({ name }: Ref): string {
 
 function findListed({ refs }: Upstream, branch: string): Ref | null {
   return refs.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
-}
-
-async function findBranch(questions: Questions, upstream: Upstream, branch: string): Promise<Ref | null> {
-  const listed = findListed(upstream, branch);
-  return listed !== null || upstream.hasAllBranches ? listed : questions.findBranch(branch);
 }

@@ -16,9 +16,9 @@ import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
+import type { PushSettings } from '../push-host.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { PushSettings } from '../push-host.ts';
 import {
   datesOf,
   isUpdate,
@@ -40,12 +40,19 @@ import {
   workflowLines,
 } from './destination.ts';
 import { checkFolders } from './folders.ts';
-import { searchNames } from './names/search-names.ts';
 import { refuseNoise, warningOfNames, warningOfNoise } from './names/messages.ts';
-import { borrowedLines } from './others-work.ts';
+import { searchNames } from './names/search-names.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
-import { SignOff } from './sign-off.ts';
-import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
+import {
+  borrowedLines,
+  commitsFrom,
+  findWork,
+  idsOf,
+  planWork,
+  signerOf,
+  signOffLine,
+  warningOfSquash,
+} from './work.ts';
 
 /** A push that may be published. */
 export interface Judged {
@@ -85,11 +92,13 @@ export async function judge(
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
-  const { prHash, base: wanted } = options;
+  const { ai, issue, prHash, signOff: isSignedOff } = options;
+  const stated = { ai, issue };
   const hasKey = options.prKey !== null;
-  const stated = { ai: options.ai, issue: options.issue };
-  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff, stated });
-  const born = bornUpstream(upstream, branchOf(taken.target, wanted));
+
+  // Where it goes to.
+  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff, stated });
+  const born = bornUpstream(upstream, branchOf(taken.target, options.base));
   const { repository, defaultBranch } = born;
   // Where doubles are refused, only publishing shows whether a new one opens.
   const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
@@ -100,30 +109,32 @@ export async function judge(
   const updated = isUpdate({ named: found }) ? found : null;
   if (asked !== null && (updated === null || options.description !== null))
     await checkStated(questions, asked, stated);
+
+  // What it is.
   const current = updated?.pullRequest.base ?? null;
-  const chosen = await chooseBase(questions, taken.target, wanted, current, born);
+  const chosen = await chooseBase(questions, taken.target, options.base, current, born);
   const history = questions.history([chosen.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
-  const base =
-    (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, work, history) : null) ?? chosen.ref;
-  const own = updated?.pullRequest.number ?? null;
-  const borrowed =
-    open === null ? [] : await borrowedLines(questions.advertised, work, pack.kept, repository, own);
-  if (borrowed.length > 0) questions.note(...borrowed);
+  const base = (chosen.isGuess ? baseOfWork(questions, born, work, history) : null) ?? chosen.ref;
+  if (open !== null) {
+    const own = updated?.pullRequest.number ?? null;
+    const borrowed = await borrowedLines(questions.advertised, work, pack.kept, repository, own);
+    if (borrowed.length > 0) questions.note(...borrowed);
+  }
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
-  const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
-  const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
+  const sign = isSignedOff ? signerOf(pack.kept, identity) : null;
+  const plan = await planWork(work, options, sign, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
-  const oddities = await checkFolders(pack, rootsOf(plan), memory);
+  const { commits } = plan;
+  const oddities = await checkFolders(pack, new Set(treesOf(plan)), memory);
   const known = claim?.dates ?? [];
-  const undated = undatedOf(plan.commits, identity);
+  const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
-  const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
-  const [ground = base.oid] = work.ground;
+  const anonymous = (): AnonymousCommits => new AnonymousCommits(commits, identity, dateOf);
   const names = await searchNames({
     settings,
     options,
@@ -141,13 +152,9 @@ export async function judge(
       urls: [`${settings.hostUrl}/${fullName(repository)}`, settings.publishedUrl(repository)],
     },
     memory,
-    questions: {
-      advertised: questions.advertised,
-      readBases: questions.readBases,
-      readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
-    },
-  }).catch((error: unknown) => {
-    throw open === null ? uncompared(error) : error;
+    questions,
+    ground: [...work.ground][0] ?? base.oid,
+    isQuiet: open === null,
   });
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const pushed: PushedWork = {
@@ -158,14 +165,16 @@ export async function judge(
     title: textOf(options.title),
     description: textOf(options.description),
     isDraft: options.draft,
-    isSignedOff: options.signOff,
+    isSignedOff,
     stated,
-    commits: plan.commits,
+    commits,
     upstream: branchesHolding(history, work.ground, base, defaultBranch),
     ground: [...work.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
   };
+
+  // What the rules say to it.
   const place = open && { ...open, named };
   // Of one that is delayed, the service's own record says whether it is an update.
   const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
@@ -173,48 +182,41 @@ export async function judge(
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
   const { template, hasSubmodules, hasWorkflows } = policy.community;
-  const gate = updates ? null : gateSentence(repository, policy);
-  const mayHaveModules = hasSubmodules || names.hasGitlinks;
+  const isAll = hasSubmodules || names.hasGitlinks;
   const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
-  const isCompared = mayHaveModules || mayHaveWorkflows;
-  const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
-  const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
+  const how = { isAll, isRequired: policy.refusesWorkflows };
+  const changed = isAll || mayHaveWorkflows ? await questions.entriesChanged(pushed, pack.spool, how) : [];
+  const gate = updates ? null : gateSentence(repository, policy);
   questions.noteRules(
     ...(gate === null ? [] : [gate]),
     ...workflowLines(changed, repository, policy, mayHaveWorkflows),
   );
   const warnings = [
+    ...names.lines,
     ...(updates || template === null ? [] : adviceOfTemplate(pushed, settings.fileUrl(repository, template))),
-    ...(signOff?.lines ?? []),
-    ...warningOfNames(plan.messages(), signOff?.line ?? null),
+    ...(isSignedOff
+      ? [
+          `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`,
+        ]
+      : []),
+    ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
     ...(updates ? warningOfDraft(pushed) : warningOfEncoding(pushed)),
     ...oddities,
-    ...(mayHaveModules ? submoduleLines(changed) : []),
+    ...(isAll ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview || place === null) {
-    return { work: pushed, place, claim, warnings: [...names.lines, ...warnings] };
-  }
+  if (!options.preview || place === null) return { work: pushed, place, claim, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
   if (named === null && refusal === null) await questions.tellSameWork(push, undated());
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
-  const remarks = [...names.lines, ...warnings];
-  throw previewed(push, shown, { author: botLogin, remarks, refusal: names.refusal, dateOf, bytes });
-}
-
-/** A delayed push asks for no file, so nobody knows what upstream has already. */
-function uncompared(error: unknown): unknown {
-  if (!(error instanceof Refusal) || error.code !== 'names') return error;
-  return new Refusal('names', error.reason, [
-    ...error.lines,
-    'A delayed push is not compared with upstream’s files. If these lines are there already, add: -o publish-names',
-  ]);
+  const author = botLogin;
+  throw previewed(push, shown, { author, remarks: warnings, refusal: names.refusal, dateOf, bytes });
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */
@@ -228,8 +230,8 @@ function refuseNuls(plan: Plan): void {
   }
 }
 
-function rootsOf({ commits }: Plan): Set<Oid> {
-  return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
+function* treesOf({ commits }: Plan): Generator<Oid> {
+  for (const { tree } of commits) yield tree;
 }
 
 function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] {
@@ -241,10 +243,7 @@ function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] 
 }
 
 /** Where a new pull request would have no description. A sign-off is none. */
-function adviceOfTemplate(
-  { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
-  url: string,
-): string[] {
+function adviceOfTemplate({ commits, description }: PushedWork, url: string): string[] {
   const { encoding, message } = newestOf(commits);
   const { body } = pullRequestText({ encoding, message: message.bytes });
   if (description !== null || /^(?!Signed-off-by:).*\S/im.test(body)) return [];
@@ -254,18 +253,13 @@ function adviceOfTemplate(
 }
 
 /** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
-function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commits'>): string[] {
-  if (title !== null) return [];
+function warningOfEncoding({ title, commits }: PushedWork): string[] {
   const { encoding, message } = newestOf(commits);
-  if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
+  const own = title ?? pullRequestText({ encoding, message: message.bytes }).title;
+  if (typeof own !== 'string' || !own.includes('\ufffd')) return [];
   const why =
     encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
   return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
-}
-
-/** Those that no new commit has: they may not become public. @param anonymous null: none of them has one. */
-function* idsOf(commits: Work['commits'], anonymous: AnonymousCommits | null): Generator<Oid> {
-  for (const { oid } of commits) if (anonymous?.has(oid) !== true) yield oid;
 }
 
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */
@@ -275,6 +269,6 @@ export function branchesHolding(
   base: Ref,
   defaultBranch: Ref,
 ): readonly Ref[] {
-  const others = history.branchesHolding(ground);
-  return [...new Map([base, defaultBranch, ...others].map((branch) => [branch.name, branch])).values()];
+  const all = [base, defaultBranch, ...history.branchesHolding(ground)];
+  return [...new Map(all.map((branch) => [branch.name, branch])).values()];
 }

@@ -25,8 +25,7 @@ import type { PushOptions } from '../../receive/push-options.ts';
 import { type ReceivedPack, storedPack } from '../../receive/receive.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Questions } from '../questions.ts';
-import { haveOwnSignOff } from '../sign-off.ts';
-import type { Work } from '../work.ts';
+import { haveOwnSignOff, type Work } from '../work.ts';
 import {
   changeIdsIn,
   listed,
@@ -56,11 +55,15 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly upstream: PublicNames;
   readonly memory: Memory;
   /** Asked only if a name may be there. */
-  readonly questions: SearchQuestions & Pick<Questions, 'advertised'>;
+  readonly questions: Pick<Questions, 'advertised' | 'readBases' | 'readFiles'>;
+  /** Upstream's commit that files are compared with. */
+  readonly ground: Oid;
+  /** The host is not asked about the push, so nothing is compared. */
+  readonly isQuiet: boolean;
 }
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
-  /** For the person who goes on: what was found. For a preview also what was searched for, and that nothing was found. */
+  /** What was found; in a preview also what was searched for, and that nothing was found. */
   readonly lines: readonly string[];
   /** For a preview: why the push would be refused; null: not for this. */
   readonly refusal: string | null;
@@ -70,6 +73,8 @@ export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
 
 const NOT_SENT = 'Nothing of this push was sent.';
 const WAS_READ = `${NOT_SENT} To search, the service has read upstream’s versions of the changed files at the code host.`;
+const NOT_COMPARED =
+  'A delayed push is not compared with upstream’s files, which may have these lines already.';
 const SIGN_OFF_INSTEAD =
   'To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off';
 
@@ -98,7 +103,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 }
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
-  const { settings, options, work, plan, pack, memory, questions } = search;
+  const { settings, options, work, plan, pack, memory, questions, ground, isQuiet } = search;
   const findings = new Findings(names, settings.pushSecrets === 'refuse');
   const texts = textsOf(search);
   for (const [where, text] of texts) findings.addText(() => where, text);
@@ -107,8 +112,8 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
   let hasAsked = false;
   const noted: SearchQuestions = {
-    readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
-    readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
+    readBases: (...asked) => ((hasAsked = !isQuiet), questions.readBases(...asked)),
+    readUpstream: (...asked) => ((hasAsked = !isQuiet), questions.readFiles(ground, ...asked)),
   };
   const stored = storedPack(pack.spool, MAX_READS);
   const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
@@ -135,7 +140,10 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   const canSignOff = wouldRefuse && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
   const wayOut = canSignOff ? [SIGN_OFF_INSTEAD] : [];
   const all = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
-  if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...all, hasAsked ? WAS_READ : NOT_SENT]);
+  if (wouldRefuse && !options.preview) {
+    const uncompared = isQuiet ? [NOT_COMPARED] : [];
+    throw wouldBePublic(leaks, [...all, ...uncompared, hasAsked ? WAS_READ : NOT_SENT]);
+  }
   return { lines: all, refusal: wouldRefuse ? worst.reason : null, ...seen };
 }
 
@@ -330,7 +338,7 @@ export class Findings {
 
   /** What is likely only, under headings. */
   get words(): readonly string[] {
-    return this.#foundOf(LIKELY).flatMap((kind) => [LIKELY[kind], ...(this.#lines.get(kind) ?? [])]);
+    return this.#foundOf(LIKELY).flatMap((kind) => [LIKELY[kind]].concat(this.#lines.get(kind) ?? []));
   }
 
   #foundOf<T extends What>(kinds: Readonly<Record<T, unknown>>): T[] {

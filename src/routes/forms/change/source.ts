@@ -7,7 +7,7 @@ import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
 import { isMadeHere } from '../../../push/judge/others-work.ts';
-import { signOffLine } from '../../../push/judge/sign-off.ts';
+import { signOffLine } from '../../../push/judge/work.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';

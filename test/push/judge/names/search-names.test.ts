@@ -24,6 +24,7 @@ interface Searched {
   readonly pushSecrets?: NameSearch['settings']['pushSecrets'];
   readonly memory?: Memory;
   readonly isInMemory?: boolean;
+  readonly isQuiet?: boolean;
 }
 
 function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTED, ...more }: Searched) {
@@ -64,7 +65,9 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     },
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
-    questions: { readBases: async () => [], readUpstream: async () => new Map() },
+    questions: { readBases: async () => [], readFiles: async () => new Map() },
+    ground: oidNumber(8),
+    isQuiet: more.isQuiet ?? false,
   } as unknown as NameSearch);
 }
 
@@ -202,6 +205,19 @@ describe('a refusal', () => {
       'To publish it anyway, add: -o publish-names',
     ]);
   });
+});
+
+it('a refusal of a delayed push says that nothing was compared, and not that the host was asked', async () => {
+  const authors = [ADA];
+  const files = [blob('by Ada Lovelace\n'), tree('a', 'by Ada Lovelace\n')];
+  const linesOf = async (isQuiet: boolean) => {
+    const refused: unknown = await search({ authors, files, isQuiet }).catch((error: unknown) => error);
+    return (refused as Refusal).lines.join();
+  };
+  expect(await linesOf(false)).toMatch(/sent\. To search, the service has read/);
+  const quiet = await linesOf(true);
+  expect(quiet).toMatch(/not compared with upstream’s files.*Nothing of this push was sent\.,/);
+  expect(quiet).not.toContain('has read');
 });
 
 describe('a merge', () => {
