@@ -3,8 +3,8 @@
  * Nothing is changed, and nothing is repeated.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
-import { ACCOUNT_RULES, type AccountRules, type TokenProblem } from '../src/host/account/account-rules.ts';
-import { accountWords } from '../src/notify/account-problems.ts';
+import { type TokenProblem, tokenProblems } from '../src/host/account/token-watch.ts';
+import { accountWords } from '../src/notify/alert.ts';
 import { type HostAnswer, limitOf } from '../src/host/failure.ts';
 import { hostText } from '../src/host-text.ts';
 import type { Finding } from './finding.ts';
@@ -56,7 +56,7 @@ async function checkGitHub(host: HostConfig): Promise<HostCheck> {
   const git = await ask(`${url}/gitveil/${NO_REPOSITORY}/info/refs?service=git-upload-pack`, null);
   const findings = [
     'why' in git ? unreachable(host, git) : ready(host, version === null ? 'GitHub' : `GitHub ${version}`),
-    tokenFinding(host, ACCOUNT_RULES.github, [user], GITHUB_SCOPES),
+    tokenFinding(host, [user], GITHUB_SCOPES),
   ];
   return { findings, aheadMs };
 }
@@ -77,7 +77,7 @@ async function checkForgejo(host: HostConfig): Promise<HostCheck> {
   const answers = await tokenAnswers(host, token);
   const silent = answers.find((answer) => 'why' in answer);
   if (silent !== undefined) return { findings: [unreachable(host, silent)], aheadMs };
-  const finding = tokenFinding(host, ACCOUNT_RULES.forgejo, answers as Answer[], FORGEJO_SCOPES);
+  const finding = tokenFinding(host, answers as Answer[], FORGEJO_SCOPES);
   // Gitea 1.26 and Forgejo look whether a repository is public, and break where there is none.
   const breaksGit = finding.state === 'ok' && (await failsForBot(host, answers[0] as Answer));
   const publicOnly = () => tokenProblem(host, ['public-only'], FORGEJO_SCOPES);
@@ -151,14 +151,9 @@ async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<bo
 }
 
 /** @param answers to calls with the token, the first of which asked for the account. */
-function tokenFinding(
-  host: HostConfig,
-  rules: AccountRules,
-  answers: readonly Answer[],
-  scopes: string,
-): Finding {
+function tokenFinding(host: HostConfig, answers: readonly Answer[], scopes: string): Finding {
   const token = host.token ?? '';
-  const found = answers.flatMap((answer) => rules.tokenProblems(token, answer, Date.now()) ?? []);
+  const found = answers.flatMap((answer) => tokenProblems(host.kind, token, answer, Date.now()) ?? []);
   const problems = [...new Set(found)];
   const refused = answers.find(({ status }) => status === 403);
   if (problems.length > 0) return tokenProblem(host, problems, scopes);
@@ -168,7 +163,8 @@ function tokenFinding(
     return { subject: `token ${host.key}`, state: 'problem', says: 'is refused', remedy };
   }
   const login = hostText(wordOf(answers[0] as Answer, 'login'));
-  const saysNothing = rules.showsAllProblems && rules.tokenProblems(token, answers[0] as Answer, 0) === null;
+  const saysNothing =
+    host.kind === 'github' && tokenProblems('github', token, answers[0] as Answer, 0) === null;
   const says = `${login}, ${saysNothing ? 'whose scopes the host does not name' : 'with every scope it needs'}`;
   return { subject: `token ${host.key}`, state: 'ok', says };
 }

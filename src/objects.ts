@@ -26,68 +26,40 @@ type Bound<Binding extends string, T extends Branded> = Place & {
   readonly [B in Binding]: DurableObjectNamespace<T>;
 };
 
-function named<T extends Branded>(
-  { LOCATION_HINT }: Place,
-  objects: DurableObjectNamespace<T>,
-  name: string,
-): DurableObjectStub<T> {
-  const hint = LOCATION_HINT ? { locationHint: LOCATION_HINT as LocationHint } : {};
-  return objects.get(objects.idFromName(name), hint);
-}
-
 /**
- * There, each object is a file. Its name follows from the object's, and its date is that of the last call. So nothing
- * may have an object of its own that tells who came, or with what.
+ * The way to the objects of a binding, which `nameOf` names. On one machine, each object is a file. Its name follows from
+ * the object's, and its date is that of the last call. So nothing may have an object of its own there that tells who came,
+ * or with what.
  */
-const isOneMachine = ({ ONE_MACHINE }: Place): boolean => ONE_MACHINE !== undefined;
-
-export function guardOf<T extends Branded>(env: Bound<'GUARD', T>) {
-  return named(env, env.GUARD, 'guard');
+function way<const B extends string, Args extends unknown[]>(
+  binding: B,
+  nameOf: (isOneMachine: boolean, ...args: Args) => string,
+) {
+  return <T extends Branded>(env: Bound<B, T>, ...args: Args): DurableObjectStub<T> => {
+    const { LOCATION_HINT, ONE_MACHINE }: Place = env;
+    const objects: DurableObjectNamespace<T> = env[binding];
+    const hint = LOCATION_HINT ? { locationHint: LOCATION_HINT as LocationHint } : {};
+    const name = nameOf(ONE_MACHINE !== undefined, ...args);
+    return objects.get(objects.idFromName(name), hint);
+  };
 }
 
-/** @param account as `accountOf` names it. */
-export function hostAccountNamed<T extends Branded>(env: Bound<'HOST_ACCOUNTS', T>, account: string) {
-  return named(env, env.HOST_ACCOUNTS, account);
-}
-
-/** @param name from `feedName`. */
-export function feedNamed<T extends Branded>(env: Bound<'NOTIFICATION_FEED', T>, name: string) {
-  return named(env, env.NOTIFICATION_FEED, name);
-}
-
-export function secretOf<T extends Branded>(env: Bound<'SERVICE_SECRET', T>) {
-  return named(env, env.SERVICE_SECRET, 'secret');
-}
-
-export function tallyOf<T extends Branded>(env: Bound<'TALLY', T>) {
-  return named(env, env.TALLY, 'tally');
-}
-
-export function pullRequestOf<T extends Branded>(env: Bound<'PULL_REQUESTS', T>, prHash: string) {
-  return named(env, env.PULL_REQUESTS, prHash);
-}
-
-/** @param hash of the pseudonym. */
-export function identityOf<T extends Branded>(env: Bound<'IDENTITIES', T>, hash: string) {
-  return named(env, env.IDENTITIES, hash);
-}
-
-/** @param hash of what is pushed. On one machine all pushes are rows of one object. */
-export function pendingPushOf<T extends Branded>(env: Bound<'PENDING_PUSHES', T>, hash: string) {
-  return named(env, env.PENDING_PUSHES, isOneMachine(env) ? 'pushes' : hash);
-}
-
-/** @param client hash of a client, whose first characters choose the object. One machine has a single one. */
-export function clientWindowsOf<T extends Branded>(env: Bound<'CLIENT_WINDOWS', T>, client: string) {
-  const part = isOneMachine(env) ? 0 : Number.parseInt(client.slice(0, 2), 16) % WINDOW_OBJECTS;
-  return named(env, env.CLIENT_WINDOWS, `clients ${part}`);
-}
-
-export function delayedPushesOf<T extends Branded>(env: Bound<'DELAYED_PUSHES', T>) {
-  return named(env, env.DELAYED_PUSHES, 'delayed');
-}
-
-/** @param attempt random. On one machine all are rows of one object. */
-export function spoolOf<T extends Branded>(env: Bound<'SPOOL', T>, attempt: string) {
-  return named(env, env.SPOOL, isOneMachine(env) ? 'spool' : attempt);
-}
+export const guardOf = way('GUARD', () => 'guard');
+export const secretOf = way('SERVICE_SECRET', () => 'secret');
+export const tallyOf = way('TALLY', () => 'tally');
+export const delayedPushesOf = way('DELAYED_PUSHES', () => 'delayed');
+/** By the name that `accountOf` gives. */
+export const hostAccountNamed = way('HOST_ACCOUNTS', (_, account: string) => account);
+/** By the name from `feedName`. */
+export const feedNamed = way('NOTIFICATION_FEED', (_, name: string) => name);
+export const pullRequestOf = way('PULL_REQUESTS', (_, prHash: string) => prHash);
+/** By the hash of the pseudonym. */
+export const identityOf = way('IDENTITIES', (_, hash: string) => hash);
+/** By the hash of what is pushed. On one machine all pushes are rows of one object. */
+export const pendingPushOf = way('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
+/** By a random number. On one machine all are rows of one object. */
+export const spoolOf = way('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));
+/** By the hash of a client, whose first characters choose the object. One machine has a single one. */
+export const clientWindowsOf = way('CLIENT_WINDOWS', (isOne, client: string) => {
+  return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % WINDOW_OBJECTS}`;
+});

@@ -3,7 +3,7 @@
  * when the Worker is deployed, so nobody can use the Worker for requests to other servers.
  */
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import { wholeResponse } from '../../src/outgoing/whole-response.ts';
+import { wholeResponse } from '../../src/outgoing/response.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;

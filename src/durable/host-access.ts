@@ -8,7 +8,6 @@ import { configOf, openHttp } from '../configured.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { type CallMeter, callMeter } from '../host/account/account-budget.ts';
-import { ACCOUNT_RULES } from '../host/account/account-rules.ts';
 import type { RestAccess } from '../host/rest/rest.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { loggerOf } from '../log.ts';
@@ -86,7 +85,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     account: accountOf(host),
     token: host.token ?? '',
     clock: systemClock,
-    rules: ACCOUNT_RULES[host.kind],
+    kind: host.kind,
     tell: (problems) => {
       const logger = loggerOf(config);
       const place = { hostName: hostNameOf(host), variable: tokenVariable(host.key) };

@@ -1,11 +1,11 @@
 /**
- * Checks the state of the pull requests once: reads the feed, notes which ones were touched, examines those, passes
- * their events on. A note stays until its events are stored, so no failure loses one; it may be passed on twice, and the
- * receiver recognises it by its key. Anyone can mention the bot: so a pull request that is not the service's is looked
- * at only once, the service's own come first, and no hour costs more requests than feed-cursor.ts allows.
+ * Reads the feed once, notes which pull requests were touched, examines them, passes their events on. A note stays until
+ * its events are stored: no failure loses one, and the receiver recognises by its key what comes twice. Anyone can mention
+ * the bot: a foreign pull request is looked at only once, the service's own come first, and feed-cursor.ts limits calls.
  */
 import type { Clock } from '../isolate/clock.ts';
-import type { ActivityHost, FeedThread } from '../host/code-host.ts';
+import type { ActivityHost } from '../host/open.ts';
+import type { FeedThread } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../host-error.ts';
 import {
   type FeedCursor,

@@ -1,15 +1,4 @@
-/**
- * A code host in the service's own words. Everything outside this folder speaks to a host through these interfaces and
- * through `GitTransport`; which kind of host it is, only `open.ts` knows.
- *
- * All methods reject with HostError; its code says what the caller may conclude:
- * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
- * - `unreachable`: nobody knows whether it was done. A method that is marked as **repeatable** may be called again,
- *   with the same result. What a method does that is marked as **once** must be looked for before anybody tries again;
- *   some of these methods do that themselves, and say so.
- *
- * A write to a repository that was renamed goes to its new name, if that is public.
- */
+/** What the methods of a code host take and give, in the service's own words; `open.ts` opens the hosts. */
 import type { Oid } from '../git/objects/oid.ts';
 import type { RepositoryName } from '../repository-name.ts';
 
@@ -36,10 +25,8 @@ export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is
 
 export type FileAnswer =
   | { readonly kind: 'file'; readonly content: Uint8Array }
-  /** A folder or a submodule, or more than 1 MB. */
-  | { readonly kind: 'unreadable' }
-  /** No such path, or no such repository. */
-  | { readonly kind: 'missing' };
+  /** `unreadable`: a folder or a submodule, or more than 1 MB. `missing`: no such path, or no such repository. */
+  | { readonly kind: 'unreadable' | 'missing' };
 
 /** What the pull requests of one pr_hash have in common: a branch of the bot's, or the topic of its pushes to upstream. */
 export interface Head {
@@ -101,68 +88,6 @@ export type ClosedPullRequest =
   /** It was merged already, so there was nothing to close. */
   | { readonly kind: 'merged' };
 
-/** Repositories, and the bot's pull requests there. */
-export interface RepositoryHost {
-  /** Repeatable. */
-  account(): Promise<Account>;
-
-  /** The repository under its current name; renames are followed. Repeatable. */
-  repository(name: RepositoryName): Promise<Repository>;
-
-  /** A file at the tip of the default branch. Repeatable. */
-  file(repository: RepositoryName, path: string): Promise<FileAnswer>;
-
-  /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. Repeatable. */
-  list(repository: RepositoryName, folder: string): Promise<readonly string[]>;
-
-  /**
-   * The pull request of a head: the one that was recorded last, if the host shows it with that number; else what its
-   * lists say, which may lack the newest one for a while: the open one, else one that is closed; null if there never was
-   * one. Repeatable.
-   */
-  findPullRequest(
-    repository: RepositoryName,
-    head: Head,
-    recorded?: PullRequestPlace | null,
-  ): Promise<PullRequest | null>;
-
-  /** Why a number is not that of an open issue; null: it is. Repeatable. */
-  whyNotOpen(repository: RepositoryName, number: number): Promise<NotOpen | null>;
-
-  /** Repeatable. */
-  editPullRequest(repository: RepositoryName, number: number, changes: PullRequestChanges): Promise<void>;
-
-  /** One that is closed already stays as it is. Repeatable. */
-  closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
-}
-
-/** A host on which the bot pushes to a fork of its own, and opens the pull request from there. */
-export interface ForkHost extends RepositoryHost {
-  readonly way: 'fork';
-
-  /**
-   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
-   * forks share their objects, an account has one fork in a network, which may be a fork of another of its
-   * repositories. Repeatable.
-   */
-  fork(repository: Repository): Promise<RepositoryName>;
-
-  /** Brings a branch of the fork to where upstream has it, be it by force. Repeatable. */
-  syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void>;
-
-  /**
-   * Gives the fork a branch of upstream's that it lacks; if the branch exists by then, that is fine, too. Repeatable.
-   * @param ground a commit that the fork has.
-   */
-  addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void>;
-
-  /** Repeatable; `missing` or `refused` if there is no such branch. */
-  deleteBranch(fork: RepositoryName, branch: string): Promise<void>;
-
-  /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
-  openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest>;
-}
-
 /** What a push to `refs/for/<base>` is to do: to open a pull request, or to update the open one of its topic. */
 export interface AgitRequest {
   readonly base: string;
@@ -172,31 +97,6 @@ export interface AgitRequest {
   /** Whether commits may go from the open one. */
   readonly isForced: boolean;
 }
-
-/**
- * A host that opens a pull request when it is pushed to (AGit flow): there is no fork, and no branch. One push opens or
- * updates it, for anybody who may read the repository.
- */
-export interface AgitHost extends RepositoryHost {
-  readonly way: 'agit';
-
-  /** What such a push consists of, besides the commits. Nothing in it but what `request` names. */
-  readonly agitPush: (request: AgitRequest) => {
-    readonly refName: string;
-    readonly pushOptions: readonly string[];
-  };
-
-  /** Whether a push was refused because the open pull request has other commits than was thought. */
-  readonly isOvertaken: (reason: string) => boolean;
-
-  /** What a push has opened or updated. Where it was opened with another text, it gets the right one. Repeatable. */
-  delivered(repository: RepositoryName, number: number, text: AgitRequest['text']): Promise<PullRequest>;
-
-  /** The open pull request of the bot that ends in a commit; null if none does. Repeatable. */
-  findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<PullRequest | null>;
-}
-
-export type CodeHost = ForkHost | AgitHost;
 
 export interface PostedComment {
   readonly id: number;
@@ -217,30 +117,6 @@ export interface NewIssue {
 export interface PostedIssue {
   readonly number: number;
   readonly url: string;
-}
-
-/** What the bot writes: comments on issues and pull requests, and issues. */
-export interface ThreadHost {
-  /** Once, and never tried again: a second comment would be worse than an error. */
-  createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment>;
-
-  /** Once, and never tried again. */
-  createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue>;
-
-  /**
-   * The bot's comments on a thread that were created or changed since a moment. Repeatable.
-   * @param since milliseconds since 1970.
-   */
-  ownComments(repository: RepositoryName, number: number, since: number): Promise<readonly CommentWithText[]>;
-
-  /** Replaces a comment's text by `change(text)`; null leaves it. A comment that is gone is no error. Repeatable. */
-  editComment(repository: RepositoryName, id: number, change: (text: string) => string | null): Promise<void>;
-
-  /** A comment that is gone is no error. Repeatable. */
-  deleteComment(repository: RepositoryName, id: number): Promise<void>;
-
-  /** An issue that is gone is no error. Repeatable. */
-  closeIssue(repository: RepositoryName, number: number): Promise<void>;
 }
 
 /** A pull request that someone touched. */
@@ -319,37 +195,3 @@ export interface MovedThread {
 
 /** What a call to the host is made for. */
 export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
-
-/**
- * What others do to the bot's pull requests, and what is said on a thread. Nothing is written, and nothing is marked as read, because the operator
- * may use the account in a browser. Nothing is tried again: the caller comes back in a minute.
- */
-export interface ActivityHost {
-  account(): Promise<Account>;
-
-  /** Whether the host hides the bot's account, and so its pull requests, from everybody else; null: it does not say. */
-  isHidden(login: string): Promise<boolean | null>;
-
-  /**
-   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
-   * @param since milliseconds since 1970.
-   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
-   */
-  feed(
-    since: number,
-    ifModifiedSince: string | null,
-    wantsMore: (page: readonly FeedThread[]) => boolean,
-  ): Promise<Feed>;
-
-  /** Null if the host no longer shows it. */
-  pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null>;
-
-  /** What was said on a pull request since a moment; null if the host no longer shows it. */
-  remarks(repository: RepositoryName, number: number, since: number): Promise<readonly Remark[] | null>;
-
-  /**
-   * An issue or a pull request as the public sees it; null if there is none, or not for the public. Up to ten calls,
-   * however much was written.
-   */
-  conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null>;
-}

@@ -72,6 +72,13 @@ const LIMITS: readonly Row[] = [
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
 const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer']);
 
+/**
+ * By both interfaces; GitHub's sentence about the owner of a repository begins with "This": github/site-policy#1258.
+ * Gitea and Forgejo: services/context/{user,api}.go, "prohibited from signing in".
+ */
+export const SUSPENDED_TEXT =
+  /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i;
+
 const MISSING = 'The repository does not exist, or is not public.';
 const AGAIN = { lasts: 'moment' } as const;
 const OURS = { whose: 'ours' } as const;
@@ -81,14 +88,7 @@ const NOT_KNOWN_YET = { code: 'refused', means: { ...AGAIN, whose: 'theirs' } } 
 const ROWS: readonly MeaningRow[] = [
   // Without a token, hosts answer so to whoever asks for what the public may not see.
   { status: [401, 403], when: ({ isPublic }) => isPublic === true, code: 'missing', sentence: MISSING },
-  // By both interfaces; GitHub's sentence about the owner of a repository begins with "This": github/site-policy#1258.
-  // Gitea and Forgejo: services/context/{user,api}.go, "prohibited from signing in".
-  {
-    status: [403],
-    when: /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i,
-    code: 'refused',
-    means: OURS,
-  },
+  { status: [403], when: SUSPENDED_TEXT, code: 'refused', means: OURS },
   // A scope is missing: routers/api/v1/api.go of Gitea, tokenRequiresScopes. GitHub: cli/cli#7574; "Resource not
   // accessible", docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
   {

@@ -1,14 +1,36 @@
-/** Opens a host of a given kind: the only place that knows what stands behind each. */
-import type { ActivityCall, ActivityHost, AgitHost, CodeHost, ForkHost, ThreadHost } from './code-host.ts';
+/**
+ * Opens a host of a given kind: the only place that knows which class stands behind each. Everything outside this folder
+ * speaks to a host through these types and through `GitTransport`.
+ *
+ * All methods reject with HostError; its code says what the caller may conclude:
+ * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
+ * - `unreachable`: nobody knows whether it was done. A method that is marked as **repeatable** may be called again,
+ *   with the same result. What a method does that is marked as **once** must be looked for before anybody tries again;
+ *   some of these methods do that themselves, and say so.
+ *
+ * A write to a repository that was renamed goes to its new name, if that is public.
+ */
+import type { ActivityCall } from './code-host.ts';
 import { RestActivity } from './rest/activity.ts';
 import { AgitRepositories } from './rest/agit.ts';
 import { ForkRepositories } from './rest/forks.ts';
 import { Rest, type RestAccess } from './rest/rest.ts';
+import type { RestRepositories } from './rest/repositories.ts';
 import { RestThreads, THREAD_TIMEOUT_MS } from './rest/threads.ts';
 
-export function openRepositories(access: RestAccess & { readonly kind: 'github' }): ForkHost;
-export function openRepositories(access: RestAccess & { readonly kind: 'forgejo' | 'gitea' }): AgitHost;
-export function openRepositories(access: RestAccess): CodeHost;
+type Public<Host> = Pick<Host, keyof Host>;
+/** Repositories, and the bot's pull requests there. */
+export type RepositoryHost = Public<RestRepositories>;
+/** The bot pushes to a fork of its own, and opens the pull request from there. */
+export type ForkHost = Public<ForkRepositories>;
+/** A push opens or updates the pull request (AGit flow): there is no fork, and no branch. */
+export type AgitHost = Public<AgitRepositories>;
+export type CodeHost = ForkHost | AgitHost;
+/** What the bot writes: comments on issues and pull requests, and issues. */
+export type ThreadHost = Public<RestThreads>;
+/** What others do to the bot's pull requests, and what is said on a thread. */
+export type ActivityHost = Public<RestActivity>;
+
 export function openRepositories(access: RestAccess): CodeHost {
   const rest = new Rest(access);
   return rest.differences.way === 'fork' ? new ForkRepositories(rest) : new AgitRepositories(rest);

@@ -1,6 +1,6 @@
 /**
- * How much memory the requests of an isolate may hold together: one counter for everything that grows with what a
- * client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
+ * What the requests of an isolate wait for: memory, and each other. Memory is one counter for everything that grows with
+ * what a client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
  *
  * A request is small, or it has the one large place. The small ones share a pool. A request that needs more than a
  * small one may have, or than the pool has left, takes the large place, and then its bytes no longer count in the pool:
@@ -11,11 +11,13 @@
  * A client leaves a part of the pool to others, however many requests it makes; and a client that has had the large
  * place queues behind those who wait for it.
  *
- * A request that has died cannot give anything back, so what a request holds expires when it shows no sign of life.
+ * A request that has died cannot give anything back, so what a request holds expires when it shows no sign of life. Nor
+ * can its promises be awaited, which never settle: whoever waits looks again every few milliseconds.
  */
-import type { Clock } from './clock.ts';
+import { HostError } from '../host-error.ts';
 import type { Memory, MemoryShare } from '../git/memory.ts';
-import { busy, waitUntil } from './waiting.ts';
+import type { Clock } from './clock.ts';
+import { Recent } from './recent.ts';
 
 const MiB = 1024 * 1024;
 
@@ -33,18 +35,13 @@ const MAX_WAIT_MS = 10_000;
 /** Longer than the host may take for any one step but the last, when nearly all is sent. */
 const HOLD_LIFE_MS = 120_000;
 /** Much longer than between two looks of a request that waits, also if the isolate is busy. */
-const TICKET_LIFE_MS = 5_000;
+const QUEUED_LIFE_MS = 5_000;
 /** While others wait, a request that holds much may not go on for longer, so that nobody blocks the service by being slow. */
 const LONGEST_BUSY_HOLD_MS = 60_000;
 /** Whoever holds less may take as long as it likes. */
 const MUCH_BYTES = MiB;
 /** Of the pool, for the requests of one client. */
 const MOST_OF_ONE_CLIENT = 3 / 4;
-
-interface Ticket {
-  readonly client: string | null;
-  seenAt: number;
-}
 
 export class MemoryBudget {
   readonly #sharedBytes: number;
@@ -55,8 +52,8 @@ export class MemoryBudget {
   #large: MemoryHold | null = null;
   /** Who has had the large place last, while others wait; null: nobody, or it is not known. */
   #lastLarge: string | null = null;
-  /** Those that wait, the first one first. */
-  #queue: readonly Ticket[] = [];
+  /** Those that wait for the large place, the first one first. */
+  #queue: readonly MemoryHold[] = [];
 
   constructor(sharedBytes = SHARED_BYTES, smallBytes = SMALL_BYTES) {
     this.#sharedBytes = sharedBytes;
@@ -80,16 +77,13 @@ export class MemoryBudget {
     return this.#sum((hold) => hold !== this.#large) > SHORT_FROM * this.#sharedBytes;
   }
 
-  /**
-   * For a request: it is alive, and holds so many bytes in all. Answers false if it has to wait for them.
-   * @param ticket null: it does not wait, so it may pass nobody who does.
-   */
-  change(hold: MemoryHold, bytes: number, ticket: Ticket | null): boolean {
-    const now = hold.clock.now();
+  /** For a request: it is alive, and holds so many bytes in all. Answers false if it has to wait for them. */
+  change(hold: MemoryHold, bytes: number): boolean {
+    const now = (hold.seenAt = hold.clock.now());
     this.#dropDead(now);
     const isMore = bytes >= hold.bytes;
     if (this.#large !== hold && isMore && !this.#fits(hold, bytes)) {
-      if (this.#large !== null || this.#next() !== ticket) return false;
+      if (this.#large !== null || this.#nextAfter(hold) !== hold) return false;
       [this.#large, this.#lastLarge] = [hold, hold.client];
     } else if (this.#large === hold && !isMore && this.#fits(hold, bytes)) this.#leaveLarge();
     hold.bytes = bytes;
@@ -102,28 +96,26 @@ export class MemoryBudget {
   }
 
   /** For a request: tries until it is its turn. @throws HostError `busy` after too long a wait. */
-  async inTurn({ client, clock }: MemoryHold, attempt: (ticket: Ticket) => boolean): Promise<void> {
-    const ticket: Ticket = { client, seenAt: clock.now() };
+  async inTurn(hold: MemoryHold, attempt: () => boolean): Promise<void> {
     const attemptInQueue = (): boolean => {
-      ticket.seenAt = clock.now();
       // At first, and when it was taken for dead.
-      if (!this.#queue.includes(ticket)) this.#queue = [...this.#queue, ticket];
-      return attempt(ticket);
+      if (!this.#queue.includes(hold)) this.#queue = [...this.#queue, hold];
+      return attempt();
     };
     try {
-      await waitUntil(attemptInQueue, MAX_WAIT_MS, clock);
+      await waitUntil(attemptInQueue, MAX_WAIT_MS, hold.clock);
     } finally {
-      this.#queue = this.#queue.filter((other) => other !== ticket);
+      this.#queue = this.#queue.filter((other) => other !== hold);
     }
   }
 
-  /** For a request: @throws HostError `busy` if it has held much for long, and others wait. */
+  /** For a request, which is alive: @throws HostError `busy` if it has held much for long, and others wait. */
   checkPatience(hold: MemoryHold): void {
-    const now = hold.clock.now();
+    const now = (hold.seenAt = hold.clock.now());
     const holdsMuch = this.#large === hold || hold.bytes > MUCH_BYTES;
     if (!holdsMuch || now - hold.since < LONGEST_BUSY_HOLD_MS) return;
     this.#dropDead(now);
-    if (this.#queue.some(({ client }) => client === null || client !== hold.client)) throw busy();
+    if (this.#queue.some((other) => other !== hold && isOfAnother(other, hold.client))) throw busy();
   }
 
   /** Gives back all that a request holds. */
@@ -152,17 +144,20 @@ export class MemoryBudget {
     if (this.#queue.length === 0) this.#lastLarge = null;
   }
 
-  /** Who gets the large place next; null: nobody waits. */
-  #next(): Ticket | null {
-    const isOther = ({ client }: Ticket) => client === null || client !== this.#lastLarge;
-    return this.#queue.find(isOther) ?? this.#queue[0] ?? null;
+  /** Who gets the large place next: those that wait go before this one. */
+  #nextAfter(hold: MemoryHold): MemoryHold {
+    return this.#queue.find((other) => isOfAnother(other, this.#lastLarge)) ?? this.#queue[0] ?? hold;
   }
 
   #dropDead(now: number): void {
     for (const hold of this.#holds) if (now - hold.seenAt >= HOLD_LIFE_MS) this.drop(hold);
-    this.#queue = this.#queue.filter(({ seenAt }) => now - seenAt < TICKET_LIFE_MS);
+    this.#queue = this.#queue.filter(({ seenAt }) => now - seenAt < QUEUED_LIFE_MS);
   }
 }
+
+/** Requests of the service's own are each somebody else's. */
+const isOfAnother = (hold: MemoryHold, client: string | null): boolean =>
+  hold.client === null || hold.client !== client;
 
 /** What one request holds, in shares. They throw HostError `busy`. */
 export class MemoryHold implements Memory {
@@ -189,8 +184,8 @@ export class MemoryHold implements Memory {
 
   share(): MemoryShare {
     let held = 0;
-    const trySet = (bytes: number, ticket: Ticket | null): boolean => {
-      if (!this.#change(bytes - held, ticket)) return false;
+    const trySet = (bytes: number): boolean => {
+      if (!this.#change(bytes - held)) return false;
       held = bytes;
       return true;
     };
@@ -199,15 +194,14 @@ export class MemoryHold implements Memory {
         return held;
       },
       set: async (bytes, onWait) => {
-        this.seenAt = this.clock.now();
         this.#budget.checkPatience(this);
-        if (trySet(bytes, null)) return;
+        if (trySet(bytes)) return;
         if (!this.#isPatient) throw busy();
         onWait?.();
-        await this.#budget.inTurn(this, (ticket) => trySet(bytes, ticket));
+        await this.#budget.inTurn(this, () => trySet(bytes));
       },
       setNow: (bytes) => {
-        if (!trySet(bytes, null)) throw busy();
+        if (!trySet(bytes)) throw busy();
       },
     };
   }
@@ -222,11 +216,9 @@ export class MemoryHold implements Memory {
   }
 
   /** @throws HostError `busy` if it has ended, and wants more. */
-  #change(more: number, ticket: Ticket | null): boolean {
+  #change(more: number): boolean {
     if (this.#hasEnded && more > 0) throw busy();
-    if (this.#hasEnded) return true;
-    this.seenAt = this.clock.now();
-    return this.#budget.change(this, this.bytes + more, ticket);
+    return this.#hasEnded || this.#budget.change(this, this.bytes + more);
   }
 }
 
@@ -238,3 +230,61 @@ export const isolateMemory = new MemoryBudget();
  * sending a long text, and nobody from pushing.
  */
 export const bodiesMemory = new MemoryBudget(8 * MiB);
+
+/** A turn is long enough for slow work, and short enough that a request that died with it does not block others for long. */
+const TURN_MS = 30_000;
+/** A person gives up soon after that. */
+const MAX_TURN_WAIT_MS = 40_000;
+const MAX_TURNS = 1_000;
+
+export interface Turn {
+  /** Whether another request may have done the work meanwhile. */
+  readonly hasWaited: boolean;
+  /** May be called more than once. */
+  end(): void;
+}
+
+/** Lets one request of this isolate at a time do a piece of work whose result all of them can use. */
+export class Turns {
+  readonly #taken = new Recent<object>({ lifeMs: TURN_MS, most: MAX_TURNS });
+
+  /** Waits until nobody works on `key`. @throws HostError `busy` after too long a wait. */
+  async take(key: string, clock: Clock): Promise<Turn> {
+    const turn = {};
+    const attempt = (): boolean => {
+      if (this.#taken.get(key, clock.now()) !== null) return false;
+      this.#taken.set(key, turn, clock.now());
+      return true;
+    };
+    const hasWaited = await waitUntil(attempt, MAX_TURN_WAIT_MS, clock);
+    const end = (): void => {
+      if (this.#taken.get(key, clock.now()) === turn) this.#taken.delete(key);
+    };
+    return { hasWaited, end };
+  }
+}
+
+const FIRST_POLL_MS = 10;
+const MAX_POLL_MS = 160;
+/** So nobody waits for a quarter longer than necessary. */
+const POLL_GROWTH = 1.25;
+
+/**
+ * Tries until it succeeds. Answers whether it had to wait. @param attempt takes at once what is free: when this function
+ * returns, someone else may have it. @throws HostError `busy` after too long a wait.
+ */
+async function waitUntil(attempt: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
+  const giveUpAt = clock.now() + maxWaitMs;
+  let hasWaited = false;
+  for (let pollMs = FIRST_POLL_MS; !attempt(); pollMs = Math.min(POLL_GROWTH * pollMs, MAX_POLL_MS)) {
+    if (clock.now() >= giveUpAt) throw busy();
+    await clock.sleep(pollMs);
+    hasWaited = true;
+  }
+  return hasWaited;
+}
+
+/** Too many others want the same. */
+export function busy(cause?: unknown): HostError {
+  return new HostError('busy', 'The service is busy. Try again in a minute.', cause);
+}

@@ -14,12 +14,6 @@ export interface Family {
 
 export type Gauge = Pick<Family, 'help' | 'labels'>;
 
-/** From a cached answer to a client that waits for a host that never answers. */
-const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
-/** A push may take long, for a large pack or a new fork. */
-const PUSH_SECONDS = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
-
 export const CATALOGUE = {
   gitveil_http_requests_total: {
     type: 'counter',
@@ -36,7 +30,8 @@ export const CATALOGUE = {
     type: 'histogram',
     help: 'Time from the first byte of a push to the end of its answer, by outcome.',
     labels: ['outcome'],
-    buckets: PUSH_SECONDS,
+    // It may take long, for a large pack or a new fork.
+    buckets: [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300],
     isRare: true,
   },
   gitveil_comments_total: {
@@ -83,7 +78,7 @@ export const CATALOGUE = {
     type: 'histogram',
     help: 'Time until their answers begin.',
     labels: ['service'],
-    buckets: REQUEST_SECONDS,
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
 } as const satisfies Readonly<Record<string, Family>>;
 

@@ -1,24 +1,12 @@
 /**
  * What one isolate knows about itself. The runtime does not report its memory, so it is measured here: the buffers for
- * bodies are counted until the garbage collector frees them, and an object made only for this purpose shows when the
- * collector runs.
+ * bodies are counted until the garbage collector frees them, and an object made only for this shows when the collector runs.
  */
 
 /** What Cloudflare allows an isolate; workerd on one machine sets no limit of its own. */
 const MEMORY_LIMIT_BYTES = 128 * 1024 * 1024;
 
-export interface IsolateFigures {
-  /** Bytes of body buffers that are not freed yet. */
-  readonly bufferedBytes: number;
-  /** Bytes of all such buffers so far. */
-  readonly bufferedBytesEver: number;
-  readonly memoryLimitBytes: number;
-  /** Garbage collections noticed; several at once count as one. */
-  readonly collections: number;
-  readonly requestsInFlight: number;
-  /** Since the first request: before it, an isolate has no clock. */
-  readonly uptimeMs: number;
-}
+export type IsolateFigures = ReturnType<Isolate['figures']>;
 
 export class Isolate {
   #bufferedBytes = 0;
@@ -62,13 +50,16 @@ export class Isolate {
     return answering.finally(() => this.requestEnded());
   }
 
-  figures(now: number): IsolateFigures {
+  figures(now: number) {
     return {
+      /** Of bodies, not freed yet. */
       bufferedBytes: this.#bufferedBytes,
       bufferedBytesEver: this.#bufferedBytesEver,
       memoryLimitBytes: MEMORY_LIMIT_BYTES,
+      /** Several at once count as one. */
       collections: this.#collections,
       requestsInFlight: this.#requestsInFlight,
+      /** Since the first request: before it, an isolate has no clock. */
       uptimeMs: Math.max(0, now - (this.#startedAt ?? now)),
     };
   }
@@ -81,10 +72,7 @@ export class Isolate {
 /** The isolate that this code runs in. */
 export const isolate = new Isolate();
 
-/**
- * A duration as Go prints it, which is what the contract shows (4.9): `4h23m15.2s`, `15.2s`, `850ms`, `0s`.
- * @param ms milliseconds, not negative.
- */
+/** A duration as Go prints it, which is what the contract shows (4.9): `4h23m15.2s`, `15.2s`, `850ms`, `0s`. */
 export function durationText(ms: number): string {
   const whole = Math.round(ms);
   if (whole === 0) return '0s';

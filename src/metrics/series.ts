@@ -1,7 +1,7 @@
 /**
- * Counts as plain data: a series, spelled as Prometheus does (`name{label="value"}`), and its value. Sums of such
- * records are sums of their series, so that records of many isolates become one. Of a histogram, only the smallest
- * bucket that a value fits into is counted: a request costs three additions. Pure.
+ * Counts as plain data: a series, spelled as Prometheus does (`name{label="value"}`), and its value. Records of many
+ * isolates become one by adding them up. Of a histogram, only the smallest bucket that a value fits into is counted: a
+ * request costs three additions. Pure.
  */
 import {
   CATALOGUE,
@@ -56,13 +56,8 @@ export class CountSheet {
 }
 
 /** The labels of a series, without the braces, in the family's order. */
-function labelText(
-  { labels: names }: Pick<Family, 'labels'>,
-  labels: Readonly<Record<string, string>>,
-): string {
-  let text = '';
-  for (const name of names) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
-  return text;
+function labelText({ labels: names }: Gauge, labels: Readonly<Record<string, string>>): string {
+  return names.map((name) => `${name}="${escaped(labels[name] ?? '')}"`).join(',');
 }
 
 function escaped(value: string): string {
@@ -81,20 +76,17 @@ export interface GaugeValue {
 
 /** @param counts and `gauges` of the whole service; `isolate` of the one isolate that answers. */
 export function expose(counts: Counts, gauges: readonly GaugeValue[], isolate: IsolateFigures): string {
-  const lines = Object.entries(CATALOGUE).flatMap(([name, family]) =>
-    head(name, family.type, family.help).concat(
-      family.type === 'counter' ? counterLines(name, counts) : histogramLines(name, family, counts),
-    ),
-  );
-  return [...lines, ...gaugeLines(gauges), ...isolateLines(isolate), ''].join('\n');
-}
-
-function gaugeLines(gauges: readonly GaugeValue[]): string[] {
-  return Object.entries<Gauge>(GAUGES).flatMap(([name, gauge]) => {
+  const lines: string[] = [];
+  for (const [name, family] of Object.entries<Family>(CATALOGUE)) {
+    const own = family.type === 'counter' ? counterLines(name, counts) : histogramLines(name, family, counts);
+    lines.push(...head(name, family.type, family.help), ...own);
+  }
+  for (const [name, gauge] of Object.entries<Gauge>(GAUGES)) {
     const own = gauges.filter((value) => value.name === name);
-    const lines = own.map(({ labels, value }) => `${name}{${labelText(gauge, labels)}} ${value}`);
-    return head(name, 'gauge', gauge.help).concat(lines);
-  });
+    const ownLines = own.map(({ labels, value }) => `${name}{${labelText(gauge, labels)}} ${value}`);
+    lines.push(...head(name, 'gauge', gauge.help), ...ownLines);
+  }
+  return [...lines, ...isolateLines(isolate), ''].join('\n');
 }
 
 function counterLines(name: string, counts: Counts): string[] {
@@ -110,9 +102,8 @@ function histogramLines(name: string, { buckets = [] }: Family, counts: Counts):
       held += counts[series] ?? 0;
       return `${series} ${held}`;
     });
-    return lines.concat(
-      ['sum', 'count'].map((part) => `${name}_${part}{${text}} ${counts[`${name}_${part}{${text}}`]}`),
-    );
+    const [sum, count] = [`${name}_sum{${text}}`, `${name}_count{${text}}`];
+    return lines.concat(`${sum} ${counts[sum]}`, `${count} ${counts[count]}`);
   });
 }
 

@@ -1,8 +1,8 @@
 /**
  * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one Tally object adds up those
- * of all isolates. Rare events send the sheet at once, but at most once a second; others send it ten seconds after the last
- * time. An isolate that ends loses only its last seconds. A sheet that cannot be delivered is kept; if only the answer was
- * lost, its counts count twice.
+ * of all isolates. Rare events send the sheet at once, but at most once a second, because every delivery writes to disk;
+ * others send it ten seconds after the last time. An isolate that ends loses only its last seconds. A sheet that cannot be
+ * delivered is kept; if only the answer was lost, its counts count twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';
@@ -10,7 +10,6 @@ import { onForget } from '../isolate/recent.ts';
 import {
   CATALOGUE,
   type CounterName,
-  type Family,
   type FamilyName,
   type HistogramName,
   type LabelsOf,
@@ -20,26 +19,21 @@ import { tallyOf } from '../objects.ts';
 import type { Http } from '../outgoing/http-client.ts';
 
 const DELIVERY_INTERVAL_MS = 10_000;
-/** Send rare events at most once a second, because every delivery writes to disk, and they may come in crowds. */
 const RARE_INTERVAL_MS = 1_000;
 
 /** The part of the bindings that is used here: their type names every object, and so nearly every file. */
 interface TallyBinding {
-  readonly TALLY: DurableObjectNamespace<TallyObject>;
-}
-
-interface TallyObject extends Rpc.DurableObjectBranded {
-  add(counts: Counts): Counts;
+  readonly TALLY: DurableObjectNamespace<Rpc.DurableObjectBranded & { add(counts: Counts): Counts }>;
 }
 
 const sheet = new CountSheet();
-let deliveredAt = Number.NEGATIVE_INFINITY;
+let deliveredAt = -Infinity;
 /** When the sheet will be sent next, if that is planned. */
-let plannedAt = Number.NEGATIVE_INFINITY;
+let plannedAt = -Infinity;
 
 onForget(() => {
   sheet.clear();
-  deliveredAt = plannedAt = Number.NEGATIVE_INFINITY;
+  deliveredAt = plannedAt = -Infinity;
 });
 
 export function count<N extends CounterName>(name: N, labels: LabelsOf<N>): void {
@@ -57,9 +51,8 @@ function deliverIfDue(name: FamilyName): void {
   const now = Date.now();
   // Later counts of this moment are sent along.
   if (now <= plannedAt) return;
-  const { isRare = false }: Family = CATALOGUE[name];
   const sinceLastMs = now - deliveredAt;
-  if (!isRare && sinceLastMs < DELIVERY_INTERVAL_MS) return;
+  if (!('isRare' in CATALOGUE[name]) && sinceLastMs < DELIVERY_INTERVAL_MS) return;
   const pauseMs = Math.min(RARE_INTERVAL_MS, Math.max(0, RARE_INTERVAL_MS - sinceLastMs));
   plannedAt = now + pauseMs;
   waitUntil(deliverIn(pauseMs));
@@ -67,8 +60,8 @@ function deliverIfDue(name: FamilyName): void {
 
 async function deliverIn(pauseMs: number): Promise<void> {
   // Counts of the same moment are sent along.
-  await (pauseMs === 0 ? Promise.resolve() : systemClock.sleep(pauseMs));
-  plannedAt = Number.NEGATIVE_INFINITY;
+  await (pauseMs > 0 && systemClock.sleep(pauseMs));
+  plannedAt = -Infinity;
   deliveredAt = Date.now();
   // Not logged: the counts are kept and sent with the next ones.
   if (!sheet.isEmpty) await allCounts().catch(() => {});
@@ -86,10 +79,8 @@ export async function allCounts(): Promise<Counts> {
   }
 }
 
-/** `rest`, `git`: the code host's two interfaces. `notifications`: the notification service. */
-export type OutgoingService = 'rest' | 'git' | 'notifications';
-
-export function countedFetch(service: OutgoingService, http: Http): Http['fetch'] {
+/** @param service one of the code host's two interfaces, or the notification service. */
+export function countedFetch(service: 'rest' | 'git' | 'notifications', http: Http): Http['fetch'] {
   return async (input, init) => {
     const startedAt = Date.now();
     let status = 'none';

@@ -2,8 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../host/account/account-rules.ts';
-import { accountWords } from './account-problems.ts';
+import type { TokenProblem } from '../host/account/token-watch.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
@@ -30,7 +29,8 @@ export type Alert =
   | { readonly kind: 'renamed'; readonly hostName: string; readonly before: string; readonly login: string }
   /** `isLast`: more of them wait until the hour is over. */
   | ({ readonly kind: 'moderation'; readonly isLast?: boolean } & ModerationNews)
-  | ({ readonly kind: 'appeal' } & Appeal)
+  /** `text`: what the author of a pseudonym says about it. */
+  | ({ readonly kind: 'appeal'; readonly text: string } & Pick<ModerationNews, 'hash' | 'state' | 'reports'>)
   /** Delayed pushes wait for the operator: so many. */
   | { readonly kind: 'review'; readonly waiting: number }
   /** While pushes waited, the clock has jumped forward. */
@@ -56,11 +56,9 @@ export interface BurstFigures {
   readonly addresses: number;
 }
 
-/** Where the bot has the account that an alert is about. */
+/** Where the bot has the account that an alert is about: the code host, and the variable that holds its token. */
 export interface AccountPlace {
-  /** Of the code host. */
   readonly hostName: string;
-  /** The variable that holds its token. */
   readonly variable: string;
 }
 
@@ -75,13 +73,7 @@ export interface ModerationNews {
   readonly repository: string | null;
 }
 
-/** What the author of a pseudonym says about it. */
-export interface Appeal extends Pick<ModerationNews, 'hash' | 'state' | 'reports'> {
-  /** Their own words. */
-  readonly text: string;
-}
-
-export interface AlertFacts {
+interface AlertFacts {
   readonly topic: string;
   readonly serviceUrl: string;
   /** When it was raised; milliseconds since 1970. */
@@ -100,9 +92,8 @@ const UNDO_FLOOD = 'Remove comments, issues';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-const URGENT = 5;
-const HIGH = 4;
-const USUAL = 3;
+/** Priorities. */
+const [URGENT, HIGH, USUAL] = [5, 4, 3];
 
 /** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
 export function pseudonymOf(hash: string): string {
@@ -112,14 +103,12 @@ export function pseudonymOf(hash: string): string {
 export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
   const { title, text, priority } = wordsOf(alert, facts.address);
   const actions = actionsOf(alert);
+  // A message may be read, or even arrive, much later. When somebody has pushed is nobody's business.
+  const at = alert.kind === 'review' ? '' : ` Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`;
   return {
     topic: facts.topic,
     title,
-    // A message may be read, or even arrive, much later. When somebody has pushed is nobody's business.
-    message:
-      alert.kind === 'review'
-        ? text
-        : `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
+    message: text + at,
     priority,
     tags: ['warning'],
     ...(actions.length > 0 && { actions: actions.map((action) => button(action, alert, facts)) }),
@@ -130,12 +119,13 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 
 /** What its buttons do. */
 export function actionsOf(alert: Alert): readonly Action[] {
-  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that.
-  if (alert.kind === 'token' || alert.kind === 'clock' || (alert.kind === 'more' && alert.of === 'token'))
-    return [];
-  if (alert.kind === 'renamed') return [];
   if (alert.kind === 'review') return ['review'];
-  return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
+  if ('hash' in alert) return [pardonOf(alert.hash)];
+  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that.
+  const subject = alert.kind === 'more' ? alert.of : alert.kind;
+  return ['token', 'clock', 'renamed'].includes(subject)
+    ? []
+    : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
 
 interface Words {
@@ -149,9 +139,7 @@ function wordsOf(alert: Alert, address: string | null): Words {
     case 'burst':
       return {
         title: 'Suspicious burst of pushes',
-        text:
-          `Suspicious burst: ${alert.events} pushes from ${alert.addresses} distinct IPs in the last 60 s. ` +
-          `The most active client sent ${alert.most} of them.`,
+        text: `Suspicious burst: ${alert.events} pushes from ${alert.addresses} distinct IPs in the last 60 s. The most active client sent ${alert.most} of them.`,
         priority: URGENT,
       };
     case 'flood':
@@ -163,16 +151,20 @@ function wordsOf(alert: Alert, address: string | null): Words {
           'issues of the last two hours, and closes the pull requests of clients that opened more than one.',
         priority: URGENT,
       };
-    case 'rate-limit':
-      return {
-        title: 'Rate limit exceeded',
-        text:
-          `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
-          `${alert.most ?? PULL_REQUESTS.most} PRs per hour (attempt ${alert.attempts}).`,
-        priority: HIGH,
-      };
-    case 'token':
-      return tokenWords(alert);
+    case 'rate-limit': {
+      const { client, attempts, most = PULL_REQUESTS.most } = alert;
+      const text = `Rate limit exceeded: IP ${address ?? client} is over the limit of ${most} PRs per hour (attempt ${attempts}).`;
+      return { title: 'Rate limit exceeded', text, priority: HIGH };
+    }
+    case 'token': {
+      const { hostName, variable } = alert.account;
+      const place = `of the bot account at ${hostName}`;
+      const { ofAccount, sentence } = accountWords(hostName, place, alert.problems);
+      if (ofAccount !== null)
+        return { title: `The bot account is ${ofAccount}`, text: `${sentence}.`, priority: URGENT };
+      const text = `${sentence}. Set another ${variable}.`;
+      return { title: 'Something is wrong with the token', text, priority: HIGH };
+    }
     case 'renamed':
       return {
         title: 'The bot account has another name',
@@ -182,29 +174,39 @@ function wordsOf(alert: Alert, address: string | null): Words {
           'If you did, tell the maintainers who know the old name: anybody may take it.',
         priority: HIGH,
       };
-    case 'more':
-      return {
-        title: 'More alerts',
-        text: `Within the last hour there were ${alert.count} more alerts about ${CAPPED[alert.of]}.`,
-        priority: HIGH,
-      };
-    case 'moderation':
-      return moderationWords(alert);
-    case 'appeal':
-      return {
-        title: `Appeal of anon-${alert.hash}`,
-        // On one line, so that nothing in it looks like a line of the service's.
-        text: `anon-${alert.hash} (${alert.state}, ${alert.reports} reports) writes: “${alert.text.replaceAll(/\s+/g, ' ')}”`,
-        priority: USUAL,
-      };
-    case 'review':
+    case 'more': {
+      const text = `Within the last hour there were ${alert.count} more alerts about ${CAPPED[alert.of]}.`;
+      return { title: 'More alerts', text, priority: HIGH };
+    }
+    case 'moderation': {
+      const { hash, state, reports, comments, repository, isLast = false } = alert;
+      const isFlagged = state === 'flagged';
+      const what = isFlagged
+        ? 'its karma is 0, and it has to pause for 6 hours'
+        : 'its comments are being deleted';
+      const where =
+        repository === null ? 'It has no comments.' : `Comments left: ${comments}, on ${repository}.`;
+      const more = isLast ? ' More of these alerts wait until the hour is over; appeals do not.' : '';
+      const title = `anon-${hash} is ${state}`;
+      return { title, text: `${title} after ${reports} reports: ${what}. ${where}${more}`, priority: USUAL };
+    }
+    case 'appeal': {
+      const { hash, state, reports, text } = alert;
+      // On one line, so that nothing in it looks like a line of the service's.
+      const said = `anon-${hash} (${state}, ${reports} reports) writes: “${text.replaceAll(/\s+/g, ' ')}”`;
+      return { title: `Appeal of anon-${hash}`, text: said, priority: USUAL };
+    }
+    case 'review': {
+      const isOne = alert.waiting === 1;
+      const what = isOne
+        ? '1 push waits until you have seen it'
+        : `${alert.waiting} pushes wait until you have seen them`;
       return {
         title: 'Pushes wait for you',
-        text:
-          `${alert.waiting === 1 ? '1 push waits' : `${alert.waiting} pushes wait`} until you have seen ` +
-          `${alert.waiting === 1 ? 'it' : 'them'}. After 14 days, a push is discarded.`,
+        text: `${what}. After 14 days, a push is discarded.`,
         priority: USUAL,
       };
+    }
     case 'clock':
       return {
         title: 'The clock has jumped',
@@ -214,39 +216,6 @@ function wordsOf(alert: Alert, address: string | null): Words {
         priority: HIGH,
       };
   }
-}
-
-function tokenWords({ account, problems }: Extract<Alert, { kind: 'token' }>): Words {
-  const { hostName, variable } = account;
-  const { ofAccount, sentence } = accountWords(hostName, `of the bot account at ${hostName}`, problems);
-  return ofAccount !== null
-    ? { title: `The bot account is ${ofAccount}`, text: `${sentence}.`, priority: URGENT }
-    : {
-        title: 'Something is wrong with the token',
-        text: `${sentence}. Set another ${variable}.`,
-        priority: HIGH,
-      };
-}
-
-function moderationWords({
-  hash,
-  state,
-  reports,
-  comments,
-  repository,
-  isLast = false,
-}: Extract<Alert, { kind: 'moderation' }>): Words {
-  const what =
-    state === 'flagged'
-      ? 'its karma is 0, and it has to pause for 6 hours'
-      : 'its comments are being deleted';
-  const where = repository === null ? 'It has no comments.' : `Comments left: ${comments}, on ${repository}.`;
-  const more = isLast ? ' More of these alerts wait until the hour is over; appeals do not.' : '';
-  return {
-    title: `anon-${hash} is ${state}`,
-    text: `anon-${hash} is ${state} after ${reports} reports: ${what}. ${where}${more}`,
-    priority: USUAL,
-  };
 }
 
 function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts): NotificationAction {
@@ -267,31 +236,60 @@ function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts
   };
 }
 
-interface Call {
-  readonly label: string;
-  readonly path: string;
-  readonly payload: object;
+/** @param isFlood of comments and issues: the same actions, on those. */
+function callOf(action: Exclude<Action, 'review'>, isFlood: boolean) {
+  if (action === 'rollback') {
+    const payload = isFlood ? { comments: true, issues: true, spare_single: true } : {};
+    return { label: isFlood ? UNDO_FLOOD : 'Close burst PRs', path: '/admin/rollback', payload };
+  }
+  if (action === 'activate-panic' || action === 'deactivate-panic') {
+    const active = action === 'activate-panic';
+    const usual = active ? 'Activate panic' : 'Deactivate panic';
+    const label = isFlood ? `${active ? 'Suspend' : 'Allow'} comments` : usual;
+    return { label, path: '/admin/panic', payload: { active, ...(isFlood && { scope: 'writes' }) } };
+  }
+  const hash = action.slice(pardonOf('').length);
+  return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
 }
 
-/** @param isFlood of comments and issues: the same actions, on those. */
-function callOf(action: Exclude<Action, 'review'>, isFlood: boolean): Call {
-  const scope = isFlood && { scope: 'writes' };
-  switch (action) {
-    case 'activate-panic': {
-      const label = isFlood ? 'Suspend comments' : 'Activate panic';
-      return { label, path: '/admin/panic', payload: { active: true, ...scope } };
-    }
-    case 'rollback': {
-      const payload = isFlood ? { comments: true, issues: true, spare_single: true } : {};
-      return { label: isFlood ? UNDO_FLOOD : 'Close burst PRs', path: '/admin/rollback', payload };
-    }
-    case 'deactivate-panic': {
-      const label = isFlood ? 'Allow comments' : 'Deactivate panic';
-      return { label, path: '/admin/panic', payload: { active: false, ...scope } };
-    }
-    default: {
-      const hash = action.slice(pardonOf('').length);
-      return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
-    }
+/** Of the account itself, the worst first. Completes the name of the host. */
+const OF_ACCOUNT = {
+  suspended: 'has suspended the bot account: nothing can be pushed or posted there',
+  hidden: 'has flagged the bot account: nobody else sees its profile, its pull requests and its comments',
+} as const;
+
+/** Completes "The token". */
+const OF_TOKEN = {
+  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
+  'expires-soon': 'expires within a week',
+  // GitHub.
+  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
+  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
+  // cli/cli#7574.
+  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
+  'no-notifications':
+    'lacks the scope notifications, without which nobody is notified of comments and merges',
+  // Forgejo and Gitea.
+  'no-write:repository': 'lacks the scope write:repository, without which there are no pull requests',
+  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
+  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
+  'no-read:notification':
+    'lacks the scope read:notification, without which nobody is notified of comments and merges',
+  'public-only':
+    'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
+} as const;
+
+/**
+ * What is wrong with the bot's account or its token, without a full stop, and without what to do where the token is to
+ * blame: `ofAccount` is null then. @param place completes the words about a token: "of the bot account at github.com".
+ */
+export function accountWords(hostName: string, place: string, problems: readonly TokenProblem[]) {
+  const ofAccount = (['suspended', 'hidden'] as const).find((problem) => problems.includes(problem)) ?? null;
+  if (ofAccount !== null) {
+    const sentence = `${hostName} ${OF_ACCOUNT[ofAccount]}. Sign in to the host as the bot, and ask its support for the reason`;
+    return { ofAccount, sentence };
   }
+  const known: Partial<Record<TokenProblem, string>> = OF_TOKEN;
+  const words = problems.flatMap((problem) => known[problem] ?? []);
+  return { ofAccount, sentence: `The token ${place} ${words.join('; it ')}` };
 }

@@ -41,25 +41,19 @@ export function pullRequestTopic(prHash: string): string {
   return `anon-pr-${prHash}`;
 }
 
+type Servers = Pick<Config, 'notifyBaseUrl' | 'notifyAdminUrl' | 'notifyToken'>;
 /** Where to publish, and as whom. */
-export type NotificationService = Pick<Config, 'notifyBaseUrl' | 'notifyToken'>;
+type NotificationService = Pick<Config, 'notifyBaseUrl' | 'notifyToken'>;
 
 /** For the events of pull requests. The token is not for a server that only these go to. */
-export function publicService({
-  notifyBaseUrl,
-  notifyAdminUrl,
-  notifyToken,
-}: Pick<Config, 'notifyBaseUrl' | 'notifyAdminUrl' | 'notifyToken'>): NotificationService {
+export function publicService({ notifyBaseUrl, notifyAdminUrl, notifyToken }: Servers): NotificationService {
   const isSameServer = new URL(notifyBaseUrl).origin === new URL(notifyAdminUrl).origin;
   return { notifyBaseUrl, notifyToken: isSameServer ? notifyToken : null };
 }
 
 /** For the operator's alerts. */
-export function operatorService({
-  notifyAdminUrl,
-  notifyToken,
-}: Pick<Config, 'notifyAdminUrl' | 'notifyToken'>): NotificationService {
-  return { notifyBaseUrl: notifyAdminUrl, notifyToken };
+export function operatorService(config: Omit<Servers, 'notifyBaseUrl'>): NotificationService {
+  return { notifyBaseUrl: config.notifyAdminUrl, notifyToken: config.notifyToken };
 }
 
 /** The notification service did not take a message. */
@@ -101,11 +95,8 @@ export async function publish(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await response.body?.cancel();
-  if (!response.ok)
-    throw new NotificationError(response.status, secondsOf(response.headers.get('Retry-After')));
-}
-
-/** In milliseconds. ntfy sends no dates; a date counts as nothing said. */
-function secondsOf(retryAfter: string | null): number | null {
-  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : null;
+  if (response.ok) return;
+  // ntfy sends no dates; a date counts as nothing said.
+  const [seconds = null] = /^\d{1,6}$/.exec(response.headers.get('Retry-After') ?? '') ?? [];
+  throw new NotificationError(response.status, seconds === null ? null : Number(seconds) * 1000);
 }

@@ -45,9 +45,13 @@ export class ConnectionPool {
   /** A connection for one exchange, to be given back. @throws OutgoingError, or the reason of the signal. */
   async take(wanted: WantedConnection): Promise<{ connection: Connection; isNew: boolean }> {
     const { url, signal } = wanted;
+    const purpose = purposeOf(wanted);
     for (;;) {
       signal?.throwIfAborted();
-      await this.#arrival(wanted);
+      // Only one request can have a connection that is on its way, so the next does not wait for it.
+      const coming = this.#coming.get(purpose);
+      this.#coming.delete(purpose);
+      await coming;
       const idle = this.#takeIdle(wanted);
       if (idle !== undefined) return { connection: idle, isNew: false };
       if (this.#openCount === MAX_OPEN) this.#closeIdle(this.#idle.size - 1);
@@ -60,7 +64,7 @@ export class ConnectionPool {
   async openAhead(wanted: WantedConnection): Promise<void> {
     const purpose = purposeOf(wanted);
     const isThere = this.#findIdle(wanted) !== undefined || this.#coming.has(purpose);
-    if (isThere || this.#openCount >= MAX_OPEN) return;
+    if (isThere || this.#openCount === MAX_OPEN) return;
     const coming = this.#open(wanted.url, wanted.signal).then(
       (connection) => {
         if (wanted.isNew) this.#unused.add(connection);
@@ -105,18 +109,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Waits for a connection that is on its way; only one request can have it, so the next does not wait. */
-  async #arrival(wanted: WantedConnection): Promise<void> {
-    const purpose = purposeOf(wanted);
-    const coming = this.#coming.get(purpose);
-    this.#coming.delete(purpose);
-    await coming;
-  }
-
   #findIdle({ url, isNew }: WantedConnection): Connection | undefined {
-    const fits = (idle: Connection): boolean =>
-      idle.origin === url.origin && this.#unused.has(idle) === isNew;
-    return [...this.#idle.keys()].findLast(fits);
+    return [...this.#idle.keys()].findLast(
+      (idle) => idle.origin === url.origin && this.#unused.has(idle) === isNew,
+    );
   }
 
   #takeIdle(wanted: WantedConnection): Connection | undefined {
@@ -151,15 +147,14 @@ export class ConnectionPool {
 
   /** Resolves when a connection may be free, or when the signal fires. The caller then looks again. */
   #turn(signal: AbortSignal | null): Promise<void> {
-    return new Promise((resolve) => {
-      const call = (): void => {
-        this.#waiting.delete(call);
-        signal?.removeEventListener('abort', call);
-        resolve();
-      };
-      this.#waiting.add(call);
-      signal?.addEventListener('abort', call);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const call = (): void => {
+      this.#waiting.delete(call);
+      resolve();
+    };
+    this.#waiting.add(call);
+    signal?.addEventListener('abort', call);
+    return promise.finally(() => signal?.removeEventListener('abort', call));
   }
 
   #callNext(): void {

@@ -25,8 +25,6 @@ const FIRST_READ_BYTES = 16 * 1024;
 /** Once a read has filled its buffer. */
 const LONG_READ_BYTES = 256 * 1024;
 
-type Reading = Promise<ReadableStreamReadResult<Uint8Array>>;
-
 export class Connection {
   /** Scheme, host and port. */
   readonly origin: string;
@@ -35,7 +33,7 @@ export class Connection {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   #buffer = new ArrayBuffer(FIRST_READ_BYTES);
   /** The read of an idle connection, which goes on when it is used again. */
-  #reading: Reading | null = null;
+  #reading: Promise<ReadableStreamReadResult<Uint8Array>> | null = null;
   #isResting = false;
   #isWriting = false;
   #failure: unknown = null;
@@ -70,10 +68,7 @@ export class Connection {
   async read(timeoutMs: number | null): Promise<Uint8Array | null> {
     const reading = this.#reading ?? this.#startReading();
     this.#reading = null;
-    const timer =
-      timeoutMs === null
-        ? undefined
-        : this.#destroyAfter(timeoutMs, 'stalled', 'the server has stopped sending');
+    const timer = this.#destroyAfter(timeoutMs, 'stalled', 'the server has stopped sending');
     try {
       const { value } = await reading;
       if (value === undefined || value.byteLength === 0) return null;
@@ -103,15 +98,14 @@ export class Connection {
 
   /** Until `wake` is called: if the server closes it, or sends anything unasked, it is destroyed and `onEnd` called. */
   rest(onEnd: () => void): void {
-    const reading = this.#startReading();
-    this.#reading = reading;
+    this.#reading = this.#startReading();
     this.#isResting = true;
     const ended = () => {
       if (!this.#isResting) return;
       this.destroy(new OutgoingError('broken-off', 'the server has closed the connection'));
       onEnd();
     };
-    reading.then(ended, ended);
+    this.#reading.then(ended, ended);
   }
 
   wake(): void {
@@ -129,11 +123,11 @@ export class Connection {
     for (const end of ends) end.catch(() => {});
   }
 
-  #startReading(): Reading {
+  #startReading() {
     return this.#reader.readAtLeast(1, new Uint8Array(this.#buffer));
   }
 
-  #destroyAfter(ms: number, code: 'unreachable' | 'stalled', message: string): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.destroy(new OutgoingError(code, message)), ms);
+  #destroyAfter(ms: number | null, ...why: readonly ['unreachable' | 'stalled', string]) {
+    return ms === null ? undefined : setTimeout(() => this.destroy(new OutgoingError(...why)), ms);
   }
 }

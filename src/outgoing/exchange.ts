@@ -1,17 +1,15 @@
 /**
- * One request and its response over one connection (RFC 9112).
- *
- * Sending and reading run at the same time, because a server may answer before it has read the whole request. The
- * connection is used again only if both messages ended properly, nothing follows, and the server allows it.
+ * One request and its response over one connection (RFC 9112), which go on at the same time: a server may answer before
+ * it has read the whole request. The connection is used again only if both messages ended properly, nothing follows, and
+ * the server allows it.
  */
 import { concatBytes } from '../git/bytes.ts';
 import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
-import { type BodyDecoder, bodyDecoder } from './body-framing.ts';
+import { bodyDecoder, type BodyDecoder, type ResponseHead, ResponseHeadReader } from './response.ts';
 import type { Connection } from './connection.ts';
 import { malformed, OutgoingError } from './outgoing-error.ts';
 import { type OutgoingRequest, sendBytes, sendStream } from './request.ts';
-import { type ResponseHead, ResponseHeadReader } from './response-head.ts';
 
 /** Longest wait between the bytes of a response. How long to wait for its first byte is the caller's decision. */
 export const STALL_TIMEOUT_MS = 30_000;
@@ -67,7 +65,6 @@ export class Exchange {
     this.#stopSending = () => void reader.cancel().catch(() => {});
     this.#isSent =
       (await this.#connection.write(head)) && (await sendStream(reader, body.length, this.#connection));
-    // The producer of the body need not continue.
     if (!this.#isSent) this.#stopSending();
   }
 
@@ -77,7 +74,9 @@ export class Exchange {
       const reader = new ResponseHeadReader();
       let usedBytes = reader.take(rest);
       while (usedBytes === null) {
-        rest = await this.#read(reader.hasBegun ? STALL_TIMEOUT_MS : null);
+        const chunk = await this.#connection.read(reader.hasBegun ? STALL_TIMEOUT_MS : null);
+        if (chunk === null) throw brokenOff();
+        rest = chunk;
         this.hasResponseBegun = true;
         usedBytes = reader.take(rest);
       }
@@ -129,12 +128,6 @@ export class Exchange {
     }
   }
 
-  async #read(timeoutMs: number | null): Promise<Uint8Array> {
-    const chunk = await this.#connection.read(timeoutMs);
-    if (chunk === null) throw brokenOff();
-    return chunk;
-  }
-
   /** @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a second one. */
   #finish({ minorVersion, headers }: ResponseHead, leftBytes: number): void {
     const options = headers.get('Connection')?.toLowerCase().split(',') ?? [];
@@ -183,17 +176,13 @@ function toResponse(
     headers.delete('Content-Encoding');
     headers.delete('Content-Length');
   } else if (coding !== 'identity') throw malformed('an encoding that was not asked for');
-  return new Response(streamOf(source, headers.get('Content-Length')), { status, statusText, headers });
+  const length = headers.get('Content-Length');
+  const pipe = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
+  void pump(source, pipe.writable.getWriter());
+  return new Response(pipe.readable, { status, statusText, headers });
 }
 
 /** A pipe that is filled no further than it is read. */
-function streamOf(source: ChunkSource, length: string | null): ReadableStream<Uint8Array> {
-  const { readable, writable } =
-    length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
-  void pump(source, writable.getWriter());
-  return readable;
-}
-
 async function pump(source: ChunkSource, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
   // Rejects when the reader has cancelled.
   writer.closed.catch(() => source.cancel());

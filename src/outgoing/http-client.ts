@@ -6,16 +6,17 @@
  * Worker's zone (`CF-Worker`). What leaves here is what `encodeRequestHead` writes. `node:http` is `fetch` in disguise
  * there, and undici compiles WebAssembly, which Workers refuse.
  */
+import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.ts';
-import { Exchange, type EncodedRequest } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { malformed } from './outgoing-error.ts';
 import { checkFields, encodeRequestHead, type OutgoingRequest, type RequestBody } from './request.ts';
 
 const MAX_REDIRECTS = 5;
-/** Those to the same server, for the same request. */
-const REPEATING: ReadonlySet<number> = new Set([307, 308]);
-const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Those after which a read is repeated elsewhere, and a write. */
+const FOLLOWED_BY_READS = [301, 302, 303, 307, 308];
+const FOLLOWED_BY_WRITES = [307, 308];
 
 /** The `fetch` for code that makes requests: an `HttpClient`, or a substitute in tests. */
 export type Http = Pick<HttpClient, 'fetch'>;
@@ -61,7 +62,9 @@ export class HttpClient {
     const { method, url, body, signal } = request;
     signal?.throwIfAborted();
     if (this.#fetchHosts.has(url.hostname)) return fetchByRuntime(request);
-    const exchanged = { ...request, head: encodeRequestHead(request) };
+    const encoded = { ...request, head: encodeRequestHead(request) };
+    const exchanged = (over: Connection) =>
+      new Exchange(over, encoded, (isReusable) => this.#pool.giveBack(over, isReusable));
     // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung up.
     const wanted = { url, signal, isNew: body?.kind === 'stream' };
     const { connection, isNew } = await this.#pool.take(wanted).catch(async (error: unknown) => {
@@ -69,7 +72,7 @@ export class HttpClient {
       if (body?.kind === 'stream') await body.stream.cancel(error).catch(() => {});
       throw error;
     });
-    const exchange = this.#exchange(connection, exchanged);
+    const exchange = exchanged(connection);
     try {
       return await exchange.response();
     } catch (error) {
@@ -78,11 +81,7 @@ export class HttpClient {
       if (!isStale || !isRead(method)) throw error;
     }
     const again = await this.#pool.take({ url, signal, isNew: true });
-    return this.#exchange(again.connection, exchanged).response();
-  }
-
-  #exchange(connection: Connection, request: EncodedRequest): Exchange {
-    return new Exchange(connection, request, (isReusable) => this.#pool.giveBack(connection, isReusable));
+    return exchanged(again.connection).response();
   }
 }
 
@@ -102,8 +101,7 @@ async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<
 function outgoingRequest(input: RequestInfo | URL, init: RequestInit): OutgoingRequest {
   if (input instanceof Request) throw new TypeError('the address must be a text or a URL');
   const url = new URL(input);
-  const isPlain = url.username === '' && url.password === '';
-  if (!isPlain || !['http:', 'https:'].includes(url.protocol))
+  if (url.username !== '' || url.password !== '' || !['http:', 'https:'].includes(url.protocol))
     throw new TypeError('the address cannot be asked for');
   const headers = new Headers(init.headers);
   const announced = headers.get('Content-Length');
@@ -115,7 +113,7 @@ function outgoingRequest(input: RequestInfo | URL, init: RequestInit): OutgoingR
 
 function requestBody(body: BodyInit | null, length: number | null): RequestBody | null {
   if (body === null) return null;
-  if (typeof body === 'string') return { kind: 'bytes', bytes: new TextEncoder().encode(body) };
+  if (typeof body === 'string') return { kind: 'bytes', bytes: utf8(body) };
   if (body instanceof Uint8Array) return { kind: 'bytes', bytes: body };
   if (body instanceof ReadableStream) return { kind: 'stream', stream: body, length };
   throw new TypeError('the body must be a text, bytes, or a stream of bytes');
@@ -128,15 +126,14 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
  * would look like the write's. No request follows to another server, because its credentials are meant for this one.
  */
 export function redirectTarget(request: { method: string; url: URL }, response: Response): URL | null {
-  const { status } = response;
   const location = response.headers.get('Location');
-  if (location === null || !FOLLOWED.has(status)) return null;
-  if (!isRead(request.method) && !REPEATING.has(status)) return null;
+  const followed = isRead(request.method) ? FOLLOWED_BY_READS : FOLLOWED_BY_WRITES;
+  if (location === null || !followed.includes(response.status)) return null;
   const target = URL.parse(location, request.url.href);
   return target?.origin === request.url.origin ? target : null;
 }
 
 /** A request that changes nothing, however often it is made. */
-export function isRead(method: string): boolean {
+function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }

@@ -3,7 +3,7 @@
  * one list, in its order and spelling: another field is an error, so nothing of a client's request can leave by
  * mistake.
  */
-
+import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 
 /** What callers may set, as it is written. `Host`, `Accept-Encoding` and the length of the body are set here. */
@@ -22,7 +22,7 @@ const ALLOWED_FIELDS = [
 
 const KNOWN_NAMES: ReadonlySet<string> = new Set(ALLOWED_FIELDS.map((name) => name.toLowerCase()));
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', ...METHODS_WITH_BODY]);
 /** No control characters, and no space at either end, where it would be lost. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const REQUEST_TARGET = /^\/[\x21-\x7e]*$/;
@@ -36,12 +36,8 @@ export interface OutgoingRequest {
 }
 
 /** @throws TypeError for what may not leave: an error of our own, never of a server's or a client's. */
-export function encodeRequestHead({
-  method,
-  url,
-  headers,
-  body,
-}: Omit<OutgoingRequest, 'signal'>): Uint8Array {
+export function encodeRequestHead(request: Omit<OutgoingRequest, 'signal'>): Uint8Array {
+  const { method, url, headers, body } = request;
   if (!METHODS.has(method)) throw new TypeError('this method is not allowed');
   checkFields(headers);
   const target = `${url.pathname}${url.search}`;
@@ -52,11 +48,11 @@ export function encodeRequestHead({
     if (value !== null) lines.push(`${name}: ${value}`);
   }
   lines.push('Accept-Encoding: gzip');
+  const length = body?.kind === 'stream' ? body.length : (body?.bytes.byteLength ?? 0);
+  if (length === null) lines.push('Transfer-Encoding: chunked');
   // Servers may insist on a length where the method lets them expect a body (RFC 9110, section 8.6).
-  const length = body === null && METHODS_WITH_BODY.has(method) ? 0 : lengthOf(body);
-  if (length === 'unknown') lines.push('Transfer-Encoding: chunked');
-  else if (length !== null) lines.push(`Content-Length: ${length}`);
-  return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`);
+  else if (body !== null || METHODS_WITH_BODY.has(method)) lines.push(`Content-Length: ${length}`);
+  return utf8(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
 /** @throws TypeError */
@@ -71,23 +67,12 @@ const READ_BYTES = 256 * 1024;
 /** A chunk's size in hexadecimal and CR LF. */
 const CHUNK_HEAD_BYTES = READ_BYTES.toString(16).length + 2;
 const CHUNK_TAIL_BYTES = 2;
-const CR = 0x0d;
-const LF = 0x0a;
-const LAST_CHUNK = new TextEncoder().encode('0\r\n\r\n');
+const CR_LF = utf8('\r\n');
+const LAST_CHUNK = utf8('0\r\n\r\n');
 
 export type RequestBody =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  /** `length`: as announced; null if it is not known. */
-  | {
-      readonly kind: 'stream';
-      readonly stream: ReadableStream<Uint8Array>;
-      readonly length: number | null;
-    };
-
-function lengthOf(body: RequestBody | null): number | 'unknown' | null {
-  if (body?.kind === 'stream') return body.length ?? 'unknown';
-  return body?.bytes.byteLength ?? null;
-}
+  | { readonly kind: 'stream'; readonly stream: ReadableStream<Uint8Array>; readonly length: number | null };
 
 /**
  * Sends bytes piece by piece, because the platform copies what it writes. Once a response has come, their owner may
@@ -129,14 +114,10 @@ export async function sendStream(
 
 /** The chunk whose data stands in a buffer with room before and behind it. */
 function chunkAround(data: Uint8Array): Uint8Array {
-  const size = data.byteLength.toString(16);
-  const start = data.byteOffset - size.length - 2;
-  const end = data.byteOffset + data.byteLength;
-  const chunk = new Uint8Array(data.buffer, start, end + CHUNK_TAIL_BYTES - start);
-  for (let index = 0; index < size.length; index++) chunk[index] = size.charCodeAt(index);
-  chunk[size.length] = CR;
-  chunk[size.length + 1] = LF;
-  chunk[chunk.byteLength - 2] = CR;
-  chunk[chunk.byteLength - 1] = LF;
+  const head = utf8(`${data.byteLength.toString(16)}\r\n`);
+  const chunkBytes = head.byteLength + data.byteLength + CHUNK_TAIL_BYTES;
+  const chunk = new Uint8Array(data.buffer, data.byteOffset - head.byteLength, chunkBytes);
+  chunk.set(head);
+  chunk.set(CR_LF, chunkBytes - CHUNK_TAIL_BYTES);
   return chunk;
 }

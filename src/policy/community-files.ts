@@ -1,8 +1,7 @@
 /**
  * What a repository asks of contributors outside `.gitveil.yml`: its list of vouched accounts, its template for pull
- * requests, and where its guidelines are. Found by the names that their owners document:
- * https://github.com/mitchellh/vouch (README, "Vouched File Format"), and docs.github.com on pull request templates and
- * community health files. Pure, but for what `FilesHost` reads.
+ * requests, and where its guidelines are. Found by the names that their owners document: github.com/mitchellh/vouch
+ * (README, "Vouched File Format"), and docs.github.com on pull request templates and community health files.
  */
 import { decodeUtf8 } from '../git/bytes.ts';
 import type { FileAnswer } from '../host/code-host.ts';
@@ -54,8 +53,8 @@ export const WORKFLOW_HOME = /^\.(?:github|gitea|forgejo)\/$/;
 export const WORKFLOWS = /^\.(?:github|gitea|forgejo)\/workflows(?:\/|$)/;
 
 const LISTS = ['VOUCHED.td', '.github/VOUCHED.td'];
-/** Some 10,000 accounts. */
-const MAX_LIST_BYTES = 256 * 1024;
+/** The largest file that is read: some 10,000 accounts. */
+export const MAX_LIST_BYTES = 256 * 1024;
 
 /** As GitHub finds them: case does not matter, and `.github` comes before the root and `docs`. */
 const TEMPLATE = /^pull_request_template(?:\.md|\.txt)?$/i;
@@ -79,9 +78,7 @@ export async function readCommunityFiles(
   const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
   const isMissing = standing === null && (findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES)) === null;
   const docs = root.find((name) => /^docs\/$/i.test(name));
-  if (isMissing && docs !== undefined) {
-    names.push(...(await files.list(docs.slice(0, -1))).map((name) => docs + name));
-  }
+  if (isMissing && docs) names.push(...(await files.list(docs.slice(0, -1))).map((name) => docs + name));
   return {
     standing,
     template: findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES),
@@ -129,11 +126,8 @@ export function standingOf(text: string, login: string, kind: HostKind): Pick<St
     const colon = handle.indexOf(':');
     const platform = handle.slice(0, Math.max(0, colon)).toLowerCase();
     if (handle.slice(colon + 1).toLowerCase() !== wanted || (colon >= 0 && platform !== kind)) continue;
-    const reason = reasonIn(words.join(' '));
-    return {
-      kind: isDenounced ? 'denounced' : 'vouched',
-      reason: isDenounced && reason !== '' ? reason : null,
-    };
+    if (!isDenounced) return { kind: 'vouched', reason: null };
+    return { kind: 'denounced', reason: reasonIn(words.join(' ')) || null };
   }
   return { kind: 'unlisted', reason: null };
 }

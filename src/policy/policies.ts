@@ -4,19 +4,22 @@
  *
  * They are read with Git, which costs none of the bot account's calls. Where that fails, because the host limits the
  * public, serves no objects by their ids or calls the repository by another name now, the REST interface is asked, with
- * four simultaneous calls and one after them. A push asks it at once, because Git takes up to five round trips. The bot may see more than
- * the public. So a repository that is not public has no policy here, exactly like one that does not exist.
+ * four simultaneous calls and one after them. A push asks it at once, because Git takes up to five round trips. The bot
+ * may see more than the public. So a repository that is not public has no policy here, like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import { botLogin } from '../durable/bot-login.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
-import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
+import { decodeUtf8, utf8 } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
+import { entryNamed, kindOf } from '../git/objects/tree.ts';
+import type { FileAnswer, Repository } from '../host/code-host.ts';
+import { openRepositories, type RepositoryHost } from '../host/open.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/git/visibility.ts';
-import { openRepositories } from '../host/open.ts';
 import { HostError, unlessMissing } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
@@ -24,29 +27,24 @@ import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';
 import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import { isolateMemory } from '../isolate/memory-budget.ts';
-import { type FilesHost, readCommunityFiles } from './community-files.ts';
+import { findPath, type Folder, heldReads, readBlob, readCommit } from '../upstream/tree-reader.ts';
+import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-files.ts';
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
-import { publicFiles } from './public-files.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 /** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
-export interface PolicyHost extends Pick<RepositoryHost, 'repository' | 'file' | 'list'> {
-  /**
-   * As the public reads them. Rejects, also in `read`, if the REST interface has to be asked; with HostError `missing` if
-   * the public sees no such repository.
-   */
+export interface PolicyHost {
+  readonly repositories: Pick<RepositoryHost, 'repository' | 'file' | 'list'>;
+  /** As `publicFiles` has them, for `read`. Rejects, also there, if the REST interface has to be asked. */
   publicFiles<T>(repository: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T>;
   /** Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it, so nobody asks. */
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
   /** Null: there is no account. */
   botLogin(): Promise<string | null>;
 }
-
-/** Names the host in what is remembered, and its kind in lists of accounts. */
-type Place = Pick<HostConfig, 'key' | 'kind'>;
 
 /** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
@@ -67,10 +65,11 @@ interface Asking {
 
 export class Policies {
   readonly #host: PolicyHost;
-  readonly #place: Place;
+  readonly #place: Pick<HostConfig, 'key' | 'kind'>;
   readonly #lastKnown: LastKnown;
 
-  constructor(host: PolicyHost, place: Place, lastKnown: LastKnown) {
+  /** @param place names the host in what is remembered, and its kind in lists of accounts. */
+  constructor(host: PolicyHost, place: Pick<HostConfig, 'key' | 'kind'>, lastKnown: LastKnown) {
     this.#host = host;
     this.#place = place;
     this.#lastKnown = lastKnown;
@@ -108,13 +107,13 @@ export class Policies {
   }
 
   async #askByRest(repository: RepositoryName, looked?: Promise<Repository>): Promise<Policy | null> {
-    const host = this.#host;
+    const { repositories } = this.#host;
     return unlessMissing(async () => {
       const [{ isPrivate, pullRequests }, policy] = await Promise.all([
-        looked ?? host.repository(repository),
+        looked ?? repositories.repository(repository),
         this.#read({
-          list: (folder) => host.list(repository, folder),
-          file: (path) => host.file(repository, path),
+          list: (folder) => repositories.list(repository, folder),
+          file: (path) => repositories.file(repository, path),
         }),
       ]);
       return isPrivate ? null : closedTo(policy, pullRequests);
@@ -122,22 +121,18 @@ export class Policies {
   }
 
   async #read(files: FilesHost): Promise<Policy> {
-    const { kind } = this.#place;
-    const [policy, community] = await Promise.all([
+    const [file, community] = await Promise.all([
       files.file(POLICY_PATH),
-      readCommunityFiles(files, kind, () => this.#host.botLogin().catch(nameless)),
+      readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
     ]);
-    return withCommunity(policyOf(policy), community);
+    const content = file.kind === 'file' ? file.content : null;
+    return withCommunity(file.kind === 'missing' ? OPEN_POLICY : parsePolicy(content), community);
   }
 }
 
 /** A missing account is no missing repository, which would have no policy. */
 function nameless(cause: unknown): never {
   throw new Error('the name of the bot is not known', { cause });
-}
-
-function policyOf(file: FileAnswer): Policy {
-  return file.kind === 'missing' ? OPEN_POLICY : parsePolicy(file.kind === 'file' ? file.content : null);
 }
 
 export function openPolicies(
@@ -147,14 +142,11 @@ export function openPolicies(
   logger: Logger,
   http: Http,
 ): Policies {
-  const repositories = openRepositories(openHostAccess(env, config, host, http));
   const lastKnown = openLastKnown(env, config, (error) =>
     logger.warn('a policy could not be read', { error }),
   );
   const policyHost: PolicyHost = {
-    repository: (name) => repositories.repository(name),
-    file: (name, path) => repositories.file(name, path),
-    list: (name, folder) => repositories.list(name, folder),
+    repositories: openRepositories(openHostAccess(env, config, host, http)),
     async publicFiles(name, read) {
       const memory = isolateMemory.open(systemClock, 'policies');
       try {
@@ -169,4 +161,56 @@ export function openPolicies(
     botLogin: async () => (host.token === null ? null : await botLogin(env, config, host, http, true)),
   };
   return new Policies(policyHost, host, lastKnown);
+}
+
+/**
+ * Files at the tip of the default branch: three or four small requests, one after the other, of which the folders are
+ * remembered. Rejects, also in its methods, with what the transport rejects with (HostError `missing`: the public sees no
+ * such repository; ProtocolError: the host does not send what was asked for), and with an Error for what the REST interface
+ * has to be asked for: a folder that is too large, a symbolic link. @param memory where what is read stays counted.
+ */
+export async function publicFiles(
+  transport: Pick<GitTransport, 'listRefs' | 'readObjects'>,
+  memory: Memory,
+  repository: RepositoryName,
+): Promise<FilesHost> {
+  const { headTip } = await transport.listRefs(repository, ['HEAD'], 'upstream');
+  if (headTip === null) return { list: async () => [], file: async () => ({ kind: 'missing' }) };
+  const read = heldReads((request, most) => transport.readObjects(repository, request, most), memory);
+  const { tree } = await readCommit(read, headTip);
+  const root = await folderOf(tree);
+  const known = new Map([['', Promise.resolve(root)]]);
+
+  async function folderOf(oid: string): Promise<Folder> {
+    const found = await findPath(read, oid, []);
+    if (found.kind !== 'folder') throw new Error('a folder is too large');
+    return found.folders.at(-1) ?? [];
+  }
+
+  /** Of the root, and of those in it. */
+  function folder(name: string): Promise<Folder> {
+    const entry = entryNamed(root, utf8(name));
+    const isFolder = entry !== undefined && kindOf(entry) === 'folder';
+    const reading = known.get(name) ?? (isFolder ? folderOf(entry.oid) : Promise.resolve([]));
+    known.set(name, reading);
+    return reading;
+  }
+
+  return {
+    async list(name) {
+      return (await folder(name)).flatMap((entry) => {
+        const text = decodeUtf8(entry.name);
+        return text === null ? [] : kindOf(entry) === 'folder' ? `${text}/` : text;
+      });
+    },
+    async file(path): Promise<FileAnswer> {
+      const slash = path.lastIndexOf('/');
+      const entry = entryNamed(await folder(path.slice(0, Math.max(0, slash))), utf8(path.slice(slash + 1)));
+      if (entry === undefined) return { kind: 'missing' };
+      const kind = kindOf(entry);
+      if (kind === 'symlink') throw new Error('a file is a symbolic link');
+      const content = kind === 'file' ? await readBlob(read, entry.oid, MAX_LIST_BYTES) : null;
+      return content === null ? { kind: 'unreadable' } : { kind: 'file', content };
+    },
+  };
 }

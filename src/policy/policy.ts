@@ -4,10 +4,9 @@
  * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
  * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted;
  * `sign_off: required` takes only commits under the Developer Certificate of Origin; `ai_disclosure: required` and
- * `issue: required` ask what a pull request has to say; `workflows: false` refuses changes of workflows.
- * Without the file, everything is accepted.
- * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
- * `accept`. Pure: bytes in, plain data out.
+ * `issue: required` ask what a pull request has to say; `workflows: false` refuses changes of workflows. Without the file,
+ * everything is accepted. With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be
+ * a misspelt `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
@@ -65,31 +64,28 @@ export const OPEN_POLICY: Policy = {
 /** As the operator's variables have it. */
 const LIMITS = rateLimits(24);
 
-/** A policy is a few lines. */
 const MAX_POLICY_BYTES = 8 * 1024;
 
 const ACCEPT_RULE = `must set accept to true, false or a list of ${CONTRIBUTIONS.join(', ')}`;
 
+const switchOf = (name: string, usual: boolean) =>
+  z.boolean({ error: `must set ${name} to true or false` }).default(usual);
 /** A rule that can only be set. */
 const required = (name: string) =>
   z.literal('required', { error: `must set ${name} to required, or leave it out` }).optional();
 
 const policySchema = z.strictObject(
   {
-    anonymous_friendly: z
-      .boolean({ error: 'must set anonymous_friendly to true or false' })
-      .default(OPEN_POLICY.anonymousFriendly),
+    anonymous_friendly: switchOf('anonymous_friendly', false),
     accept: z
       .union([z.boolean(), z.array(z.enum(CONTRIBUTIONS))], { error: ACCEPT_RULE })
-      .default([...CONTRIBUTIONS])
-      .transform((accept) => (typeof accept === 'boolean' ? (accept ? CONTRIBUTIONS : []) : accept)),
-    pull_request_footer: z
-      .boolean({ error: 'must set pull_request_footer to true or false' })
-      .default(OPEN_POLICY.pullRequestFooter),
+      .default(true)
+      .transform((accept) => (accept === true ? CONTRIBUTIONS : accept || [])),
+    pull_request_footer: switchOf('pull_request_footer', false),
     sign_off: required('sign_off'),
     ai_disclosure: required('ai_disclosure'),
     issue: required('issue'),
-    workflows: z.boolean({ error: 'must set workflows to true or false' }).default(true),
+    workflows: switchOf('workflows', true),
     // It can only lower the operator's, so one that is not understood refuses nothing.
     limit: z.unknown().optional(),
   },
@@ -138,28 +134,22 @@ export function readYaml(text: string): unknown {
   return document.toJS({ maxAliasCount: 0 });
 }
 
-const IN_WORDS: Readonly<Record<Contribution, string>> = {
-  pull_requests: 'pull requests',
-  issues: 'issues',
-  comments: 'comments',
-};
+const inWords = (kind: Contribution): string => kind.replace('_', ' ');
 
 /** Why a contribution is not accepted; null if it is. A sentence, and on a line of its own what the maintainers write. */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;
   if (accepted.includes(kind)) return null;
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
-  if (problem !== null) {
+  if (problem !== null)
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
-  }
   if (kind === 'pull_requests' && community.standing?.kind === 'denounced') {
     const { path, reason } = community.standing;
     const why = reason === null ? '' : `\nIts maintainers write: ${reason}`;
     return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it.${why}`;
   }
-  const others =
-    accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;
-  return `${fullName(to)} does not accept anonymous ${IN_WORDS[kind]}${others}: its ${POLICY_PATH} says so.`;
+  const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;
+  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
 }
 
 /** What the host says of a repository, whatever its file says. */

@@ -7,7 +7,7 @@
  * authenticated with it: a row that was changed or put in another's place is refused.
  */
 import { utf8 } from '../git/bytes.ts';
-import { busy } from '../isolate/waiting.ts';
+import { busy } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
 
 /** What stores the rows: the object `Spool`, or a stand-in of a test. */

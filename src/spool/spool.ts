@@ -6,7 +6,7 @@
 import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
-import { busy } from '../isolate/waiting.ts';
+import { busy } from '../isolate/memory-budget.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 
 /** What stays in memory. */

@@ -8,18 +8,11 @@
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
 import type { Http } from '../outgoing/http-client.ts';
-import { wholeResponse } from '../outgoing/whole-response.ts';
-import {
-  countedOwner,
-  type Ledger,
-  type LedgerRepository,
-  type PullRequestEntry,
-  type RecordedPullRequest,
-  type Totals,
-} from './ledger.ts';
+import { wholeResponse } from '../outgoing/response.ts';
+import { countedOwner, type Ledger } from './ledger.ts';
 import { MAIN_HOST } from '../config/hosts.ts';
 
-/** Time limit for the whole answer. */
+/** For the whole answer. */
 const TIMEOUT_MS = 5_000;
 /** Ten rows are the most that is asked for. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -29,82 +22,61 @@ const timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(
 
 const totalsRow = z.object({ pull_requests: z.int(), last_created_at: timestamp.nullable() });
 const countRow = z.object({ pull_requests: z.int() });
+const text = z.string();
 const pullRequestRow = z
-  .object({
-    id: z.int(),
-    host: z.string(),
-    owner: z.string(),
-    repo: z.string(),
-    pr_url: z.string(),
-    created_at: timestamp,
-  })
+  .object({ id: z.int(), host: text, owner: text, repo: text, pr_url: text, created_at: timestamp })
   .transform(({ pr_url: prUrl, created_at: createdAt, ...row }) => ({ ...row, prUrl, createdAt }));
 
-export class HostedLedger implements Ledger {
-  readonly #db: PostgrestClient;
-
-  constructor({ url, key }: { readonly url: string; readonly key: string }, http: Http) {
-    this.#db = new PostgrestClient(restBase(url), {
-      headers: { apikey: key, Authorization: `Bearer ${key}` },
-      // The client's own timeout ends with the headers, so a body could stall. A redirect would send the key to another
-      // server.
-      async fetch(input, init) {
-        const signal = AbortSignal.timeout(TIMEOUT_MS);
-        const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });
-        return wholeResponse(response, MAX_RESPONSE_BYTES);
-      },
-      retry: false,
-    });
-  }
-
-  async recordPullRequest({ host, owner, repo, prUrl, createdAt }: PullRequestEntry): Promise<void> {
-    const entry = { owner, repo, pr_url: prUrl, created_at: createdAt, ...(host !== MAIN_HOST && { host }) };
-    await this.#db.rpc('record_pull_request', entry).throwOnError();
-  }
-
-  async totals(): Promise<Totals> {
-    const { data } = await this.#db
-      .from('totals')
-      .select('pull_requests,last_created_at')
-      .limit(1)
-      .throwOnError();
-    const [row] = z.array(totalsRow).parse(data);
-    return { pullRequests: row?.pull_requests ?? 0, lastCreatedAt: row?.last_created_at ?? null };
-  }
-
-  async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
-    const { data } = await this.#db
-      .from('pull_requests')
-      .select('id,host,owner,repo,pr_url,created_at')
-      .order('created_at', { ascending: false })
-      .order('id', { ascending: false })
-      .limit(limit)
-      .throwOnError();
-    return z.array(pullRequestRow).parse(data);
-  }
-
-  async pullRequestCount(repository: LedgerRepository): Promise<number> {
-    const { data } = await this.#db
-      .from('repository_totals')
-      .select('pull_requests')
-      .eq('owner', countedOwner(repository).toLowerCase())
-      .eq('repo', repository.repo.toLowerCase())
-      .limit(1)
-      .throwOnError();
-    return z.array(countRow).parse(data)[0]?.pull_requests ?? 0;
-  }
-
-  async karma(hash: string): Promise<number | null> {
-    const { data } = await this.#db.rpc('karma_of', { hash }).throwOnError();
-    return z.int().nullable().parse(data);
-  }
-
-  async setKarma(hash: string, karma: number): Promise<void> {
-    await this.#db.rpc('set_karma', { hash, karma }).throwOnError();
-  }
-}
-
-/** A project's bare address gets the path under which Supabase serves PostgREST; any other path is the operator's. */
-function restBase(url: string): string {
-  return new URL(url).pathname === '/' ? `${url}/rest/v1` : url;
+export function hostedLedger(
+  { url, key }: { readonly url: string; readonly key: string },
+  http: Http,
+): Ledger {
+  // A project's bare address gets the path under which Supabase serves PostgREST; any other path is the operator's.
+  const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
+    headers: { apikey: key, Authorization: `Bearer ${key}` },
+    // The client's own timeout ends with the headers, so a body could stall. A redirect would send the key to another
+    // server.
+    async fetch(input, init) {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });
+      return wholeResponse(response, MAX_RESPONSE_BYTES);
+    },
+    retry: false,
+  });
+  return {
+    async recordPullRequest({ host, owner, repo, prUrl, createdAt }) {
+      const entry = {
+        owner,
+        repo,
+        pr_url: prUrl,
+        created_at: createdAt,
+        ...(host !== MAIN_HOST && { host }),
+      };
+      await db.rpc('record_pull_request', entry).throwOnError();
+    },
+    async totals() {
+      const question = db.from('totals').select('pull_requests,last_created_at').limit(1);
+      const [row] = z.array(totalsRow).parse((await question.throwOnError()).data);
+      return { pullRequests: row?.pull_requests ?? 0, lastCreatedAt: row?.last_created_at ?? null };
+    },
+    async recentPullRequests(limit) {
+      const newest = { ascending: false };
+      const question = db.from('pull_requests').select('id,host,owner,repo,pr_url,created_at');
+      const sorted = question.order('created_at', newest).order('id', newest).limit(limit);
+      return z.array(pullRequestRow).parse((await sorted.throwOnError()).data);
+    },
+    async pullRequestCount(repository) {
+      const owner = countedOwner(repository).toLowerCase();
+      const question = db.from('repository_totals').select('pull_requests').eq('owner', owner);
+      const one = question.eq('repo', repository.repo.toLowerCase()).limit(1);
+      return z.array(countRow).parse((await one.throwOnError()).data)[0]?.pull_requests ?? 0;
+    },
+    async karma(hash) {
+      const { data } = await db.rpc('karma_of', { hash }).throwOnError();
+      return z.int().nullable().parse(data);
+    },
+    async setKarma(hash, karma) {
+      await db.rpc('set_karma', { hash, karma }).throwOnError();
+    },
+  };
 }

@@ -1,6 +1,5 @@
 /**
- * The ledger: pull requests (contract, 2.8), their number, and karma (2.3). One small interface, for D1 or the
- * operator's hosted database.
+ * The ledger: pull requests (contract, 2.8), their number, and karma (2.3), in D1 or the operator's hosted database.
  *
  * Cost: a question reads one row by its key, or the rows of its answer in the order of an index. A row written costs as
  * much as a thousand read: in D1, an entry writes its row and that of an index, and the count of a repository reads that.
@@ -51,55 +50,32 @@ export function countedOwner({ host, owner }: LedgerRepository): string {
 }
 
 /** In D1. Schema: migrations/. */
-export class D1Ledger implements Ledger {
-  readonly #db: D1Database;
-
-  constructor(db: D1Database) {
-    this.#db = db;
-  }
-
-  async recordPullRequest(entry: PullRequestEntry): Promise<void> {
-    await pullRequestStatement(this.#db, entry).run();
-  }
-
-  async totals(): Promise<Totals> {
-    const row = await this.#db
-      .prepare('SELECT pull_requests AS pullRequests, last_created_at AS lastCreatedAt FROM totals')
-      .first<Totals>();
-    return row ?? { pullRequests: 0, lastCreatedAt: null };
-  }
-
-  async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
-    const { results } = await this.#db
-      .prepare(
-        `SELECT id, host, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
-         ORDER BY created_at DESC, pr_url DESC LIMIT ?`,
-      )
-      .bind(limit)
-      .all<RecordedPullRequest>();
-    return results;
-  }
-
-  async pullRequestCount({ host, owner, repo }: LedgerRepository): Promise<number> {
-    const count = await this.#db
-      .prepare('SELECT count(*) AS count FROM pull_requests WHERE host = ? AND owner = ? AND repo = ?')
-      .bind(host, owner, repo)
-      .first<number>('count');
-    return count ?? 0;
-  }
-
-  async karma(hash: string): Promise<number | null> {
-    return this.#db.prepare('SELECT karma FROM karma WHERE hash = ?').bind(hash).first<number>('karma');
-  }
-
-  async setKarma(hash: string, karma: number): Promise<void> {
-    await this.#db
-      .prepare(
-        'INSERT INTO karma (hash, karma) VALUES (?, ?) ON CONFLICT (hash) DO UPDATE SET karma = excluded.karma',
-      )
-      .bind(hash, karma)
-      .run();
-  }
+export function d1Ledger(db: D1Database): Ledger {
+  return {
+    async recordPullRequest(entry) {
+      await pullRequestStatement(db, entry).run();
+    },
+    async totals() {
+      const question = 'SELECT pull_requests AS pullRequests, last_created_at AS lastCreatedAt FROM totals';
+      return (await db.prepare(question).first<Totals>()) ?? { pullRequests: 0, lastCreatedAt: null };
+    },
+    async recentPullRequests(limit) {
+      const question = `SELECT id, host, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
+         ORDER BY created_at DESC, pr_url DESC LIMIT ?`;
+      return (await db.prepare(question).bind(limit).all<RecordedPullRequest>()).results;
+    },
+    async pullRequestCount({ host, owner, repo }) {
+      const question =
+        'SELECT count(*) AS count FROM pull_requests WHERE host = ? AND owner = ? AND repo = ?';
+      return (await db.prepare(question).bind(host, owner, repo).first<number>('count')) ?? 0;
+    },
+    async karma(hash) {
+      return db.prepare('SELECT karma FROM karma WHERE hash = ?').bind(hash).first<number>('karma');
+    },
+    async setKarma(hash, karma) {
+      await db.prepare('INSERT OR REPLACE INTO karma (hash, karma) VALUES (?, ?)').bind(hash, karma).run();
+    },
+  };
 }
 
 /** Records a pull request. Cost: two rows, and two more if a newer one is there already. */

@@ -1,70 +1,69 @@
 /**
- * The ledger's numbers for the public. Nobody who has seen the end of a push gets an older number than its pull request
- * (contract, 4.6), so only the count of a repository is kept for a while (4.15), and a push makes it be forgotten where it
- * runs. If the ledger does not answer, the last known numbers are given.
+ * Opens the ledger, records what a push has opened, and has the numbers for the public. Nobody who has seen the end of a
+ * push gets an older number than its pull request (contract, 4.6), so only the count of a repository is kept for a while
+ * (4.15), and a push makes it be forgotten where it runs. If the ledger does not answer, the last known numbers are given.
  */
+import { recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
+import { hostedLedger } from './hosted-ledger.ts';
 import {
   countedOwner,
+  d1Ledger,
   type Ledger,
   type LedgerRepository,
+  pullRequestStatement,
   type RecordedPullRequest,
   type Totals,
 } from './ledger.ts';
-import { openLedger } from './opened.ts';
+import { hashStatements, idStatement } from './recorded-hashes.ts';
 
 /** Contract, section 8. */
 const RECENT_PULL_REQUESTS = 10;
 /** Contract, 4.15. */
 const COUNT_FRESH_MS = 5 * 60_000;
 
-/** Every answer is undefined if the ledger does not answer and never has. */
-export class Statistics {
-  readonly #ledger: () => Ledger;
-  readonly #lastKnown: LastKnown;
+/** The hosted database if there is one, and D1 otherwise. */
+export function openLedger(
+  env: Pick<Env, 'DB'>,
+  { hostedDatabase }: Pick<Config, 'hostedDatabase'>,
+  http: Http,
+): Ledger {
+  return hostedDatabase === null ? d1Ledger(env.DB) : hostedLedger(hostedDatabase, http);
+}
 
-  /** @param ledger opens it. An answer from memory does not call this. */
-  constructor(ledger: () => Ledger, lastKnown: LastKnown) {
-    this.#ledger = ledger;
-    this.#lastKnown = lastKnown;
-  }
+export interface OpenedPullRequest extends LedgerRepository {
+  readonly prHash: string;
+  readonly url: string;
+  /** As `PullRequest` of the host has it. */
+  readonly id?: number;
+  /** Milliseconds since 1970. */
+  readonly openedAt: number;
+  /** What it was opened with (recorded-hashes.ts); absent: nobody knows any more. */
+  readonly works?: readonly string[];
+}
 
-  totals(): Promise<Totals | undefined> {
-    return this.#lastKnown.read({
-      name: 'totals',
-      freshMs: 0,
-      nothing: { pullRequests: 0, lastCreatedAt: null },
-      ask: () => this.#ledger().totals(),
-    });
-  }
-
-  /** Newest first. */
-  recentPullRequests(): Promise<readonly RecordedPullRequest[] | undefined> {
-    return this.#lastKnown.read({
-      name: 'recent',
-      freshMs: 0,
-      nothing: [],
-      ask: () => this.#ledger().recentPullRequests(RECENT_PULL_REQUESTS),
-    });
-  }
-
-  /** Of one repository. */
-  pullRequestCount(repository: LedgerRepository): Promise<number | undefined> {
-    return this.#lastKnown.read({
-      name: countName(repository),
-      freshMs: COUNT_FRESH_MS,
-      nothing: 0,
-      ask: () => this.#ledger().pullRequestCount(repository),
-    });
-  }
-
-  /** A pull request was opened there. Never rejects. */
-  async forgetCount(repository: LedgerRepository): Promise<void> {
-    await this.#lastKnown.forget(countName(repository));
+/**
+ * Adds its entry in the ledger, and its pr_hash in the list of pages, from the moment when it is open: in one call, where
+ * both are in D1. Recording either again changes nothing. Rejects with the error of the database.
+ */
+export async function recordOpened(
+  env: Pick<Env, 'DB'>,
+  config: Pick<Config, 'hostedDatabase'>,
+  http: Http,
+  { prHash, host, owner, repo, url, id, openedAt, works }: OpenedPullRequest,
+): Promise<void> {
+  const repository = recordName({ key: host }, { owner, name: repo });
+  const entry = { host, owner, repo, prUrl: url, createdAt: new Date(openedAt).toISOString() };
+  const page = hashStatements(env.DB, prHash, repository, openedAt, works);
+  if (id !== undefined) page.push(idStatement(env.DB, prHash, host, id));
+  if (config.hostedDatabase === null) {
+    await env.DB.batch([...page, pullRequestStatement(env.DB, entry)]);
+  } else {
+    await Promise.all([env.DB.batch(page), openLedger(env, config, http).recordPullRequest(entry)]);
   }
 }
 
@@ -74,7 +73,8 @@ const countName = (repository: LedgerRepository): string =>
 /** One for each configuration, of which an isolate has one: opening it costs more than an answer from memory. */
 const opened = new WeakMap<Config, LastKnown>();
 
-export function openStatistics(env: Env, config: Config, logger: Logger, http: Http): Statistics {
+/** Every answer is undefined if the ledger does not answer and never has. */
+export function openStatistics(env: Env, config: Config, logger: Logger, http: Http) {
   const onFailure = (error: unknown) => {
     logger.warn('the ledger does not answer', { error });
     // As `wrangler dev` begins.
@@ -83,5 +83,19 @@ export function openStatistics(env: Env, config: Config, logger: Logger, http: H
   };
   const lastKnown = opened.get(config) ?? openLastKnown(env, config, onFailure);
   opened.set(config, lastKnown);
-  return new Statistics(() => openLedger(env, config, http), lastKnown);
+  const read = <T>(name: string, freshMs: number, nothing: T, ask: (ledger: Ledger) => Promise<T>) =>
+    lastKnown.read({ name, freshMs, nothing, ask: () => ask(openLedger(env, config, http)) });
+  return {
+    totals: () =>
+      read<Totals>('totals', 0, { pullRequests: 0, lastCreatedAt: null }, (ledger) => ledger.totals()),
+    /** Newest first. */
+    recentPullRequests: () =>
+      read<readonly RecordedPullRequest[]>('recent', 0, [], (ledger) =>
+        ledger.recentPullRequests(RECENT_PULL_REQUESTS),
+      ),
+    pullRequestCount: (of: LedgerRepository) =>
+      read(countName(of), COUNT_FRESH_MS, 0, (ledger) => ledger.pullRequestCount(of)),
+    /** A pull request was opened there. Never rejects. */
+    forgetCount: (of: LedgerRepository) => lastKnown.forget(countName(of)),
+  };
 }

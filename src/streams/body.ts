@@ -1,11 +1,14 @@
 /**
- * Connects the platform's streams with the Git code, which does not know them.
+ * Reads the bodies of requests, and of the host's answers to Git: within limits of size and time, inflated where Git
+ * compresses them.
  *
  * Reads are BYOB reads into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4
- * KiB, ten times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the
- * pace and nothing accumulates in memory.
+ * KiB, ten times slower.
  */
-import { type ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
+import { ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
+import { gunzipped } from '../git/zlib/gunzip.ts';
+import { systemClock } from '../isolate/clock.ts';
+import { bodiesMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { BodyError } from './body-error.ts';
@@ -15,7 +18,6 @@ const READ_BYTES = 64 * 1024;
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
-const tooLate = (): BodyError => new BodyError('timeout');
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -75,27 +77,27 @@ function patientSource(
   let hasEnded = false;
   let isFast = false;
   let leftMs = timeoutMs;
-  /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
+  /** An abandoned body cannot be read again: one read is still waiting for bytes. */
   let failure: BodyError | null = null;
 
-  /** Reads behind `filled` bytes. Answers how many came, 0 at the end, and the memory, which a read transfers. */
+  /** Reads behind `filled` bytes: how many came, 0 at the end, and the memory, which a read transfers. */
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
-    // Each read leaves garbage, so of a fast sender it waits for more: never for more than the slowest one sends in
-    // time.
+    // Each read leaves garbage, so of a fast sender it waits for more, but no more than the slowest sends in time.
     const longBytes = Math.min(Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS), view.byteLength);
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
     // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.
     const waitMs = leftMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
-    const { value } = await within(waitMs, reading, tooLate).catch((error: unknown) => {
-      throw error instanceof BodyError ? error : new BodyError('aborted', error);
-    });
+    const { value } = await within(waitMs, reading, () => new BodyError('timeout')).catch(
+      (error: unknown) => {
+        throw error instanceof BodyError ? error : new BodyError('aborted', error);
+      },
+    );
     const bytes = value?.byteLength ?? 0;
     const waitedMs = Date.now() - startedAt;
     if (pace === 'whole') leftMs -= waitedMs;
-    const isTooSlow = bytes > 0 && steadyPace?.keepsUp(waitedMs, bytes) === false;
-    if (isTooSlow) throw new BodyError('timeout');
+    if (bytes > 0 && steadyPace?.keepsUp(waitedMs, bytes) === false) throw new BodyError('timeout');
     return { bytes, moved: value?.buffer };
   }
 
@@ -151,10 +153,10 @@ const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
 const ANSWERED_PATIENCE_MS = 1_000;
 
 /**
- * Reads and discards what the client still sends, because it would show a broken pipe instead of our answer. Never
+ * Reads and discards what a client still sends, because it would show a broken pipe instead of our answer. Never
  * rejects.
- * @param until `limit`: stops when the body passes its limit, so that the caller can answer. `end`: the client has the
- * answer already, and sends no more once it has read the status.
+ * @param until `limit`: up to the body's limit, so that the caller can answer. `end`: the client has the answer, and
+ * sends no more once it has read the status.
  */
 export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {
@@ -172,6 +174,70 @@ export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'
   await reader.cancel();
 }
 
+/** Reads what a client still sends, and keeps nothing of it. Never rejects. */
+export async function discardBody(body: ChunkSource): Promise<void> {
+  await drain(new ByteReader(body), 'end');
+}
+
+/** Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses small pushes, and Git a fetch of more than a kilobyte. */
+export function isGzip(encoding: string): boolean {
+  return /^(?:x-)?gzip$/i.test(encoding);
+}
+
+/** The body of a request of Git, inflated if necessary. The limit applies before and after inflating. */
+export function gitBody({ headers, body }: Request, limits: BodyLimits): LimitedSource {
+  const sent = chunksOf(body, limits);
+  if (!isGzip(headers.get('Content-Encoding') ?? '')) return sent;
+  return limited(
+    gunzipped(sent, (cause) => new BodyError('damaged', cause)),
+    limits.maxBytes,
+  );
+}
+
+/** The time is for the whole body: READ_TIMEOUT, as the contract has it (section 1). */
+export interface TextLimits extends Omit<BodyLimits, 'pace'> {
+  /** Rejects what is not UTF-8, with TypeError. Default: replaces it. */
+  readonly isStrict?: true;
+  /** Where the body counts once it is there. Without it: no longer than `UNCOUNTED_BYTES`. */
+  readonly memory?: MemoryHold;
+}
+
+/** What each connection's buffer has room for. So a short request never waits for the memory of others. */
+export const UNCOUNTED_BYTES = 16 * 1024;
+/** A text in memory: as it was sent, as fields, as lines, and in the page. */
+const TEXT_COPIES = 4;
+
+/**
+ * The whole body as text; a compressed one is not inflated. What has arrived counts among all bodies, and then in the
+ * memory of the request; what is only announced does not, so nobody takes memory by promising a body.
+ * @throws BodyError if it does not arrive, or is too large; HostError `busy`. The rest has been read then, because a
+ * client that cannot send it never reads the answer.
+ */
+export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
+  const { isStrict = false, memory } = limits;
+  const arriving = memory && bodiesMemory.open(systemClock, memory.client);
+  const share = arriving?.share();
+  const decoder = new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: false });
+  const chunks = chunksOf(body, { ...limits, pace: 'whole' });
+  let text = '';
+  let bytes = 0;
+  try {
+    for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
+      bytes += chunk.byteLength;
+      if (bytes > UNCOUNTED_BYTES) await share?.set(TEXT_COPIES * bytes);
+      text += decoder.decode(chunk, { stream: true });
+      chunks.recycle?.();
+    }
+    if (bytes > UNCOUNTED_BYTES) await memory?.share().set(TEXT_COPIES * bytes);
+    return text + decoder.decode();
+  } catch (error) {
+    await discardBody(chunks);
+    throw error;
+  } finally {
+    arriving?.end();
+  }
+}
+
 const MINUTE_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 1024 / 1000;
 const PATIENCE_MS = 5 * MINUTE_MS;
@@ -179,16 +245,11 @@ const PATIENCE_MS = 5 * MINUTE_MS;
 const PATIENT_BYTES_PER_MS = 8 * SLOWEST_BYTES_PER_MS;
 
 /**
- * How slowly a body may come: at least 1 KiB a second over each minute of waiting; and it may make us wait for five
- * minutes beyond what 8 KiB a second would take.
- *
- * The minute stops a sender of a byte now and then. The five minutes stop one that crawls on purpose, and so keeps a
- * connection and its memory (at 1 KiB a second, 100 MB take a day): within six minutes, whenever it begins to crawl,
- * because no more than five can be saved up. A slow line is not given up: 15 KB a second, or Tor's 20 to 50, take 100
- * MB to their end, whatever the pauses, and 4 KB a second still get 2 MB through.
- *
- * Only waiting counts, so a slow receiver on our side never makes a sender look slow. The minutes do not overlap, which
- * needs two numbers and no list.
+ * How slowly a body may come: at least 1 KiB a second over each minute of waiting, which stops a sender of a byte now and
+ * then; and it may make us wait for five minutes beyond what 8 KiB a second would take. These stop one that crawls on
+ * purpose, and so keeps a connection and its memory (at 1 KiB a second, 100 MB take a day), within six minutes. A slow
+ * line is not given up: 15 KB a second, or Tor's 20 to 50, take 100 MB to their end, whatever the pauses, and 4 KB a
+ * second still get 2 MB through. Only waiting counts, so a slow receiver on our side never makes a sender look slow.
  */
 export class Pace {
   readonly #windowMs: number;
@@ -197,7 +258,7 @@ export class Pace {
   readonly #patienceMs: number;
   #patienceLeftMs: number;
 
-  /** @param longestWaitMs over a minute, the pace is measured over that time, and the patience lasts for it. */
+  /** @param longestWaitMs if more than a minute, the pace is measured over it, and the patience lasts for it. */
   constructor(longestWaitMs: number) {
     this.#windowMs = Math.max(MINUTE_MS, longestWaitMs);
     this.#patienceMs = Math.max(PATIENCE_MS, longestWaitMs);

@@ -1,11 +1,10 @@
-const KiB = 1024;
 /**
  * What the buffers of a connection may take at once. They ask for more when a third of it is read: of somebody who
  * reads 20 KiB a second, 70 s later (measured on Linux).
  */
-const BUFFERED_BYTES = 2048 * KiB;
+const BUFFERED_BYTES = 2048 * 1024;
 /** For these, the receiver has as long as for a single write: with the usual 30 s, 5 KiB a second are enough. */
-const STEP_BYTES = 256 * KiB;
+const STEP_BYTES = 256 * 1024;
 
 /** How long the next write may take. @param sentBytes what the receiver may still have to read before it. */
 export function longestWriteMs(timeoutMs: number, sentBytes: number): number {

@@ -6,23 +6,16 @@
 /** The longest comment or issue that the host takes, in characters (code points). */
 export const MAX_TEXT_CHARACTERS = 65_536;
 
-export interface CommentFooter {
-  readonly hash: string;
-  readonly karma: number;
-  /** Scheme and host of the service, for the link. */
-  readonly origin: string;
-}
-
 /** The last line of a comment. It matches any link, because an old comment keeps its old host name. */
 const FOOTER_PATTERN =
   /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
 
-export function commentText(body: string, { hash, karma, origin }: CommentFooter): string {
-  const link = `${origin}/v1/moderation/report?hash=${hash}`;
-  return `${body}\n\n---\nanon-${hash} · karma (${karma}) · [report](${link})`;
+/** @param origin scheme and host of the service. */
+export function commentText(body: string, by: { hash: string; karma: number; origin: string }): string {
+  const link = `${by.origin}/v1/moderation/report?hash=${by.hash}`;
+  return `${body}\n\n---\nanon-${by.hash} · karma (${by.karma}) · [report](${link})`;
 }
 
-/** @param serviceUrl where the service is found. */
 export function issueText(body: string, serviceUrl: string): string {
   const origin = `*This issue is an anonymous contribution made via [gitveil](${serviceUrl}).*`;
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;

@@ -1,12 +1,12 @@
 /**
- * What a Markdown text consists of, read by markdown-it. Hosts read nearly the same; what they may read in another way
- * is refused by the caller (footer-room.ts), or counts in both ways (noise.ts).
+ * Markdown, read by markdown-it: what a text consists of, and its preview. Hosts read nearly the same; what they may read
+ * in another way is refused by the caller (footer-room.ts), or counts in both ways (noise.ts).
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 
 /** Deeper nesting is refused. markdown-it leaves out what lies too deep, so it must read deeper. */
 export const MOST_CONTAINERS = 50;
-export const MAX_NESTING = 4 * MOST_CONTAINERS;
+const MAX_NESTING = 4 * MOST_CONTAINERS;
 /** For each line that goes on with a quote without its mark, markdown-it may look through all of that quote again. */
 const MOST_LAZY_LINES = 50;
 /** For each open bracket, it looks through the rest of the paragraph. */
@@ -69,4 +69,50 @@ export const DISPUTED_SPACE =
 /** Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown where it stands. */
 export function holdsDefinition(text: string): boolean {
   return /^\[.*\]:/m.test(text);
+}
+
+/** Comments break their lines where their authors do. */
+const preview = new MarkdownIt({ html: false, breaks: true, maxNesting: MAX_NESTING }).disable('reference');
+const { escapeHtml } = preview.utils;
+
+/** Of a preview, and the attribute that two of them may have. Headings of a text stand below those of the page. */
+const ELEMENTS = new Set(
+  'p h3 strong em s blockquote ul ol li table thead tbody tr th td a hr br'.split(' '),
+);
+const ATTRIBUTES: Readonly<Record<string, readonly [name: string, form: RegExp]>> = {
+  ol: ['start', /^\d+$/],
+  a: ['href', /^(?:https?:\/\/|mailto:)/i],
+};
+
+const contentOf = ({ content }: Token): string => escapeHtml(content);
+const block = (token: Token): string => `<pre><code>${contentOf(token)}</code></pre>\n`;
+const RULES: Readonly<Record<string, (token: Token) => string>> = {
+  text: contentOf,
+  code_inline: (token) => `<code>${contentOf(token)}</code>`,
+  code_block: block,
+  fence: block,
+  image: (token) => `[Picture: ${contentOf(token)}]`,
+  softbreak: () => '<br>\n',
+};
+
+/**
+ * A text as a host shows it, as HTML. Only the elements and attributes above get into it: HTML in the text is shown as it
+ * is typed, a picture by its description, and nothing is loaded. Linear in the text, which `readMarkdown` has taken.
+ */
+export function renderedMarkdown(text: string): string {
+  return preview.parse(text, {}).map(shown).join('');
+}
+
+function shown(token: Token): string {
+  if (token.type === 'inline') return (token.children ?? []).map(shown).join('');
+  return RULES[token.type]?.(token) ?? element(token);
+}
+
+function element({ tag, nesting, hidden, attrs }: Token): string {
+  const name = /^h\d$/.test(tag) ? 'h3' : tag;
+  if (!ELEMENTS.has(name) || hidden) return '';
+  if (nesting < 0) return `</${name}>`;
+  const [attribute, form] = ATTRIBUTES[name] ?? [];
+  const value = String(attrs?.find(([key]) => key === attribute)?.[1] ?? '');
+  return form?.test(value) ? `<${name} ${attribute}="${escapeHtml(value)}">` : `<${name}>`;
 }

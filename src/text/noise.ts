@@ -12,7 +12,7 @@ import {
   withCharacters,
 } from './markdown.ts';
 
-/** Of different ones, in one text. */
+/** Different ones, in one text. */
 const MOST = 5;
 
 export interface Whereabouts {
@@ -26,18 +26,16 @@ const REFERENCE = /(?<![\w./-])([\w.-]{1,100}\/[\w.-]{1,100})(?:[#!](\d{1,10})|@
 /** What a host takes for a link without further marks: an `@` in it mentions nobody. */
 const WEB_ADDRESS =
   /(?<![^\s*_~(<])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:[/?#][^\s<>()[\]*`"]*)?/g;
-/** Pages of a repository that are issues, pull requests or commits. */
+/** Pages of a repository that are issues, pull requests or commits, and the longest path of one. */
 const PAGES = new Set(['issues', 'pull', 'pulls', 'discussions', 'commit', 'commits']);
-/** Of such an address, behind the host's name. */
 const MAX_PATH_LENGTH = 300;
-
 /** What is in them is no Markdown, and where they end depends on the program. */
 const RAW_HTML = /<(?:iframe|math|no(?:embed|frames|script)|plaintext|script|style|svg|textarea|title|xmp)/i;
 
 const TOO_MANY_MENTIONS = `mentions more than ${MOST} people or teams`;
 const TOO_MANY_REFERENCES = `refers to more than ${MOST} issues, pull requests or commits of other repositories`;
 
-/** The message for the author of several texts; null: none of them disturbs anybody. @param texts by their names. */
+/** The message for the author of several texts, by their names; null: none of them disturbs anybody. */
 export function noiseProblem(texts: Readonly<Record<string, Markdown>>, where: Whereabouts): string | null {
   for (const [name, text] of Object.entries(texts)) {
     const noise = noiseIn(text, where);

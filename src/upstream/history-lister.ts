@@ -12,7 +12,7 @@ import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { Turns } from '../isolate/waiting.ts';
+import { Turns } from '../isolate/memory-budget.ts';
 import type { HistoryCache, HistoryListing } from './history-cache.ts';
 import { Recent } from '../isolate/recent.ts';
 

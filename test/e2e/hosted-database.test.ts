@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pullRequestCountBadge } from '../../src/badges/badge.ts';
-import { HostedLedger } from '../../src/stats/hosted-ledger.ts';
+import { hostedLedger } from '../../src/stats/hosted-ledger.ts';
+import type { Ledger } from '../../src/stats/ledger.ts';
 import { describeLedger, pullRequestEntry } from '../stats/support/ledger-behaviour.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { HostedDatabase, PUBLIC_KEY, SECRET_KEY } from './support/postgrest.ts';
@@ -30,9 +31,9 @@ afterEach(() => {
 });
 afterAll(() => database.stop());
 
-async function openEmpty(key: string): Promise<HostedLedger> {
+async function openEmpty(key: string): Promise<Ledger> {
   await database.empty();
-  return new HostedLedger({ url: database.url, key }, { fetch });
+  return hostedLedger({ url: database.url, key }, { fetch });
 }
 
 describeLedger('a hosted database, by its public key', () => openEmpty(PUBLIC_KEY));
@@ -139,7 +140,7 @@ describe('a hosted database in trouble', () => {
   it.each(['refuse', 'html', 'redirect'] as const)(
     'makes every call reject, after one attempt: %s',
     async (trouble) => {
-      const ledger = new HostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch });
+      const ledger = hostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch });
       database.trouble = trouble;
       database.requests.length = 0;
       await expect(ledger.totals()).rejects.toThrow();
@@ -159,18 +160,16 @@ describe('a hosted database in trouble', () => {
       setTimeout(() => controller.abort(new DOMException('too late', 'TimeoutError')), 50);
       return controller.signal;
     });
-    await expect(
-      new HostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch }).totals(),
-    ).rejects.toThrow();
+    await expect(hostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch }).totals()).rejects.toThrow();
     expect(timeout).toHaveBeenCalledOnce();
   });
 
   it('with a wrong key, or without the schema, makes every call reject', async () => {
-    await expect(new HostedLedger({ url: database.url, key: 'wrong' }, { fetch }).totals()).rejects.toThrow(
+    await expect(hostedLedger({ url: database.url, key: 'wrong' }, { fetch }).totals()).rejects.toThrow(
       /API key/,
     );
     await expect(
-      new HostedLedger({ url: `${database.url}/rest/v1/elsewhere`, key: PUBLIC_KEY }, { fetch }).totals(),
+      hostedLedger({ url: `${database.url}/rest/v1/elsewhere`, key: PUBLIC_KEY }, { fetch }).totals(),
     ).rejects.toThrow();
   });
 });
@@ -240,7 +239,7 @@ describe('the stricter set-up of docs/hosted-database.md', () => {
   it('takes the ledger from the public key, and leaves it to the secret one', async () => {
     const [revocation = ''] = /revoke execute[^`]+/.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
     await database.pg.exec(revocation);
-    const open = new HostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch });
+    const open = hostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch });
     await expect(open.recordPullRequest(pullRequestEntry(7, '2026-11-01T10:00:00.000Z'))).rejects.toThrow();
     await expect(open.setKarma('0123abcd', 7)).rejects.toThrow();
     await expect(open.karma('0123abcd')).rejects.toThrow();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Finding } from '../../local/finding.ts';
 import { checkHost } from '../../local/host-check.ts';
 import type { HostConfig } from '../../src/config/hosts.ts';
-import { ACCOUNT_RULES, type TokenProblem } from '../../src/host/account/account-rules.ts';
+import { type TokenProblem, tokenProblems } from '../../src/host/account/token-watch.ts';
 import { openThreads } from '../../src/host/open.ts';
 import type { RestAccess } from '../../src/host/rest/rest.ts';
 import { botAccess } from './support/contract-host.ts';
@@ -60,8 +60,7 @@ describe.skipIf(inject('gitea') === null)('a Gitea', () => {
     const token = await newToken(gitea(), BOT, 'read:user,read:issue,read:repository');
     const problems: TokenProblem[] = [];
     const tokenWatch: RestAccess['tokenWatch'] = {
-      observe: (answer) =>
-        void problems.push(...(ACCOUNT_RULES.forgejo.tokenProblems(token, answer, 0) ?? [])),
+      observe: (answer) => void problems.push(...(tokenProblems('forgejo', token, answer, 0) ?? [])),
     };
     const threads = openThreads(botAccess(gitea(), { token, tokenWatch }));
     const issue = { title: 'T', body: 'B', labels: [] };

@@ -4,11 +4,19 @@
  * works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ActivityHost, AgitHost, CodeHost, ForkHost, ThreadHost } from '../../src/host/code-host.ts';
+import {
+  type ActivityHost,
+  type AgitHost,
+  type CodeHost,
+  type ForkHost,
+  openActivity,
+  openRepositories,
+  openThreads,
+  type ThreadHost,
+} from '../../src/host/open.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { HostError } from '../../src/host-error.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
-import { openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';

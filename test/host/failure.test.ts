@@ -1,7 +1,6 @@
 /** What refusals mean, whichever call meets them: every form of a limit pauses the account, and no write is repeated. */
 import { describe, expect, it } from 'vitest';
-import type { ForkHost } from '../../src/host/code-host.ts';
-import { openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
+import { type ForkHost, openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
 import { type HostAnswer, limitOf, type Operation } from '../../src/host/failure.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';

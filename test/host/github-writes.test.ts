@@ -1,7 +1,7 @@
 /** Writes to a host that redirects them, answers something else than was asked for, or loses its answer. */
 import { describe, expect, it } from 'vitest';
 import type { NewPullRequest } from '../../src/host/code-host.ts';
-import { openRepositories, openThreads } from '../../src/host/open.ts';
+import { type ForkHost, openRepositories, openThreads } from '../../src/host/open.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
@@ -26,7 +26,7 @@ function opened(script: Script) {
   return {
     http,
     clock,
-    github: openRepositories({ kind: 'github', ...access }),
+    github: openRepositories({ kind: 'github', ...access }) as ForkHost,
     threads: openThreads({ kind: 'github', ...access }),
   };
 }

@@ -151,7 +151,7 @@ it('docs/storage.md has every kind of answer that is kept in KV, and only keys t
   const keepers = sources.filter((text) => text.includes('last-known.ts'));
   const kept = keepers.flatMap((text) =>
     Array.from(
-      text.matchAll(/`([a-z][\w-]*)\/\$\{|\bname: '([\w-]+)'/g),
+      text.matchAll(/`([a-z][\w-]*)\/\$\{|\b(?:name: |read<.*?>\()'([\w-]+)'/g),
       ([, prefix, name = '']) => prefix ?? name,
     ),
   );

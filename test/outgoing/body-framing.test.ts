@@ -1,7 +1,7 @@
 /** Where a body ends: by its length, by its chunks, by the connection; and what is refused. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BodyDecoder, bodyDecoder } from '../../src/outgoing/body-framing.ts';
+import { bodyDecoder, type BodyDecoder } from '../../src/outgoing/response.ts';
 import { CHUNKINGS, randomPieces } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
 import { bytesOf, decodeAll, headOf, textOf } from './support/response-text.ts';

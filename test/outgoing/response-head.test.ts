@@ -1,7 +1,7 @@
 /** Heads of responses: what is read from good ones, and that bad ones are errors at once. */
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { MAX_HEAD_BYTES } from '../../src/outgoing/response-head.ts';
+import { MAX_HEAD_BYTES } from '../../src/outgoing/response.ts';
 import { CHUNKINGS, randomPieces } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
 import { bytesOf, headOf, headText, readHead } from './support/response-text.ts';

@@ -1,6 +1,6 @@
 /** Responses that are read as a whole. */
 import { describe, expect, it } from 'vitest';
-import { wholeResponse } from '../../src/outgoing/whole-response.ts';
+import { wholeResponse } from '../../src/outgoing/response.ts';
 
 /** A body that comes in pieces of one byte, and notes whether it was cancelled. */
 function dripping(bytes: number): { body: ReadableStream<Uint8Array>; wasCancelled: () => boolean } {

@@ -2,14 +2,19 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { utf8 } from '../../src/git/bytes.ts';
+import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
+import { encodeTree } from '../../src/git/objects/tree.ts';
+import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
+import type { ObjectRequest } from '../../src/git/wire/protocol-v2.ts';
 import type { FileAnswer, Repository } from '../../src/host/code-host.ts';
 import { HostError } from '../../src/host-error.ts';
 import { LastKnown } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
-import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
+import { Policies, type PolicyHost, publicFiles } from '../../src/policy/policies.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { SealedKv } from '../../src/secret/sealed-kv.ts';
+import { CountedMemory } from '../support/counted-memory.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
@@ -33,6 +38,7 @@ const newRepository = () => ({ owner: 'Octo', name: `Hello-${++count}` });
 
 /** The host: what it has, and how often it was asked. */
 class FakeHost implements PolicyHost {
+  readonly repositories = this;
   text: string | null = null;
   isPrivate = false;
   pullRequests: Repository['pullRequests'] = 'all';
@@ -197,4 +203,40 @@ describe('the policy of a repository', () => {
     host.failure = null;
     expect(await policies.of(repository)).toEqual(OPEN_POLICY);
   });
+});
+
+/** A repository with so many files at its root; answers what reads it. */
+function repositoryOf(names: readonly string[]) {
+  const objects = new Map<Oid, KeptObject>();
+  const add = (type: KeptObject['type'], content: Uint8Array): Oid => {
+    const oid = hashObject(type, content);
+    objects.set(oid, { type, oid, content });
+    return oid;
+  };
+  const blob = add('blob', utf8('accept: false\n'));
+  const tree = add(
+    'tree',
+    encodeTree(names.map((name) => ({ mode: '100644', name: utf8(name), oid: blob }))),
+  );
+  const headTip = add(
+    'commit',
+    utf8(`tree ${tree}\nauthor A <a@a> 1 +0000\ncommitter A <a@a> 1 +0000\n\nA\n`),
+  );
+  return {
+    listRefs: async () => ({ refs: [], head: 'refs/heads/main', headTip, hasAllBranches: true }),
+    readObjects: async (_: object, { wants }: ObjectRequest) =>
+      new Map(
+        wants
+          .flatMap((oid) => [...objects.values()].filter((object) => object.oid === oid))
+          .map((o) => [o.oid, o]),
+      ),
+  };
+}
+
+it('counts a file in memory with the folder that it stands in, which may be large', async () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `file-${index}`);
+  const memory = new CountedMemory();
+  const files = await publicFiles(repositoryOf(['.gitveil.yml', ...names]), memory, newRepository());
+  expect(await files.file('.gitveil.yml')).toEqual({ kind: 'file', content: utf8('accept: false\n') });
+  expect(memory.mostBytes).toBeGreaterThan(10_000 * 250);
 });

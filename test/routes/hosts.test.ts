@@ -6,7 +6,7 @@ import { recordName } from '../../src/config/hosts.ts';
 import type { Env } from '../../src/env.ts';
 import { identityHash } from '../../src/secret/keyed-hash.ts';
 import { type Http, HttpClient } from '../../src/outgoing/http-client.ts';
-import { D1Ledger } from '../../src/stats/ledger.ts';
+import { d1Ledger } from '../../src/stats/ledger.ts';
 import worker from '../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -116,7 +116,7 @@ describe('what is recorded', () => {
   });
 
   it('counts the pull requests of each host by themselves', async () => {
-    const ledger = new D1Ledger(bindings.DB);
+    const ledger = d1Ledger(bindings.DB);
     for (const [host, number] of [
       ['gh', 1],
       ['cb', 1],

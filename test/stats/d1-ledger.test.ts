@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { D1Ledger } from '../../src/stats/ledger.ts';
+import { d1Ledger, type Ledger } from '../../src/stats/ledger.ts';
 import { runs } from '../support/runs.ts';
 import { describeLedger, pullRequestEntry } from './support/ledger-behaviour.ts';
 
@@ -29,17 +29,17 @@ async function planOf(sql: string): Promise<string[]> {
   return results.map(({ detail }) => detail);
 }
 
-async function openEmpty(): Promise<D1Ledger> {
+async function openEmpty(): Promise<Ledger> {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   for (const table of ['pull_requests', 'karma']) await bindings.DB.exec(`DELETE FROM ${table}`);
-  return new D1Ledger(bindings.DB);
+  return d1Ledger(bindings.DB);
 }
 
 describeLedger('D1', openEmpty);
 
 it('rejects with the error of the database', async () => {
   const statement = bindings.DB.prepare('SELECT 1 FROM nowhere');
-  const ledger = new D1Ledger({ prepare: () => statement } as unknown as D1Database);
+  const ledger = d1Ledger({ prepare: () => statement } as unknown as D1Database);
   await expect(ledger.totals()).rejects.toThrow(/no such table/);
 });
 
@@ -53,7 +53,7 @@ describe(`with ${MANY} pull requests`, () => {
          strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + i * 7, 'unixepoch') FROM n`,
     ).run();
     const statements: string[] = [];
-    const ledger = new D1Ledger(noting(bindings.DB, statements));
+    const ledger = d1Ledger(noting(bindings.DB, statements));
     expect(await ledger.totals()).toMatchObject({ pullRequests: MANY });
     expect(await ledger.recentPullRequests(10)).toHaveLength(10);
     expect(await ledger.pullRequestCount({ host: 'gh', owner: 'octo', repo: 'repo7' })).toBe(MANY / 1000);
@@ -84,7 +84,7 @@ describe(`with ${MANY} pull requests`, () => {
   });
 
   it('writes two rows for the newest, and reads next to nothing', async () => {
-    const ledger = new D1Ledger(bindings.DB);
+    const ledger = d1Ledger(bindings.DB);
     await ledger.recordPullRequest(pullRequestEntry(2, '2026-11-02T10:00:00.000Z'));
     const run = vi.spyOn(
       Object.getPrototypeOf(bindings.DB.prepare('SELECT 1')) as D1PreparedStatement,

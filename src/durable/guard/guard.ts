@@ -7,7 +7,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { TokenProblem } from '../../host/account/account-rules.ts';
+import type { TokenProblem } from '../../host/account/token-watch.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';

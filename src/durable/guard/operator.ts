@@ -6,7 +6,7 @@
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import type { TokenProblem } from '../../host/account/account-rules.ts';
+import type { TokenProblem } from '../../host/account/token-watch.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import { operatorService, publish } from '../../notify/ntfy.ts';

@@ -3,7 +3,8 @@
  * exist. One run does what is due; what fails is tried again later.
  */
 import type { Clock } from '../../isolate/clock.ts';
-import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
+import type { CommentWithText } from '../../host/code-host.ts';
+import type { ThreadHost } from '../../host/open.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import type { Attempt, Chore } from './comments.ts';

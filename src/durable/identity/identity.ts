@@ -13,7 +13,7 @@ import type { PostedComment } from '../../host/code-host.ts';
 import { openThreads } from '../../host/open.ts';
 import { shownKarma } from '../../text/footer.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
-import { openLedger } from '../../stats/opened.ts';
+import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import type { Wants } from '../../limits/wants.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';

@@ -6,9 +6,9 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { CodeHost, PullRequest } from '../../host/code-host.ts';
+import { type CodeHost, openRepositories } from '../../host/open.ts';
+import type { PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
-import { openRepositories } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { workBranch } from '../../pr-hash.ts';

@@ -15,7 +15,7 @@ import { publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
 import { pullRequestPath, workBranch } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
-import { recordOpened } from '../../stats/opened.ts';
+import { recordOpened } from '../../stats/statistics.ts';
 import { reachHost } from '../host-access.ts';
 import { Lease } from '../lease.ts';
 import { TRACKED_MS } from '../guard/rollback.ts';

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import type { Repository, RepositoryHost } from '../code-host.ts';
+import type { Repository } from '../code-host.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 
 /** So long a repository that has become private may be listed with the token. */
@@ -44,7 +44,11 @@ export function pullRequestsOf(
 /** Whether a repository is public. Asks the host, if it is not known. Rejects with HostError. */
 export type IsPublic = (repository: RepositoryName) => Promise<boolean>;
 
-export function publicAt(host: Pick<RepositoryHost, 'repository'>, apiUrl: string, clock: Clock): IsPublic {
+export function publicAt(
+  host: { readonly repository: (name: RepositoryName) => Promise<Repository> },
+  apiUrl: string,
+  clock: Clock,
+): IsPublic {
   return async (repository) =>
     isKnownPublic(apiUrl, repository, clock.now()) || !(await host.repository(repository)).isPrivate;
 }

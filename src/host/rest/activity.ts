@@ -10,7 +10,6 @@ import { parseRepositoryName, type RepositoryName } from '../../repository-name.
 import type {
   Account,
   ActivityCall,
-  ActivityHost,
   Conversation,
   Feed,
   FeedThread,
@@ -44,7 +43,7 @@ const NOBODY = {
   callMeter: { observe: () => {} },
 } satisfies Partial<RestAccess>;
 
-export class RestActivity implements ActivityHost {
+export class RestActivity {
   readonly #rest: Rest;
   /** Asks as anybody may. What the host answers says nothing of the account's token and limits. */
   readonly #public: Rest;
@@ -64,6 +63,7 @@ export class RestActivity implements ActivityHost {
     return readAccount(this.#rest);
   }
 
+  /** Whether the host hides the bot's account, and so its pull requests, from everybody else; null: it does not say. */
   async isHidden(login: string): Promise<boolean | null> {
     if (!this.#rest.differences.hidesFlagged) return false;
     return this.#public.call('GET /users/{username}', { username: login }).then(
@@ -73,6 +73,11 @@ export class RestActivity implements ActivityHost {
     );
   }
 
+  /**
+   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
+   * @param since milliseconds since 1970.
+   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
+   */
   async feed(
     since: number,
     ifModifiedSince: string | null,
@@ -96,6 +101,7 @@ export class RestActivity implements ActivityHost {
     return { threads, ...said };
   }
 
+  /** Null if the host no longer shows it. */
   async pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null> {
     return unlessMissing(async () => {
       const pull = await readPull(this.#rest, repository, number);
@@ -112,6 +118,7 @@ export class RestActivity implements ActivityHost {
     });
   }
 
+  /** What was said on a pull request since a moment; null if the host no longer shows it. */
   async remarks(
     repository: RepositoryName,
     number: number,
@@ -131,6 +138,10 @@ export class RestActivity implements ActivityHost {
     });
   }
 
+  /**
+   * An issue or a pull request as the public sees it; null if there is none, or not for the public. Up to ten calls,
+   * however much was written.
+   */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
     return unlessMissing(async () => {
       const isKnown = isKnownPublic(this.#rest.apiUrl, repository, this.#rest.clock.now());

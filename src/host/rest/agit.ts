@@ -8,7 +8,7 @@
 import type { Oid } from '../../git/objects/oid.ts';
 import { unlessMissing } from '../../host-error.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import type { AgitHost, AgitRequest, Head, PullRequest, PullRequestPlace, Source } from '../code-host.ts';
+import type { AgitRequest, Head, PullRequest, PullRequestPlace, Source } from '../code-host.ts';
 import { expectList, expectNumber, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, readPull } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
@@ -26,11 +26,14 @@ const MAX_BASES = 5;
 /** Of the bot's pull requests in a repository, the newest first: the wanted one was opened or updated a moment ago. */
 const MAX_PAGES = 4;
 
-export class AgitRepositories extends RestRepositories implements AgitHost {
+export class AgitRepositories extends RestRepositories {
   readonly way = 'agit';
 
-  /** Nothing but what `request` names. */
-  readonly agitPush: AgitHost['agitPush'] = ({ base, topic, text, isForced }) => {
+  /** What such a push consists of, besides the commits. Nothing in it but what `request` names. */
+  agitPush({ base, topic, text, isForced }: AgitRequest): {
+    readonly refName: string;
+    readonly pushOptions: readonly string[];
+  } {
     const pushOptions = [`topic=${topic}`];
     if (isForced) pushOptions.push('force-push=true');
     if (text !== null) {
@@ -40,11 +43,14 @@ export class AgitRepositories extends RestRepositories implements AgitHost {
       pushOptions.push(`title=${oneLine(title)}`, `description=${oneLine(beginning || '\n')}`);
     }
     return { refName: `refs/for/${base}`, pushOptions };
-  };
+  }
 
-  /** The open pull request has commits that would go. Only whoever asks for `force-push` may take them away. */
-  readonly isOvertaken = (reason: string): boolean => /force-push/.test(reason);
+  /** Whether a push was refused because the open pull request has commits that would go, which takes `force-push`. */
+  isOvertaken(reason: string): boolean {
+    return /force-push/.test(reason);
+  }
 
+  /** What a push has opened or updated. Where it was opened with another text, it gets the right one. Repeatable. */
   async delivered(
     repository: RepositoryName,
     number: number,
@@ -63,6 +69,7 @@ export class AgitRepositories extends RestRepositories implements AgitHost {
     return pull;
   }
 
+  /** The open pull request of the bot that ends in a commit; null if none does. Repeatable. */
   async findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<PullRequest | null> {
     return this.rest.retried(async () => {
       let pages = 0;

@@ -3,15 +3,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../host-error.ts';
 import { prHashOf } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import type {
-  ForkHost,
-  Head,
-  NewPullRequest,
-  PullRequest,
-  Repository,
-  Source,
-  UpstreamBranch,
-} from '../code-host.ts';
+import type { Head, NewPullRequest, PullRequest, Repository, Source, UpstreamBranch } from '../code-host.ts';
 import { expectList, expectRepository, expectStatus, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, underCurrentName } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
@@ -21,9 +13,14 @@ const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000];
 /** Old branches of upstream's that one push removes from a fork. A repeated push continues. */
 const MOST_CLEARED = 20;
 
-export class ForkRepositories extends RestRepositories implements ForkHost {
+export class ForkRepositories extends RestRepositories {
   readonly way = 'fork';
 
+  /**
+   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
+   * forks share their objects, an account has one fork in a network, which may be a fork of another of its
+   * repositories. Repeatable.
+   */
   async fork(repository: Repository): Promise<RepositoryName> {
     const { id, networkId } = repository;
     return this.#created(repository, (name) =>
@@ -41,8 +38,8 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
   }
 
   /**
-   * Where the host cannot merge, because upstream was rewritten, or does something else instead, such as a merge commit of
-   * its own, the branch is set.
+   * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten, or
+   * does something else instead, such as a merge commit of its own, the branch is set. Repeatable.
    */
   async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
     const { rest } = this;
@@ -66,8 +63,9 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
   }
 
   /**
-   * Where forks share objects with upstream, the host takes upstream's commit at once; elsewhere the branch begins at
-   * `ground`, which the fork has, and is synced.
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects
+   * with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `ground`, which the fork has,
+   * and is synced. Repeatable.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, ground: Oid): Promise<void> {
     const { name: branch, tip: upstreamTip } = upstream;
@@ -102,6 +100,7 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
     return inTheWay.length > 0 && inTheWay.length <= MOST_CLEARED;
   }
 
+  /** Repeatable; `missing` or `refused` if there is no such branch. */
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
     return underCurrentName(this.rest, fork, (name) =>
       this.rest.retried(async () => {
@@ -111,6 +110,7 @@ export class ForkRepositories extends RestRepositories implements ForkHost {
     );
   }
 
+  /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     return this.#created(repository, (name) => this.#open(name, request));
   }

@@ -15,7 +15,6 @@ import type {
   PullRequestChanges,
   PullRequestPlace,
   Repository,
-  RepositoryHost,
   Source,
 } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectText, expectThread } from './answer.ts';
@@ -45,7 +44,7 @@ type NamedEntry = Pick<AnsweredEntry, 'type'> & { readonly name: string };
 
 type PullChanges = PullRequestChanges & { readonly state?: 'closed' };
 
-export abstract class RestRepositories implements RepositoryHost {
+export abstract class RestRepositories {
   protected readonly rest: Rest;
   #account: Account | null = null;
 
@@ -65,15 +64,20 @@ export abstract class RestRepositories implements RepositoryHost {
   /** Null: its fork is gone. */
   protected abstract sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
 
+  /** Repeatable. */
   async account(): Promise<Account> {
     return (this.#account ??= await readAccount(this.rest));
   }
 
+  /** The repository under its current name; renames are followed. Repeatable. */
   async repository(name: RepositoryName): Promise<Repository> {
     return lookUp(this.rest, name);
   }
 
-  /** Asked for as JSON and not as raw bytes: of more than 1 MB GitHub then sends nothing. */
+  /**
+   * A file at the tip of the default branch. Asked for as JSON and not as raw bytes: of more than 1 MB GitHub then sends
+   * nothing. Repeatable.
+   */
   async file(repository: RepositoryName, path: string): Promise<FileAnswer> {
     const entry = await unlessMissing(() =>
       this.rest.retried(async (): Promise<FileAnswer> => {
@@ -90,6 +94,7 @@ export abstract class RestRepositories implements RepositoryHost {
     return entry ?? { kind: 'missing' };
   }
 
+  /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. Repeatable. */
   async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
     const names = await unlessMissing(() =>
       this.rest.retried(async () => {
@@ -101,6 +106,11 @@ export abstract class RestRepositories implements RepositoryHost {
     return names ?? [];
   }
 
+  /**
+   * The pull request of a head: the one that was recorded last, if the host shows it with that number; else what its
+   * lists say, which may lack the newest one for a while: the open one, else one that is closed; null if there never was
+   * one. Repeatable.
+   */
   async findPullRequest(
     repository: RepositoryName,
     head: Head,
@@ -118,6 +128,7 @@ export abstract class RestRepositories implements RepositoryHost {
     return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
   }
 
+  /** Why a number is not that of an open issue; null: it is. Repeatable. */
   async whyNotOpen(repository: RepositoryName, issue_number: number): Promise<NotOpen | null> {
     const why = await unlessMissing(() =>
       this.rest.retried(async (): Promise<NotOpen | 'open'> => {
@@ -133,6 +144,7 @@ export abstract class RestRepositories implements RepositoryHost {
     return why === 'open' ? null : (why ?? 'does not exist');
   }
 
+  /** Repeatable. */
   async editPullRequest(
     repository: RepositoryName,
     number: number,
@@ -141,6 +153,7 @@ export abstract class RestRepositories implements RepositoryHost {
     await underCurrentName(this.rest, repository, (name) => this.#changePull(name, number, changes));
   }
 
+  /** One that is closed already stays as it is. Repeatable. */
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return underCurrentName(this.rest, repository, async (name) => {
       try {

@@ -9,15 +9,67 @@ import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
-import { wholeResponse } from '../../outgoing/whole-response.ts';
+import { wholeResponse } from '../../outgoing/response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { expectList, expectStatus } from './answer.ts';
-import { type Differences, DIFFERENCES } from './differences.ts';
 import { withRetries } from './retry.ts';
+
+/**
+ * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share. Everything else is asked
+ * for and read alike. "Gitea" is its source at 1.26; docs.github.com/rest is "REST".
+ *
+ * A field that only one of them has needs no entry: where it is missing, it counts as unset. Those are `source`,
+ * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`, `owner.visibility` and
+ * `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
+ */
+interface Differences {
+  /** How the bot proposes commits: from its fork, or by a push to upstream (Gitea: services/agit/agit.go). */
+  readonly way: 'fork' | 'agit';
+  /** Asks for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`, unless it allows more. */
+  readonly page: Readonly<Record<string, number>>;
+  /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
+  readonly feedQuery: Readonly<Record<string, unknown>>;
+  /** False: the comments of a thread come all at once (Gitea: ListIssueComments in routers/api/v1/repo/issue_comment.go). */
+  readonly hasCommentPages: boolean;
+  /** A comment on a missing issue is a 500, as if it might have been posted (Gitea: CreateIssueComment, there). */
+  readonly looksBeforeComment: boolean;
+  /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
+  readonly labelsByNumber: boolean;
+  /** Of an account that it has flagged, others see nothing (backstrokeapp/server#84, streamlink/streamlink#622). */
+  readonly hidesFlagged: boolean;
+  /** False: the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
+  readonly hasRemarkList: boolean;
+}
+
+const GITEA: Differences = {
+  way: 'agit',
+  page: { limit: 50 },
+  feedQuery: { 'subject-type': 'Pull' },
+  hasCommentPages: false,
+  looksBeforeComment: true,
+  labelsByNumber: true,
+  hidesFlagged: false,
+  hasRemarkList: false,
+};
+
+const DIFFERENCES: Readonly<Record<HostKind, Differences>> = {
+  github: {
+    way: 'fork',
+    page: { per_page: 100 },
+    feedQuery: { participating: true, per_page: 50 },
+    hasCommentPages: true,
+    looksBeforeComment: false,
+    labelsByNumber: false,
+    hidesFlagged: true,
+    hasRemarkList: true,
+  },
+  gitea: GITEA,
+  forgejo: GITEA,
+};
 
 const TIMEOUT_MS = 30_000;
 /** docs.github.com/rest/about-the-rest-api/api-versions. Other hosts do not know it. */

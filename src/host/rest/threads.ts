@@ -1,14 +1,12 @@
 /**
- * What the bot writes on a code host: comments on issues and pull requests, and new issues. Each write goes to the
- * repository's present name, and ends within a time that somebody waits.
- *
- * Creating a comment or an issue is never retried: if the host's answer is lost, it may exist, and a second one would
- * be worse than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
+ * What the bot writes on a code host: comments on issues and pull requests, and new issues. Each write ends within a
+ * time that somebody waits. Creating is never retried: if the host's answer is lost, it may have been done, and a second
+ * comment would be worse than an error. All else is repeatable, and retried.
  */
 import { HostError } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
+import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
 import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
 import type { Rest } from './rest.ts';
@@ -24,13 +22,14 @@ const MAX_LABEL_PAGES = 10;
 /** Threads that exist, or did when this isolate looked. */
 const knownThreads = new Recent<true>({ most: 1_000 });
 
-export class RestThreads implements ThreadHost {
+export class RestThreads {
   readonly #rest: Rest;
 
   constructor(rest: Rest) {
     this.#rest = rest;
   }
 
+  /** Once. */
   async createComment(
     repository: RepositoryName,
     issue_number: number,
@@ -52,8 +51,8 @@ export class RestThreads implements ThreadHost {
   }
 
   /**
-   * Most hosts drop the labels of an account that may not set them. One that refuses the issue for them, and says so, is
-   * asked once more, without them.
+   * Once. Most hosts drop the labels of an account that may not set them. One that refuses the issue for them, and says
+   * so, is asked once more, without them.
    */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
@@ -77,6 +76,7 @@ export class RestThreads implements ThreadHost {
     });
   }
 
+  /** The bot's comments on a thread that were created or changed since a moment. @param since ms since 1970. */
   async ownComments(repository: RepositoryName, number: number, since: number): Promise<CommentWithText[]> {
     const { id: botId } = await readAccount(this.#rest);
     return this.#rest.retried(async () => {
@@ -91,6 +91,7 @@ export class RestThreads implements ThreadHost {
     });
   }
 
+  /** Replaces a comment's text by `change(text)`; null leaves it. A comment that is gone is no error. */
   async editComment(
     repository: RepositoryName,
     comment_id: number,
@@ -105,12 +106,14 @@ export class RestThreads implements ThreadHost {
     await this.#unlessGone(repository, edit, (name) => this.#textOf(name, comment_id));
   }
 
+  /** A comment that is gone is no error. */
   async deleteComment(repository: RepositoryName, comment_id: number): Promise<void> {
     const remove = async (name: RepositoryName): Promise<void> =>
       expectStatus(await this.#rest.call(`DELETE ${COMMENT}`, { ...placeOf(name), comment_id }), 204);
     await this.#unlessGone(repository, remove, (name) => this.#textOf(name, comment_id));
   }
 
+  /** An issue that is gone is no error. */
   async closeIssue(repository: RepositoryName, number: number): Promise<void> {
     await this.#close(repository, number).catch(async (error: unknown) => {
       const to = await this.#movedTo(repository, number, error).catch(() => null);

@@ -1,6 +1,6 @@
 /** Open an issue, and reply to one: the form, how the text will stand, and what has become of it. */
 import { html, raw } from 'hono/html';
-import { renderedMarkdown } from '../../text/rendered.ts';
+import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
 import { card, type Html, type Page } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';

@@ -7,7 +7,8 @@
  * maintainers may push to it, too: what they push between our look and a forced update is lost, and nobody is told.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import type { AgitHost, AgitRequest, PullRequest } from '../../host/code-host.ts';
+import type { AgitHost } from '../../host/open.ts';
+import type { AgitRequest, PullRequest } from '../../host/code-host.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { tipOf } from '../judge/others-work.ts';

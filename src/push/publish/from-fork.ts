@@ -3,7 +3,8 @@
  * them, and opens the pull request or finds it again after an attempt that died.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import type { ForkHost, PullRequest } from '../../host/code-host.ts';
+import type { ForkHost } from '../../host/open.ts';
+import type { PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';

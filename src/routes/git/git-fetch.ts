@@ -21,8 +21,7 @@ import { hostLines } from '../../host-text.ts';
 import { beginningOf, HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
 import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { drain, type LimitedSource } from '../../streams/body.ts';
-import { gitBody } from '../../streams/request-body.ts';
+import { drain, gitBody, type LimitedSource } from '../../streams/body.ts';
 import {
   announcedBytes,
   gitClient,

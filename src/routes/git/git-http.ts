@@ -6,7 +6,7 @@ import type { ChunkSource } from '../../git/wire/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import { discardBody, isGzip } from '../../streams/request-body.ts';
+import { discardBody, isGzip } from '../../streams/body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import { type AnswerForm, answerRefused, type Refused, refused, sentence } from '../request/refused.ts';
 

@@ -21,8 +21,7 @@ import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
-import { type BodyLimits, drain } from '../../streams/body.ts';
-import { gitBody } from '../../streams/request-body.ts';
+import { type BodyLimits, drain, gitBody } from '../../streams/body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,

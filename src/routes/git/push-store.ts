@@ -24,7 +24,7 @@ import { isSameSecret, keyedHash, prKeyOf } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { endOfDay } from '../../secret/sealed-kv.ts';
 import { Spool } from '../../spool/spool.ts';
-import { openLedger } from '../../stats/opened.ts';
+import { openLedger } from '../../stats/statistics.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { clientOf } from '../request/client.ts';
 

@@ -23,7 +23,7 @@ import { Recent } from '../../isolate/recent.ts';
 import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../../pages/report-page.ts';
 import { fullName } from '../../repository-name.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { bodyText } from '../../streams/request-body.ts';
+import { bodyText } from '../../streams/body.ts';
 import { clientOf } from '../request/client.ts';
 import { isCrossSite } from '../request/payload.ts';
 import { identityOf } from '../../objects.ts';

@@ -6,7 +6,7 @@ import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { bodyText, UNCOUNTED_BYTES } from '../../streams/request-body.ts';
+import { bodyText, UNCOUNTED_BYTES } from '../../streams/body.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */

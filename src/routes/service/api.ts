@@ -1,6 +1,5 @@
 /**
  * The endpoints below /api (contract, 4.10 to 4.13), and the service key, without which some of them do not answer.
- *
  * Statistics know a pull request when its push is answered, so no cache keeps them. Cost: one row of D1 for the total,
  * and ten rows through an index for the list.
  */
@@ -9,7 +8,7 @@ import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { pullRequestTopic } from '../../notify/ntfy.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
-import { type Statistics, openStatistics } from '../../stats/statistics.ts';
+import { openStatistics } from '../../stats/statistics.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
@@ -55,10 +54,13 @@ const recentPrsAnswer = z
   .object({ prs: z.array(pullRequest).max(10).meta({ description: 'Newest first.' }), total })
   .meta({ description: 'The newest pull requests.' });
 
-const UNAVAILABLE = 'statistics are unavailable; try again later';
+const UNAVAILABLE = refused(503, 'statistics are unavailable; try again later', {
+  ...NOT_KEPT,
+  'Retry-After': '5',
+});
 const UNAVAILABLE_ANSWER = error(
   'The ledger does not answer. Retry-After says when to try again.',
-  UNAVAILABLE,
+  UNAVAILABLE.error,
 );
 
 export const api = new Hono<AppEnv>();
@@ -77,12 +79,9 @@ api.get(
 
 async function showTotals(c: Context<AppEnv>): Promise<Response> {
   const totals = await statisticsOf(c).totals();
-  if (totals === undefined) return unavailable(c);
-  const { pullRequests, lastCreatedAt } = totals;
-  const answered = {
-    total_prs: pullRequests,
-    ...(lastCreatedAt !== null && { last_updated: lastCreatedAt }),
-  };
+  if (totals === undefined) return answerRefused(c, UNAVAILABLE);
+  const { pullRequests: total_prs, lastCreatedAt } = totals;
+  const answered = { total_prs, ...(lastCreatedAt !== null && { last_updated: lastCreatedAt }) };
   return c.json<z.infer<typeof statsAnswer>>(answered, 200, NOT_KEPT);
 }
 
@@ -101,24 +100,15 @@ api.get(
 async function showRecent(c: Context<AppEnv>): Promise<Response> {
   const statistics = statisticsOf(c);
   const [recent, totals] = await Promise.all([statistics.recentPullRequests(), statistics.totals()]);
-  if (recent === undefined || totals === undefined) return unavailable(c);
-  const prs = recent.map(({ id, owner, repo, prUrl, createdAt }) => ({
-    id,
-    owner,
-    repo,
-    pr_url: prUrl,
-    created_at: createdAt,
-  }));
+  if (recent === undefined || totals === undefined) return answerRefused(c, UNAVAILABLE);
+  const prs = recent.map(({ id, owner, repo, prUrl: pr_url, createdAt: created_at }) => {
+    return { id, owner, repo, pr_url, created_at };
+  });
   return c.json<z.infer<typeof recentPrsAnswer>>({ prs, total: totals.pullRequests }, 200, NOT_KEPT);
 }
 
-function statisticsOf(c: Context<AppEnv>): Statistics {
-  return openStatistics(c.env, c.var.config, c.var.logger, c.var.http);
-}
-
-function unavailable(c: Context<AppEnv>): Response | Promise<Response> {
-  return answerRefused(c, refused(503, UNAVAILABLE, { ...NOT_KEPT, 'Retry-After': '5' }));
-}
+const statisticsOf = ({ env, var: { config, logger, http } }: Context<AppEnv>) =>
+  openStatistics(env, config, logger, http);
 
 const prStatusParams = z.object({
   hash: z
@@ -156,8 +146,8 @@ function showTopic(c: Context<AppEnv>): Response | Promise<Response> {
     return answerRefused(c, refused(400, problem));
   }
   const { hash } = params.data;
-  const topic = pullRequestTopic(hash);
-  const answered = { hash, notify_topic: topic, subscribe_url: `${c.var.config.notifyBaseUrl}/${topic}` };
+  const notify_topic = pullRequestTopic(hash);
+  const answered = { hash, notify_topic, subscribe_url: `${c.var.config.notifyBaseUrl}/${notify_topic}` };
   return c.json<z.infer<typeof prStatusAnswer>>(answered, 200, NOT_KEPT);
 }
 

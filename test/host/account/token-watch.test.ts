@@ -1,7 +1,7 @@
 /** What answers tell about the bot's token, and how often the operator hears of it. */
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_RULES, type TokenProblem } from '../../../src/host/account/account-rules.ts';
-import { TokenWatch } from '../../../src/host/account/token-watch.ts';
+import { type TokenProblem, tokenProblems, TokenWatch } from '../../../src/host/account/token-watch.ts';
+import type { HostKind } from '../../../src/host/kinds.ts';
 import { SUSPENDED_TEXT } from '../../../sandbox/known-answers.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
@@ -15,7 +15,7 @@ const answer = (headers: Record<string, string>, status = 200, text = '') => ({
   text,
 });
 const problems = (headers: Record<string, string>, status = 200, token = 'ghp_x') =>
-  ACCOUNT_RULES.github.tokenProblems(token, answer(headers, status), NOW);
+  tokenProblems('github', token, answer(headers, status), NOW);
 
 describe('a token', () => {
   it.each([
@@ -63,7 +63,7 @@ describe('a token of Forgejo or Gitea', () => {
     ['token scope is limited to public repos', null],
     ['Push to create is not enabled for users.', null],
   ])('that a call is refused for with "%s" has the problems %j', (text, expected) => {
-    expect(ACCOUNT_RULES.forgejo.tokenProblems('x', { ...answer({}, 403), text }, NOW)).toEqual(expected);
+    expect(tokenProblems('forgejo', 'x', { ...answer({}, 403), text }, NOW)).toEqual(expected);
   });
 });
 
@@ -72,28 +72,28 @@ describe('an account', () => {
     'that the host calls suspended is recognised: %s',
     (text) => {
       const said = { ...answer({ 'X-OAuth-Scopes': ALL }, 403), text };
-      expect(ACCOUNT_RULES.github.tokenProblems('ghp_x', said, NOW)).toEqual(['suspended']);
-      expect(ACCOUNT_RULES.github.tokenProblems('ghp_x', { ...said, status: 200 }, NOW)).toEqual([]);
+      expect(tokenProblems('github', 'ghp_x', said, NOW)).toEqual(['suspended']);
+      expect(tokenProblems('github', 'ghp_x', { ...said, status: 200 }, NOW)).toEqual([]);
     },
   );
 
   it('is not taken for suspended because somebody else’s is', () => {
     const text = 'Repository access blocked. This account was suspended.';
-    expect(ACCOUNT_RULES.github.tokenProblems('ghp_x', { ...answer({}, 403), text }, NOW)).toBeNull();
+    expect(tokenProblems('github', 'ghp_x', { ...answer({}, 403), text }, NOW)).toBeNull();
   });
 });
 
 let accounts = 0;
 
 /** What is told of an account that nobody has looked at yet. */
-function watching(rules = ACCOUNT_RULES.github) {
+function watching(kind: HostKind = 'github') {
   const clock = new PatientClock();
   const told: (readonly TokenProblem[])[] = [];
   const watch = new TokenWatch({
     account: `account-${(accounts += 1)}`,
     token: 'ghp_x',
     clock,
-    rules,
+    kind,
     tell: (news) => void told.push(news),
   });
   return { clock, told, watch };
@@ -141,7 +141,7 @@ describe('the operator', () => {
   });
 
   it('hears of scopes that Forgejo and Gitea name one by one', () => {
-    const { told, watch } = watching(ACCOUNT_RULES.forgejo);
+    const { told, watch } = watching('forgejo');
     const lacking = (scope: string) =>
       answer(
         {},
@@ -170,6 +170,6 @@ describe('Forgejo and Gitea', () => {
     [401, 'invalid username, password or token', ['rejected']],
     [404, 'not found', null],
   ])('tell by %i "%s" of %j', (status, text, expected) => {
-    expect(ACCOUNT_RULES.forgejo.tokenProblems('t', answer({}, status, text), NOW)).toEqual(expected);
+    expect(tokenProblems('forgejo', 't', answer({}, status, text), NOW)).toEqual(expected);
   });
 });

@@ -1,6 +1,6 @@
 /** What a host promises where a push to upstream opens the pull request (`AgitHost`). */
 import { describe, expect, it } from 'vitest';
-import type { AgitHost } from '../../../src/host/code-host.ts';
+import type { AgitHost } from '../../../src/host/open.ts';
 import type { World } from './world.ts';
 
 const LONG = 'Zeile für Zeile.\n'.repeat(3_500);

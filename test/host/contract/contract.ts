@@ -1,6 +1,6 @@
 /** Everything that `src/host/code-host.ts` promises, as cases that run against any host. */
 import type { ContractHost } from './contract-host.ts';
-import type { CodeHost } from '../../../src/host/code-host.ts';
+import type { CodeHost } from '../../../src/host/open.ts';
 import { activityContract } from './activity.ts';
 import { agitContract } from './agit.ts';
 import { forksContract } from './forks.ts';

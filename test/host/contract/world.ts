@@ -1,18 +1,18 @@
 /** A host as the service opens it, and a person's work on a fork: what most of the contract's cases begin with. */
 import type { Clock } from '../../../src/isolate/clock.ts';
-import type {
-  ActivityHost,
-  AgitRequest,
-  CodeHost,
-  ForkHost,
-  Head,
-  PullRequest,
-  ThreadHost,
-} from '../../../src/host/code-host.ts';
+import {
+  type ActivityHost,
+  type CodeHost,
+  type ForkHost,
+  openActivity,
+  openRepositories,
+  openThreads,
+  type ThreadHost,
+} from '../../../src/host/open.ts';
+import type { AgitRequest, Head, PullRequest } from '../../../src/host/code-host.ts';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isolateMemory } from '../../../src/isolate/memory-budget.ts';
-import { openActivity, openRepositories, openThreads } from '../../../src/host/open.ts';
 import type { RepositoryName } from '../../../src/repository-name.ts';
 import { gitIn } from '../../e2e/support/objects.ts';
 import { mustRun, neutralEnvironment } from '../../e2e/support/run.ts';

@@ -1,6 +1,6 @@
 /** What Forgejo and Gitea answer that no server of the tests does: other versions, quotas, conflicts. */
 import { describe, expect, it } from 'vitest';
-import { openRepositories } from '../../../src/host/open.ts';
+import { type AgitHost, openRepositories } from '../../../src/host/open.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
@@ -15,7 +15,7 @@ function opened(script: Script) {
   const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock };
   const asked = () =>
     http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/mona/hello', '')}`);
-  return { http, asked, clock, repositories: openRepositories({ kind: 'forgejo', ...access }) };
+  return { http, asked, clock, repositories: openRepositories({ kind: 'forgejo', ...access }) as AgitHost };
 }
 
 const answered = (owner: string) => ({
@@ -156,17 +156,18 @@ describe('a pull request is looked for', () => {
 const base64 = (text: string) => `{base64}${Buffer.from(text).toString('base64')}`;
 
 describe('a push', () => {
-  const { agitPush, isOvertaken } = opened(missing).repositories;
+  const host = opened(missing).repositories;
   const saying = (title: string, body: string, isDraft = false) =>
-    agitPush({ base: 'main', topic: 'anon-1', text: { title, body, isDraft }, isForced: false }).pushOptions;
+    host.agitPush({ base: 'main', topic: 'anon-1', text: { title, body, isDraft }, isForced: false })
+      .pushOptions;
 
   it('says nothing but its topic where the pull request keeps its text', () => {
     const request = { base: 'release/1.0', topic: 'anon-1', text: null };
-    expect(agitPush({ ...request, isForced: false })).toEqual({
+    expect(host.agitPush({ ...request, isForced: false })).toEqual({
       refName: 'refs/for/release/1.0',
       pushOptions: ['topic=anon-1'],
     });
-    expect(agitPush({ ...request, isForced: true }).pushOptions).toContain('force-push=true');
+    expect(host.agitPush({ ...request, isForced: true }).pushOptions).toContain('force-push=true');
   });
 
   it.each([
@@ -206,8 +207,8 @@ describe('a push', () => {
   it.each(['request `force-push` push option', "request 'force-push' push option"])(
     'was overtaken: %s',
     (reason) => {
-      expect(isOvertaken(reason)).toBe(true);
-      expect(isOvertaken('base-branch does not exist')).toBe(false);
+      expect(host.isOvertaken(reason)).toBe(true);
+      expect(host.isOvertaken('base-branch does not exist')).toBe(false);
     },
   );
 });

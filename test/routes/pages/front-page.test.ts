@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { parseRepositoryText } from '../../../src/pages/commands.ts';
-import { openLedger } from '../../../src/stats/opened.ts';
+import { openLedger } from '../../../src/stats/statistics.ts';
 import { parseConfig } from '../../../src/config.ts';
 import worker from '../../../src/worker.ts';
 

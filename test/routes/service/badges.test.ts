@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } fr
 import type { Env } from '../../../src/env.ts';
 import { type Http, HttpClient } from '../../../src/outgoing/http-client.ts';
 import { guardOf } from '../../../src/objects.ts';
-import { D1Ledger } from '../../../src/stats/ledger.ts';
+import { d1Ledger } from '../../../src/stats/ledger.ts';
 import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -37,7 +37,7 @@ async function read(response: Response): Promise<[text: string | undefined, colo
 }
 
 async function record(number: number, repo: string): Promise<void> {
-  await new D1Ledger(bindings.DB).recordPullRequest({
+  await d1Ledger(bindings.DB).recordPullRequest({
     host: 'gh',
     owner: 'octo',
     repo,

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
-import { D1Ledger } from '../../../src/stats/ledger.ts';
+import { d1Ledger } from '../../../src/stats/ledger.ts';
 import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -24,7 +24,7 @@ function get(path: string, variables: Partial<Env> = {}): Promise<Response> {
 }
 
 async function record(number: number, createdAt: string): Promise<void> {
-  await new D1Ledger(bindings.DB).recordPullRequest({
+  await d1Ledger(bindings.DB).recordPullRequest({
     host: 'gh',
     owner: 'octo',
     repo: 'hello',

@@ -1,7 +1,7 @@
 /** The preview of a Markdown text: what a host shows of it, and nothing that could act on our page. */
 import { array, assert, constantFrom, property } from 'fast-check';
 import { expect, it } from 'vitest';
-import { renderedMarkdown } from '../../src/text/rendered.ts';
+import { renderedMarkdown } from '../../src/text/markdown.ts';
 
 const TAG =
   /<(?:\/?(?:p|h3|strong|em|s|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|pre|code|a)|hr|br|ol start="\d+"|a href="(?:https?:\/\/|mailto:)[^"<>]*")>/g;

@@ -1,0 +1,236 @@
+/**
+ * An HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6 and 7).
+ *
+ * This is our own parser because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length` beside
+ * `Transfer-Encoding`, lengths such as `2abc`, and reads what follows a body as a second response. With each of these,
+ * client and server can disagree about where a message ends. Here they are errors.
+ */
+import { latin1 } from '../git/bytes.ts';
+import { malformed, type OutgoingError } from './outgoing-error.ts';
+
+export interface ResponseHead {
+  readonly status: number;
+  /** Of HTTP/1.0 or HTTP/1.1. */
+  readonly minorVersion: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+}
+
+/** GitHub's longest are some 6 KB; browsers allow 256 KB. */
+export const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_FIELDS = 200;
+const LINE_END = '\r\n';
+const END = LINE_END + LINE_END;
+/** A line break of another kind. */
+const WRONG_END = /(?<!\r)\n|\r[^\n]/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: (.*))?$/;
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
+/** Bytes without a meaning. workerd would log a warning about them. */
+const OBSOLETE = /[\x80-\xff]/g;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+/** Collects a head that arrives in chunks of any size. */
+export class ResponseHeadReader {
+  #text = '';
+  /** The last characters so far, with which the end may begin. */
+  #tail = '';
+  #hasFirstLine = false;
+
+  get hasBegun(): boolean {
+    return this.#text !== '';
+  }
+
+  /** How many bytes belong to the head; null: it goes on. @throws OutgoingError, at once for a wrong line break. */
+  take(chunk: Uint8Array): number | null {
+    const before = this.#text.length;
+    const tail = this.#tail;
+    const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEAD_BYTES - before));
+    const end = searched.indexOf(END);
+    const added = searched.slice(tail.length, end < 0 ? undefined : end + END.length);
+    // Not searched again: a head may come byte by byte.
+    this.#text += added;
+    this.#tail = searched.slice(1 - END.length);
+    if (!this.#hasFirstLine && added.includes('\n')) {
+      this.#hasFirstLine = true;
+      parseStatusLine(this.#text.slice(0, this.#text.indexOf('\n') + 1));
+    }
+    if (WRONG_END.test(tail.endsWith('\r') ? `\r${added}` : added)) throw wrongLineEnd();
+    if (end >= 0) return added.length;
+    if (this.#text.length === MAX_HEAD_BYTES) throw malformed('its head is too long');
+    return null;
+  }
+
+  /** The head, once `take` has found its end. */
+  parse(): ResponseHead {
+    const fieldsStart = this.#text.indexOf('\n') + 1;
+    const fieldLines = this.#text.slice(fieldsStart).split(LINE_END).slice(0, -2);
+    return { ...parseStatusLine(this.#text.slice(0, fieldsStart)), headers: parseFields(fieldLines) };
+  }
+}
+
+/** @param line with its line break. */
+function parseStatusLine(line: string): Omit<ResponseHead, 'headers'> {
+  if (!line.endsWith(LINE_END)) throw wrongLineEnd();
+  const [, minor, status, reason = ''] = STATUS_LINE.exec(line.slice(0, -LINE_END.length)) ?? [];
+  if (status === undefined || CONTROL.test(reason)) throw malformed('its status line');
+  const statusText = PRINTABLE.test(reason) ? reason : '';
+  return { status: Number(status), minorVersion: Number(minor), statusText };
+}
+
+function parseFields(lines: readonly string[]): Headers {
+  if (lines.length > MAX_FIELDS) throw malformed('it has too many header fields');
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon));
+    const value = line.slice(colon + 1);
+    // A folded line begins with white space, and so has no name.
+    if (!TOKEN.test(name) || CONTROL.test(value)) throw malformed('a header field');
+    headers.append(name, value.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '').replace(OBSOLETE, '?'));
+  }
+  return headers;
+}
+
+function wrongLineEnd(): OutgoingError {
+  return malformed('a line does not end with CR LF');
+}
+
+/** A decoder moves the body's bytes to the front of the chunk that it is given, so each read gives one run of bytes. */
+export interface BodyDecoder {
+  /** Whether the end of the connection ends the body. */
+  readonly endsWithConnection: boolean;
+  /** @throws OutgoingError */
+  decode(chunk: Uint8Array): Decoded;
+}
+
+export interface Decoded {
+  /** How many bytes of the body are now at the chunk's beginning. */
+  readonly bodyBytes: number;
+  /** How many bytes of the chunk belonged to this response; less than all only at its end. */
+  readonly usedBytes: number;
+  readonly isEnd: boolean;
+}
+
+/** 205 may have an empty one; a `Response` has none. */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** The decoder for a response's body; null: it has none. @throws OutgoingError */
+export function bodyDecoder(
+  method: string,
+  { status, minorVersion, headers }: ResponseHead,
+): BodyDecoder | null {
+  const coding = headers.get('Transfer-Encoding');
+  const length = headers.get('Content-Length');
+  // Request smuggling: two parties that believe different ones see different messages.
+  if (coding !== null && length !== null) throw malformed('its body has two lengths');
+  // Several lengths, even equal ones, are joined by a comma, which is not a digit.
+  if (length !== null && !/^\d{1,15}$/.test(length)) throw malformed('the length of its body');
+  if (coding !== null && (coding.toLowerCase() !== 'chunked' || minorVersion === 0)) {
+    throw malformed('the transfer coding of its body');
+  }
+  if (method === 'HEAD' || BODILESS.has(status)) return null;
+  if (coding !== null) return new ChunkedDecoder();
+  return new LengthDecoder(length === null ? null : Number(length));
+}
+
+class LengthDecoder implements BodyDecoder {
+  readonly endsWithConnection: boolean;
+  #left: number;
+
+  /** @param length null: up to the end of the connection. */
+  constructor(length: number | null) {
+    this.endsWithConnection = length === null;
+    this.#left = length ?? Infinity;
+  }
+
+  decode(chunk: Uint8Array): Decoded {
+    const bodyBytes = Math.min(this.#left, chunk.byteLength);
+    this.#left -= bodyBytes;
+    return { bodyBytes, usedBytes: bodyBytes, isEnd: this.#left === 0 };
+  }
+}
+
+const LF = 0x0a;
+/** Of what stands between data of chunks, or behind the last: servers send neither extensions nor a trailer. */
+const MAX_LINE_BYTES = 4 * 1024;
+/** 13 digits stay below 2^53. */
+const CHUNK_SIZE = /^([0-9a-f]{1,13})(?:;.*)?$/i;
+const HEX_DIGIT = /^[0-9a-f]/i;
+const LINE = /^.*\r\n$/;
+
+class ChunkedDecoder implements BodyDecoder {
+  readonly endsWithConnection = false;
+  #state: 'size' | 'data' | 'data-end' | 'trailer' | 'end' = 'size';
+  /** Of the current chunk's data. */
+  #left = 0;
+  /** What has come of the current line. */
+  #line = '';
+  /** Since the last data. */
+  #lineBytes = 0;
+
+  decode(chunk: Uint8Array): Decoded {
+    let bodyBytes = 0;
+    let usedBytes = 0;
+    while (usedBytes < chunk.byteLength && this.#state !== 'end') {
+      if (this.#state === 'data') {
+        const taken = Math.min(this.#left, chunk.byteLength - usedBytes);
+        chunk.copyWithin(bodyBytes, usedBytes, usedBytes + taken);
+        bodyBytes += taken;
+        usedBytes += taken;
+        this.#left -= taken;
+        if (this.#left === 0) this.#state = 'data-end';
+      } else {
+        this.#takeByte(chunk[usedBytes++]!);
+      }
+    }
+    return { bodyBytes, usedBytes, isEnd: this.#state === 'end' };
+  }
+
+  #takeByte(byte: number): void {
+    if (++this.#lineBytes > MAX_LINE_BYTES) throw malformed('a line of its body is too long');
+    this.#line += String.fromCharCode(byte);
+    // At once: after a wrong byte no line break need come.
+    if (this.#state === 'data-end' && !LINE_END.startsWith(this.#line)) {
+      throw malformed('a chunk does not end where it said');
+    }
+    if (this.#state === 'size' && !HEX_DIGIT.test(this.#line)) throw malformed('the size of a chunk');
+    if (byte !== LF) return;
+    if (!LINE.test(this.#line)) throw malformed('a line does not end with CR LF');
+    this.#state = this.#stateAfter(this.#line.slice(0, -LINE_END.length));
+    this.#line = '';
+  }
+
+  #stateAfter(line: string): 'size' | 'data' | 'trailer' | 'end' {
+    // Its fields are ignored: the response's head was passed on long ago.
+    if (this.#state === 'trailer') return line === '' ? 'end' : 'trailer';
+    if (this.#state === 'data-end') return 'size';
+    const [, size] = CHUNK_SIZE.exec(line) ?? [];
+    if (size === undefined) throw malformed('the size of a chunk');
+    this.#left = Number.parseInt(size, 16);
+    if (this.#left === 0) return 'trailer';
+    this.#lineBytes = 0;
+    return 'data';
+  }
+}
+
+/** With its body in memory. @param onLength told the length so far, before that is kept. @throws what that throws. */
+export async function wholeResponse(
+  response: Response,
+  maxBytes: number,
+  onLength: (bytes: number) => Promise<void> = async () => {},
+): Promise<Response> {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw malformed('it is too long');
+    await onLength(bytes);
+    // Without the rest of the buffer that it came in.
+    chunks.push(chunk.slice());
+  }
+  return new Response(new Blob(chunks), { status, statusText, headers });
+}
