@@ -41,9 +41,10 @@ const SHOWN_ID_LENGTH = 12;
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
   { repository, policy: known }: Place,
-  { maxRepositoryMb, issueFormUrl, pullRequestFooter }: PushSettings,
+  settings: PushSettings,
   { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
 ): Omit<OpenPlace, 'named'> {
+  const { maxRepositoryMb, pullRequestFooter } = settings;
   const name = fullName(repository);
   const policy = known ?? OPEN_POLICY;
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
@@ -60,7 +61,9 @@ export function openPlace(
   const why = policyRefusal(closedTo(policy, repository.pullRequests), repository, 'pull_requests');
   if (why !== null) {
     const takesIssues = policyRefusal(policy, repository, 'issues') === null;
-    const instead = takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : [];
+    const instead = takesIssues
+      ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
+      : [];
     throw new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
   }
   if (policy.requiresSignOff && !isSignedOff)
