@@ -3,7 +3,7 @@
  * for. What the host's interface says of it is the half of judging that a delayed push runs when it is published.
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PushTarget } from '../../git/wire/ref-name.ts';
+import type { Memory } from '../../git/memory.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
@@ -19,7 +19,7 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ChangedEntry } from '../changes.ts';
 import { missingKey } from '../pr-key.ts';
-import type { ClaimedUpdate } from '../push-run.ts';
+import type { ClaimedUpdate, Pushed } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -34,9 +34,51 @@ import { told } from './names/messages.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
+/** What judging needs besides the push and upstream. */
+export interface Circumstances {
+  readonly settings: PushSettings;
+  /** The author of everything. */
+  readonly botLogin: string;
+  /** The claim of the pull request that the push names, if the service has that in its list. */
+  readonly listed: ClaimedUpdate | null;
+  readonly memory: Memory;
+  /** Seconds since 1970. */
+  readonly now: number;
+  /** Why the client's limits would refuse what a preview shows; null: they would not. */
+  readonly refusal: Refusal | null;
+}
+
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
 const SHOWN_ID_LENGTH = 12;
+
+/** Where a push goes, as far as that can be said before its commits are known. @throws Refusal */
+export async function findDestination(
+  pushed: Pushed,
+  upstream: Upstream,
+  asked: Place | null,
+  { settings, listed, refusal }: Circumstances,
+  questions: Questions,
+) {
+  const { options, taken } = pushed;
+  const { ai, issue, signOff: isSignedOff, description } = options;
+  const stated = { ai, issue };
+  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff, stated });
+  const branch = namedBase(pushed) ?? (taken.target.kind === 'branch' ? taken.target.branch : null);
+  const born = bornUpstream(upstream, branch);
+  // Where doubles are refused, only publishing shows whether a new one opens.
+  const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
+  const named = { ...options, hasKey: options.prKey !== null };
+  const found =
+    open === null
+      ? { named: null, claim: listed }
+      : await findNamed(questions, open.repository, named, listed, mayOpen);
+  const updated = isUpdate(found) ? found.named : null;
+  if (asked !== null && (updated === null || description !== null))
+    await checkStated(questions, asked, stated);
+  const current = updated?.pullRequest.base ?? null;
+  return { open, born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
+}
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
@@ -75,10 +117,7 @@ export function openPlace(
   return { repository, footer, policyLimits: policy.limits };
 }
 
-/**
- * What the repository wants to read in the description, which an open pull request keeps unless the push replaces it.
- * @throws Refusal if something is missing, or the issue is not one that is open. One call of the host if there is an issue.
- */
+/** What the description has to say, unless it stays what it is. @throws Refusal if something is missing, or no open issue */
 export async function checkStated(
   questions: Pick<Questions, 'issue'>,
   { repository, policy }: Place,
@@ -144,11 +183,9 @@ export function submoduleLines(changed: readonly ChangedEntry[] | null): readonl
 }
 
 /**
- * The pull request that a push names with `-o pr-hash`, claimed; null: it names none, or one that nobody knows, which the
- * person is told.
+ * The pull request that a push names, claimed; null: none, or one that nobody knows, which the person is told.
  * @param claim its claim, if the service has it in its list; otherwise only the host knows it.
- * @param mayOpen whether the push would open another one.
- * @throws Refusal if another push to it is in progress, or its key is missing.
+ * @throws Refusal if another push to it is in progress, or its key is missing
  */
 export async function findNamed(
   questions: Questions,
@@ -177,10 +214,7 @@ export async function findNamed(
 /** Upstream with a branch that pull requests can be for. */
 export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
-/**
- * @param branch that the push names: it stands in for a default branch that does not exist.
- * @throws Refusal if there is nothing that a pull request could be for.
- */
+/** @param branch stands in for a default branch that does not exist. @throws Refusal if no pull request can be for any */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
@@ -198,46 +232,39 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
   ]);
 }
 
-/** The branch of upstream that a push may be for; null: none. */
-export function branchOf(target: PushTarget, option: string | null): string | null {
-  return namedBase(target, option) ?? (target.kind === 'branch' ? target.branch : null);
-}
-
 /** The branch that the person names: with the option `base`, or behind `refs/for/`. */
-function namedBase(target: PushTarget, option: string | null): string | null {
-  return option ?? (target.kind === 'for' ? target.base : null);
+function namedBase({ options, taken: { target } }: Pushed): string | null {
+  return options.base ?? (target.kind === 'for' ? target.base : null);
 }
 
 interface Base {
-  readonly ref: Ref;
-  /** Whether the person named it. If not, an open pull request keeps its base. */
-  readonly isNamed: boolean;
-  /** Nothing says which branch, so this is the default branch. */
+  readonly base: Ref;
+  /** If not, an open pull request keeps its base. */
+  readonly isBaseNamed: boolean;
+  /** Nothing says which branch, and all are listed: this is the default branch. */
   readonly isGuess: boolean;
 }
 
 /**
- * The base branch, the first of these that exists: the one that the person names; the present base of an open pull
- * request; the upstream branch with the pushed branch's name; the default branch, unless the work says otherwise
- * (`baseOfWork`).
- * @param current the base of the open pull request that is updated. @throws Refusal
+ * The first of these that exists: the one that the person names; the present base of an open pull request (`current`); the
+ * branch with the pushed one's name; the default branch, unless the work says otherwise (`baseOfWork`). @throws Refusal
  */
-export async function chooseBase(
+async function chooseBase(
   questions: Questions,
-  target: PushTarget,
-  option: string | null,
+  pushed: Pushed,
   current: string | null,
   upstream: BornUpstream,
 ): Promise<Base> {
   const { repository, refs, hasAllBranches, defaultBranch } = upstream;
+  const { target } = pushed.taken;
   const find = async (branch: string): Promise<Ref | null> =>
     findListed(upstream, branch) ?? (hasAllBranches ? null : questions.findBranch(branch));
   const name = fullName(repository);
-  const named = namedBase(target, option);
+  const named = namedBase(pushed);
   if (named !== null) {
-    const ref = await find(named);
-    if (ref !== null) return { ref, isNamed: true, isGuess: false };
-    const meant = option === null ? branchBefore(refs, named) : null;
+    const base = await find(named);
+    if (base !== null) return { base, isBaseNamed: true, isGuess: false };
+    const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
     throw new Refusal('base', 'there is no such base branch', [
       `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
       ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
@@ -246,13 +273,13 @@ export async function chooseBase(
   const present = current === null ? null : await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves alone.
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
-  const ref = known ?? defaultBranch;
+  const base = known ?? defaultBranch;
   // Commits of branches that were not listed would count as the person's own.
   if (!hasAllBranches)
     questions.note(
-      `${name} has more branches than this service reads. If your work is not based on "${shortName(ref)}", push to refs/for/<base>.`,
+      `${name} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
     );
-  return { ref, isNamed: false, isGuess: known === null };
+  return { base, isBaseNamed: false, isGuess: known === null && hasAllBranches };
 }
 
 /** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */
@@ -263,19 +290,15 @@ function branchBefore(refs: readonly Ref[], named: string): string | null {
   return end === undefined ? null : named.slice(0, end);
 }
 
-/**
- * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
- * a fix for a release, that branch. The person is told.
- */
+/** Where work for no named base stands on a commit of one other branch alone, such as that of a release: that branch. */
 export function baseOfWork(
   questions: Questions,
-  { hasAllBranches }: Upstream,
+  { isGuess }: Pick<Base, 'isGuess'>,
   { ground }: Work,
   history: UpstreamHistory,
 ): Ref | null {
   const [oid, another] = ground;
-  const isOfOne = hasAllBranches && oid !== undefined && another === undefined;
-  const owner = isOfOne ? history.ownerOf(oid) : null;
+  const owner = isGuess && oid !== undefined && another === undefined ? history.ownerOf(oid) : null;
   if (owner === null) return null;
   questions.note(
     `Your work is based on "${shortName(owner)}", so the pull request is for that branch. For another one, add: -o base=<branch>`,

@@ -4,7 +4,6 @@
  * Nothing has been written at the host yet.
  */
 import { utf8 } from '../../git/bytes.ts';
-import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
@@ -16,12 +15,10 @@ import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
-import type { PushSettings } from '../push-host.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import {
   datesOf,
-  isUpdate,
   newestOf,
   type OpenPlace,
   previewed,
@@ -30,12 +27,8 @@ import {
 } from '../verdict/verdict.ts';
 import {
   baseOfWork,
-  bornUpstream,
-  branchOf,
-  checkStated,
-  chooseBase,
-  findNamed,
-  openPlace,
+  type Circumstances,
+  findDestination,
   submoduleLines,
   workflowLines,
 } from './destination.ts';
@@ -64,59 +57,31 @@ export interface Judged {
   readonly warnings: readonly string[];
 }
 
-/** What judging needs besides the push and upstream. */
-export interface Circumstances {
-  readonly settings: PushSettings;
-  /** The author of everything. */
-  readonly botLogin: string;
-  /** The claim of the pull request that the push names, if the service has that in its list. */
-  readonly listed: ClaimedUpdate | null;
-  readonly memory: Memory;
-  /** Seconds since 1970. */
-  readonly now: number;
-  /** Why the client's limits would refuse what a preview shows; null: they would not. */
-  readonly refusal: Refusal | null;
-}
-
 /**
- * Uses nothing but its arguments.
- * @param asked what the place says; null: a later half asks it (delay/release.ts), and no question may tell the host of
- * the push until then.
- * @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws.
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell the
+ * host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws
  */
 export async function judge(
   received: Received,
   upstream: Upstream,
   asked: Place | null,
-  { settings, botLogin, listed, memory, now, refusal }: Circumstances,
+  circumstances: Circumstances,
   questions: Questions,
 ): Promise<Judged> {
-  const { options, pack, taken } = received;
+  const { options, pack } = received;
   const { ai, issue, prHash, signOff: isSignedOff } = options;
-  const stated = { ai, issue };
-  const hasKey = options.prKey !== null;
+  const { settings, botLogin, memory, now, refusal } = circumstances;
 
   // Where it goes to.
-  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff, stated });
-  const born = bornUpstream(upstream, branchOf(taken.target, options.base));
+  const destination = await findDestination(received, upstream, asked, circumstances, questions);
+  const { open, born, named: found, updated, claim } = destination;
   const { repository, defaultBranch } = born;
-  // Where doubles are refused, only publishing shows whether a new one opens.
-  const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
-  const { named: found, claim } =
-    open === null
-      ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, { ...options, hasKey }, listed, mayOpen);
-  const updated = isUpdate({ named: found }) ? found : null;
-  if (asked !== null && (updated === null || options.description !== null))
-    await checkStated(questions, asked, stated);
 
   // What it is.
-  const current = updated?.pullRequest.base ?? null;
-  const chosen = await chooseBase(questions, taken.target, options.base, current, born);
-  const history = questions.history([chosen.ref, defaultBranch]);
+  const history = questions.history([destination.base, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
-  const base = (chosen.isGuess ? baseOfWork(questions, born, work, history) : null) ?? chosen.ref;
+  const base = baseOfWork(questions, destination, work, history) ?? destination.base;
   if (open !== null) {
     const own = updated?.pullRequest.number ?? null;
     const borrowed = await borrowedLines(questions.advertised, work, pack.kept, repository, own);
@@ -159,14 +124,14 @@ export async function judge(
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const pushed: PushedWork = {
     base,
-    isBaseNamed: chosen.isNamed,
+    isBaseNamed: destination.isBaseNamed,
     prHash,
-    hasKey,
+    hasKey: options.prKey !== null,
     title: textOf(options.title),
     description: textOf(options.description),
     isDraft: options.draft,
     isSignedOff,
-    stated,
+    stated: { ai, issue },
     commits,
     upstream: branchesHolding(history, work.ground, base, defaultBranch),
     ground: [...work.ground],
@@ -193,7 +158,9 @@ export async function judge(
   );
   const warnings = [
     ...names.lines,
-    ...(updates || template === null ? [] : adviceOfTemplate(pushed, settings.fileUrl(repository, template))),
+    ...(updates
+      ? warningsOfUpdate(pushed)
+      : warningsOfText(pushed, template && settings.fileUrl(repository, template))),
     ...(isSignedOff
       ? [
           `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`,
@@ -201,7 +168,6 @@ export async function judge(
       : []),
     ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
-    ...(updates ? warningOfDraft(pushed) : warningOfEncoding(pushed)),
     ...oddities,
     ...(isAll ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
@@ -234,7 +200,7 @@ function* treesOf({ commits }: Plan): Generator<Oid> {
   for (const { tree } of commits) yield tree;
 }
 
-function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] {
+function warningsOfUpdate({ isDraft, stated, description }: PushedWork): string[] {
   const isUnsaid = description === null && (stated.ai ?? stated.issue) !== null;
   return [
     ...(isDraft ? ['The option draft changes nothing: this pull request is open already.'] : []),
@@ -242,24 +208,19 @@ function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] 
   ];
 }
 
-/** Where a new pull request would have no description. A sign-off is none. */
-function adviceOfTemplate({ commits, description }: PushedWork, url: string): string[] {
+/** @param template address of the template for pull requests; null: there is none. */
+function warningsOfText({ title, description, commits }: PushedWork, template: string | null): string[] {
   const { encoding, message } = newestOf(commits);
-  const { body } = pullRequestText({ encoding, message: message.bytes });
-  if (description !== null || /^(?!Signed-off-by:).*\S/im.test(body)) return [];
-  return [
-    `Your pull request has no description, and there is a template: ${url}. Give one: -o description=<line>, once for each line.`,
-  ];
-}
-
-/** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
-function warningOfEncoding({ title, commits }: PushedWork): string[] {
-  const { encoding, message } = newestOf(commits);
-  const own = title ?? pullRequestText({ encoding, message: message.bytes }).title;
-  if (typeof own !== 'string' || !own.includes('\ufffd')) return [];
+  const text = pullRequestText({ encoding, message: message.bytes });
+  // A sign-off is no description.
+  const isEmpty = description === null && !/^(?!Signed-off-by:).*\S/im.test(text.body);
+  // Stands for what could not be read: the commit names another encoding, or one that nobody here knows.
+  const isUnreadable = title === null && text.title.includes('\ufffd');
   const why =
     encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
-  return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
+  const advice = `Your pull request has no description, and there is a template: ${template}. Give one: -o description=<line>, once for each line.`;
+  const unreadable = `The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`;
+  return [...(isEmpty && template !== null ? [advice] : []), ...(isUnreadable ? [unreadable] : [])];
 }
 
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */

@@ -23,10 +23,9 @@ const MOST_BYTES = 256 * 1024;
 const SHOWN_ID_LENGTH = 12;
 
 /**
- * Where the branch of a pull request is, as `NamedPullRequest` has it, when nobody else's work would go with it.
+ * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go with it.
  * @param isHarmless whether a commit may go from the branch: it is upstream's, in the push, or recorded.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
- * @throws Refusal
  */
 export async function replaceableTip(
   run: PushRun,
@@ -65,10 +64,7 @@ export function othersWork(lines: readonly string[]): Refusal {
   return new Refusal('others-work', 'somebody else has changed this pull request', lines);
 }
 
-/**
- * The commits that others have put on a branch, as lines, the newest first; null: the host does not show them. Costs one
- * request. @param isHarmless as `replaceableTip` has it.
- */
+/** Commits of others on a branch, as lines, the newest first; null: the host does not show them. Costs one request. */
 export async function othersCommits(
   { host: { transport, memory }, settings, logger }: PushRun,
   repository: RepositoryName,

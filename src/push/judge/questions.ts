@@ -1,9 +1,7 @@
 /**
- * What judging asks outside: first what a clone shows of upstream, then what the host's interface says, then what depends
- * on the push. No question writes anything at the host.
- *
- * If the host fails, a question rejects with a refusal that says so. What only warns the better never does, and no push
- * waits long for it.
+ * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the push.
+ * No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but one that
+ * only warns the better never does, and no push waits long for it.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -174,10 +172,7 @@ export function questionsOf(
       const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
       return bases?.values() ?? [];
     },
-    /**
-     * The files and folders at these paths in one commit of upstream's, as far as there are any and they come in time.
-     * @param paths of the root folder: ''. @param maxBytes of all together.
-     */
+    /** Files and folders of one commit of upstream's, as far as they come in time. @param paths of the root folder: ''. */
     readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
       const files = new Map<string, FileObject>();
       const readAll = async (): Promise<void> => {
@@ -197,10 +192,8 @@ export function questionsOf(
       return new Map(files);
     },
     /**
-     * Null: nobody knows. A pack that is not in memory is read only if that is required.
-     * @param isAll whether all folders are compared, or those of workflows alone.
-     * @throws if it is required: Refusal if the host fails; HostError `busy`. Null is then for what is too much to
-     * compare.
+     * Null: nobody knows, or it is too much. A pack that is not in memory is read only if that is required.
+     * @param isAll whether all folders are compared, or those of workflows alone. @throws if it is required: Refusal
      */
     entriesChanged: async (
       { commits, ground, base, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'base' | 'entryCount'>,

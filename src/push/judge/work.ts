@@ -35,10 +35,7 @@ export interface Work {
 /** Where the pack's commits are. */
 type Kept = Pick<KeptObjects, 'withOid'>;
 
-/**
- * Lists upstream's history as far back as it takes.
- * @param remoteUrl for the advice. @throws Refusal, ProtocolError
- */
+/** Lists upstream's history as far back as it takes. @param remoteUrl for the advice. @throws Refusal, ProtocolError */
 export async function findWork(
   { pack, taken, commandList }: Received,
   history: UpstreamHistory,
@@ -104,10 +101,8 @@ export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
 }
 
 /**
- * The commits that leave: all new ones, or one that is made of them.
- * @param sign null: the messages stay as they are.
- * @param newestOf the upstream commit that contains all others of them; null if there is none.
- * @throws Refusal if they cannot become one.
+ * The commits that leave: all new ones, or one that is made of them. @throws Refusal if they cannot become one.
+ * @param sign null: the messages stay as they are. @param newestOf the one that contains all others; null: there is none.
  */
 export async function planWork(
   { commits: pushed, ground }: Work,
@@ -247,10 +242,8 @@ const MOST_BORROWED = 3;
 const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Lines about commits of other people's pull requests that a push contains, because somebody worked on top of them: they
- * would go out once more, under the bot's name. None for the work of one author, for which nobody is asked.
- * @param advertised which of these ids refs of upstream's have, with the name of one; null: nobody knows.
- * @param own the number of the pull request that is updated; null: none.
+ * Lines about commits of other pull requests, which would go out once more, under the bot's name. Nobody is asked about the
+ * work of one author. @param advertised as `Questions` has it. @param own the pull request that is updated; null: none.
  */
 export async function borrowedLines(
   advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,

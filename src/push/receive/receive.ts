@@ -22,6 +22,12 @@ import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
 
+/** The branch of a push. */
+export interface TakenCommand {
+  readonly command: Command;
+  readonly target: PushTarget;
+}
+
 /** What a push says before its pack: its commands and options. */
 export interface Announced {
   readonly commandList: readonly Command[];
@@ -41,50 +47,25 @@ export interface Announced {
 }
 
 export function announced(request: PushRequest | FaultyRequest): Announced {
-  const commandList = request.kind === 'faulty' ? [] : request.commandList;
-  const refNames = request.kind === 'faulty' ? request.refNames : commandList.map(({ refName }) => refName);
-  const parsed = parsePushOptions(request.kind === 'faulty' ? [] : request.pushOptions);
-  const options = parsed.kind === 'valid' && request.kind !== 'faulty' ? parsed.options : null;
+  const isFaulty = request.kind === 'faulty';
+  const commandList = isFaulty ? [] : request.commandList;
+  const refNames = isFaulty ? request.refNames : commandList.map(({ refName }) => refName);
+  const parsed = parsePushOptions(isFaulty ? [] : request.pushOptions);
+  const options = parsed.kind === 'valid' && !isFaulty ? parsed.options : null;
   const { taken, refused } = planCommands(commandList);
   const deletedRef = deletedBranch(commandList);
   const isWithdrawal = deletedRef !== null || options?.withdraw === true;
+  const closes = isWithdrawal && (options?.prHash ?? null) !== null;
   const allStatuses = (reason: string | null): readonly CommandStatus[] =>
     refNames.map((refName) => ({ refName, reason }));
   const ofTaken = (reason: string | null): readonly CommandStatus[] =>
     taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
-  const closes = isWithdrawal && (options?.prHash ?? null) !== null;
-  const statuses = request.kind === 'faulty' || closes ? allStatuses : ofTaken;
+  const statuses = isFaulty || closes ? allStatuses : ofTaken;
   return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses, allStatuses };
 }
 
-/** A push whose last byte has arrived. */
-export interface Received {
-  /** The branch that was accepted. */
-  readonly taken: TakenCommand;
-  /** All commands of the push, including the accepted one. */
-  readonly commandList: readonly Command[];
-  readonly options: PushOptions;
-  readonly pack: ReceivedPack;
-}
-
-/** The branch of a push. */
-export interface TakenCommand {
-  readonly command: Command;
-  readonly target: PushTarget;
-}
-
-function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
-  if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
-  if (!isValidRefName(command.refName)) return 'invalid ref name';
-  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
-  if (target.kind === 'tag') return 'tags are not accepted, because they contain a name: push a branch';
-  if (target.kind === 'other') return 'only branches are accepted';
-  return isTaken ? 'one branch per push: push this one separately' : null;
-}
-
 /** Accepts one branch, and refuses everything else by name, so that the client's status table is complete. */
-export function planCommands(commandList: readonly Command[]): {
-  readonly taken: TakenCommand | null;
+export function planCommands(commandList: readonly Command[]): Pick<Announced, 'taken'> & {
   readonly refused: readonly CommandStatus[];
 } {
   let taken: TakenCommand | null = null;
@@ -98,6 +79,15 @@ export function planCommands(commandList: readonly Command[]): {
   return { taken, refused };
 }
 
+function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
+  if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
+  if (!isValidRefName(command.refName)) return 'invalid ref name';
+  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
+  if (target.kind === 'tag') return 'tags are not accepted, because they contain a name: push a branch';
+  if (target.kind === 'other') return 'only branches are accepted';
+  return isTaken ? 'one branch per push: push this one separately' : null;
+}
+
 /** The branch that a push deletes, to withdraw a pull request; null if the push does anything else. */
 export function deletedBranch(commandList: readonly Command[]): string | null {
   const [command] = commandList;
@@ -105,6 +95,16 @@ export function deletedBranch(commandList: readonly Command[]): string | null {
   const { kind } = parsePushTarget(command.refName);
   const isBranch = isValidRefName(command.refName) && (kind === 'branch' || kind === 'for');
   return isBranch ? command.refName : null;
+}
+
+/** A push whose last byte has arrived. */
+export interface Received {
+  /** The branch that was accepted. */
+  readonly taken: TakenCommand;
+  /** All commands of the push, including the accepted one. */
+  readonly commandList: readonly Command[];
+  readonly options: PushOptions;
+  readonly pack: ReceivedPack;
 }
 
 export interface ReceivedPack {
@@ -128,7 +128,6 @@ export function storedPack(spool: StoredEntries, mostReads: number): StoredPack 
 
 /** Room for what a chunk leaves in memory: eight times its size, because commits are inflated and have some overhead. */
 const ROOM_FOR_COMMITS = 512 * 1024;
-
 /** Each read costs a request if the spool is not in memory. */
 const MAX_LATE_READS = 250;
 

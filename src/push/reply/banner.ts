@@ -1,7 +1,4 @@
-/**
- * The last lines of a push that was accepted: everything that the person needs later, because the service keeps nothing
- * else for them.
- */
+/** The last lines of a push that was accepted: all that the person needs later, because nobody else keeps it for them. */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 
@@ -62,10 +59,7 @@ function updateCommand(repeated: Repeated, more: readonly string[] = []): string
   return `git push ${words} ${remoteUrl} ${shellWord(`HEAD:${refName}`)}`;
 }
 
-/**
- * The command that pushes the same once more, with the same options.
- * @param prKey null: it needs none. @param more options besides those that it had.
- */
+/** The command that pushes the same once more. @param more options besides those that it had. */
 export function repeatCommand(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
   { options, taken }: Pushed,

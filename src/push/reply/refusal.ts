@@ -20,10 +20,7 @@ const LOOKS_FIRST =
   'Push the same commits again later. The service looks for the pull request before it opens another.';
 const ONLY_EDIT = 'Its commits are up to date. Push the same commits again to retry.';
 
-/**
- * The text in the status table; what completes "Still waiting for github.com"; the limit in milliseconds (null: the step
- * has its own limits); and what to do next.
- */
+/** The text in the status table; what completes "Still waiting for github.com"; the limit (null: it has its own); advice. */
 type Step = readonly [failure: string, waiting: string, limitMs: number | 'shared' | null, next: string];
 
 const STEPS = {
@@ -133,9 +130,8 @@ export class HostSteps {
   }
 
   /**
-   * Runs one step. While it takes long, the person is told every ten seconds what the service is waiting for.
-   * @throws Refusal that names the step, if the host fails or takes too long. Whether the step took effect is then
-   * unknown.
+   * Runs one step, and says every ten seconds what the service is waiting for. @throws Refusal that names the step: the host
+   * has failed or takes too long, and whether the step took effect is unknown
    */
   async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
     const [failure, waiting, limitMs, next] = STEPS[step];
@@ -225,10 +221,7 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
   return new Refusal('internal', 'internal error', lines, { cause: error });
 }
 
-/**
- * In one word, for the metrics. `refused`: by a rule of the service or the host, so retrying will not help. `failed`:
- * because of a fault. @param refusal null: the push was accepted.
- */
+/** In one word, for the metrics. `refused`: by a rule, so retrying will not help. `failed`: because of a fault. */
 export function pushOutcome(refusal: Refusal | null): SpecialOutcome | 'accepted' | 'refused' | 'failed' {
   if (refusal === null) return 'accepted';
   const { outcome, cause } = refusal;

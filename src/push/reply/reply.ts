@@ -31,10 +31,9 @@ export interface Reply {
 export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
- * Progress on band 2, the report-status on band 1, an error on band 3. A client does not listen before it has sent
- * everything, so notes wait until the reply is opened. Every reply is complete, even a refusal: lines that explain, the
- * report-status with each pushed ref, the final line, a flush. With only an error on band 3, Git would report a broken
- * connection.
+ * Progress on band 2, the report-status on band 1, an error on band 3. Notes wait until the client listens, which it does
+ * only after it has sent everything. Every reply is complete, even a refusal: lines that explain, the report-status with
+ * each pushed ref, the final line, a flush. With only an error on band 3, Git would report a broken connection.
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
@@ -86,10 +85,7 @@ export class SideBandReply implements Reply {
     }
   }
 
-  /**
-   * Ends the reply; only after `open`. False if the client did not receive it.
-   * @param finalLine of a push that failed.
-   */
+  /** Ends the reply; only after `open`. False if the client did not receive it. @param finalLine of a push that failed. */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);

@@ -1,7 +1,7 @@
 /**
- * What comes of judging a push, in two halves: what it is (Git), and what the place says (the host's interface). And what
- * follows from it: the text of the pull request, which is that of the options or else of the newest commit; the dates of
- * its commits; and its preview.
+ * What comes of judging a push: what it is (Git), and what the place says (the host's interface). And what follows from
+ * it: the text of the pull request, which is that of the options or else of the newest commit; the dates of its commits;
+ * its preview.
  */
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
@@ -29,8 +29,8 @@ import type { Stated } from '../receive/push-options.ts';
 import { type Preview, Refusal } from '../reply/refusal.ts';
 
 /**
- * What a push is, as Git alone tells it. It is data: it can be stored, and published by another isolate later
- * (delay/kept-push.ts). It never holds a name, a date or an original id of the person.
+ * What a push is, as Git alone tells it: data, without any name, date or original id of the person. It can be stored
+ * (delay/kept-push.ts), and published by another isolate later.
  */
 export interface PushedWork {
   /** The branch that the pull request is for. */
@@ -145,12 +145,10 @@ function withFooter(body: string, footer: string): string {
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 
 /**
- * Which date each commit gets.
- *
- * A commit that was already rewritten for this pull request keeps the date it got then. If its parents are the same, it
- * also keeps its id, so reviewers see only what is new. The commit is recognised by the id that it would have if all new
- * commits were dated 1970, and not by its original id: that is a hash over name and dates, so anyone who knows the
- * pr_hash could push many guesses at once and see which one keeps its date.
+ * Which date each commit gets. One that was already rewritten for this pull request keeps its date, and over the same
+ * parents its id, so reviewers see only what is new. It is recognised by the id that it would have if all new commits were
+ * dated 1970, and not by its original id: that is a hash over name and dates, so anyone who knows the pr_hash could push
+ * many guesses at once and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;
@@ -166,10 +164,7 @@ export function undatedOf(commits: PlannedCommits, identity: Identity): Undated 
   return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }
 
-/**
- * Cost: a SHA-1 over all commits, if dates are known or asked for.
- * @param committedAt seconds since 1970: the date of all commits that have none yet.
- */
+/** Cost: a SHA-1 over all commits, if dates are known or asked for. @param committedAt seconds since 1970, of the others. */
 export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = new Map<string, number>();

@@ -54,10 +54,7 @@ function firstOf(found: Iterable<string>): Set<string> {
 
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
 
-/**
- * Remarks for the person before a push is published. None refuses it, because all of it may be wanted.
- * @param texts that become public besides files, by what they are called.
- */
+/** Remarks that refuse nothing, because all of it may be wanted. @param texts besides files, by what they are called. */
 export function remarksOn(
   texts: Iterable<readonly [where: string, text: string]>,
   { homeFolders, files, opaque }: Remarkable,
@@ -147,9 +144,8 @@ export interface NamedCommits {
 }
 
 /**
- * Commits that are neither the push's own nor upstream's: probably earlier forms of the person's work, from before a
- * rebase. Their ids are hashes over name, address and second, which serve to test a guess. Lists upstream's history
- * further back only if a message names a commit that is not known yet.
+ * Commits that are neither the push's own nor upstream's: probably earlier forms of the work, from before a rebase, whose
+ * ids serve to test a guess of name, address and second. Lists upstream's history further back only if that is needed.
  * @param messages with zeros in place of the push's own ids.
  */
 export async function namedCommits(
@@ -192,9 +188,8 @@ export function* ownDaysIn(message: Uint8Array): Generator<string> {
 }
 
 /**
- * Change-Ids, which the commit-msg hook of Gerrit adds: `I<40 hex>`, after `Change-Id:` or at the end of a link
- * (`gerrit.reviewUrl`), and wherever else a person has copied one to. Nothing else looks like that. The hook makes them as
- * a hash over the committer's name, address, second and zone, which serves to test a guess, as an original id does.
+ * Change-Ids of Gerrit's hook, wherever a person has copied one to: nothing else looks like `I<40 hex>`. It is a hash over
+ * the committer's name, address, second and zone, which serves to test a guess, as an original id does.
  */
 const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;
 
@@ -232,10 +227,7 @@ const MAX_SENTENCE_LENGTH = 4_096;
 
 export type PrivateIn = (message: Uint8Array) => Iterable<string>;
 
-/**
- * Tells which sentences of a merge, each a line, name branches, remotes, paths and addresses of the person's own machine:
- * only what upstream itself is called by may stay. Cost: linear in the message.
- */
+/** Lines about merges that name branches, remotes, paths or addresses of one machine: only upstream's own names may stay. */
 export function privateMerges(names: PublicNames): PrivateIn {
   let refNames: ReadonlySet<string> | null = null;
   let left = MAX_SENTENCES;

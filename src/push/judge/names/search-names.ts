@@ -1,8 +1,7 @@
 /**
- * Prevents people from publishing their names by mistake. It takes the names and addresses in the headers of pushed
- * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public; in files
- * also for the original ids of the commits, and in texts for Change-Ids, from which a name can be guessed. Only the
- * person is shown what was found.
+ * Prevents people from publishing their names by mistake: searches for the names and addresses in the headers of commits
+ * and tags, which the rewrite removes, in everything else that becomes public. In files also for original ids of the
+ * commits, and in texts for Change-Ids, from which a name can be guessed. Only the person is shown what was found.
  */
 import { utf8 } from '../../../git/bytes.ts';
 import { kindOfFile } from '../../../files/file-kinds.ts';
