@@ -24,22 +24,30 @@ const PROMPT_MS = READ_TIMEOUT_MS + 8_000;
 
 const bed = useTestBed({ env: { READ_TIMEOUT: `${READ_TIMEOUT_MS}ms`, WRITE_TIMEOUT: '1s' } });
 let sound: SoundPush;
-/** Starts to leave for the fork before it has arrived. */
-let large: { push: SoundPush; body: Buffer };
+let large: LargePush;
 
-beforeAll(async () => {
-  sound = await makeSoundPush(bed);
+/** Starts to leave for the fork before it has arrived. */
+interface LargePush extends SoundPush {
+  readonly body: Buffer;
+}
+
+async function makeLargePush(): Promise<LargePush> {
   const push = await makeSoundPush(bed);
   const files = Object.fromEntries([1, 2, 3].map((n) => [`random-${n}.bin`, randomBytes(2 * 1024 * 1024)]));
   const newId = await push.clone.commit({ files });
   const pack = await packOf(push.clone, ['HEAD', '^origin/main'], '--thin', '--delta-base-offset');
-  large = { push, body: pushBody({ commands: [{ newId, ref: REF }], pack }) };
+  return { ...push, body: pushBody({ commands: [{ newId, ref: REF }], pack }) };
+}
+
+beforeAll(async () => {
+  sound = await makeSoundPush(bed);
+  large = await makeLargePush();
 });
 
 const receivePackPath = ({ upstream }: SoundPush) => `/v1/gh/${upstream.fullName}/git-receive-pack`;
 
-const soundBody = () =>
-  pushBody({ commands: [{ newId: sound.tip, ref: REF }], pack: buildPack(sound.entries).bytes });
+const bodyOf = ({ tip, entries }: SoundPush) =>
+  pushBody({ commands: [{ newId: tip, ref: REF }], pack: buildPack(entries).bytes });
 
 const INCOMPLETE = { unpack: 'incomplete pack', reason: 'the push did not arrive completely' };
 
@@ -90,8 +98,15 @@ const FRAMINGS = ['announced', 'chunked'] as const;
 const FRACTIONS = [0.1, 0.5, 0.99];
 const PARTS_OF_COMMANDS = [0, 3, 50];
 
-/** All of them wait at the same time. */
+const FORMS = [
+  ['issues/1/comments/anonymous', 'application/json'],
+  ['issues/anonymous', 'application/json'],
+  ['reply', 'application/x-www-form-urlencoded'],
+] as const;
+
 interface Stalled {
+  readonly push: SoundPush;
+  readonly largePush: LargePush;
   readonly commands: readonly Answered[];
   readonly pack: Answered;
   readonly leavingPack: Answered;
@@ -100,15 +115,16 @@ interface Stalled {
 }
 
 async function stall(framing: Framing): Promise<Stalled> {
-  const body = soundBody();
+  const [push, largePush] = [await makeSoundPush(bed), await makeLargePush()];
+  const body = bodyOf(push);
   const [pack, leavingPack, fetch, tooLarge, ...commands] = await Promise.all([
-    beginPush(sound, body, body.length - 100, framing).then(answerTo),
-    beginPush(large.push, large.body, 4 * 1024 * 1024, framing).then(answerTo),
+    beginPush(push, body, body.length - 100, framing).then(answerTo),
+    beginPush(largePush, largePush.body, 4 * 1024 * 1024, framing).then(answerTo),
     beginFetch(framing).then(answerTo),
     beginTooLarge().then(answerTo),
-    ...PARTS_OF_COMMANDS.map((bytes) => beginPush(sound, body, bytes, framing).then(answerTo)),
+    ...PARTS_OF_COMMANDS.map((bytes) => beginPush(push, body, bytes, framing).then(answerTo)),
   ]);
-  return { commands, pack, leavingPack, fetch, tooLarge };
+  return { push, largePush, commands, pack, leavingPack, fetch, tooLarge };
 }
 
 async function beginFetch(framing: Framing): Promise<Begun> {
@@ -131,49 +147,102 @@ async function beginTooLarge(): Promise<Begun> {
     'Content-Type': RECEIVE_PACK,
     ...framed('announced', 101 * 1024 * 1024),
   });
-  connection.send(soundBody());
+  connection.send(bodyOf(sound));
   return { connection, startedAt };
 }
 
+/** A push in four parts, with pauses that are longer together than one may be. */
+async function pushSteadily(framing: Framing): Promise<Answered> {
+  const push = await makeSoundPush(bed);
+  const body = bodyOf(push);
+  const { connection, startedAt } = await beginPush(push, body, 300, framing);
+  for (const piece of piecesOf(body.subarray(300), Math.ceil((body.length - 300) / 3))) {
+    await new Promise((resolve) => setTimeout(resolve, 0.4 * READ_TIMEOUT_MS));
+    if (framing === 'announced') connection.send(piece);
+    else connection.sendChunk(piece);
+  }
+  if (framing === 'chunked') connection.sendChunk(Buffer.alloc(0));
+  return answerTo({ connection, startedAt });
+}
+
+/** Sends a byte of a comment or a form again and again, until it is answered. */
+async function drip(framing: Framing, [end, type]: (typeof FORMS)[number]): Promise<Answered> {
+  const startedAt = Date.now();
+  const connection = await RawConnection.open(bed.service.url);
+  const headers = { 'Content-Type': type, ...framed(framing, 400) };
+  connection.sendHead(`${new URL(sound.upstream.url).pathname}/${end}`, sound.person, headers);
+  const sendByte = (): void => {
+    if (framing === 'announced') connection.send('a');
+    else connection.sendChunk(Buffer.from('a'));
+  };
+  // None when the time is over: the service closes then, and Node forgets what a connection has received that it cannot
+  // write to.
+  const dripping = setInterval(sendByte, 0.3 * READ_TIMEOUT_MS);
+  return answerTo({ connection, startedAt }).finally(() => clearInterval(dripping));
+}
+
+interface Slow {
+  readonly stalled: Stalled;
+  readonly steady: Answered;
+  /** In the order of FORMS. */
+  readonly dripped: readonly Answered[];
+}
+
+async function allSlow(framing: Framing): Promise<Slow> {
+  const [stalled, steady, ...dripped] = await Promise.all([
+    stall(framing),
+    pushSteadily(framing),
+    ...FORMS.map((form) => drip(framing, form)),
+  ]);
+  return { stalled, steady, dripped };
+}
+
+/** All of them wait at the same time. */
+let slow: Readonly<Record<Framing, Slow>>;
+
+beforeAll(async () => {
+  const [announced, chunked] = await Promise.all([allSlow('announced'), allSlow('chunked')]);
+  slow = { announced, chunked };
+});
+
 describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
-  let stalled: Stalled;
-
-  beforeAll(async () => {
-    stalled = await stall(framing);
-  });
-
   it('in its commands is refused in-band, although no ref can be named', async () => {
-    for (const { answer } of stalled.commands) {
+    const { commands, push } = slow[framing].stalled;
+    for (const { answer } of commands) {
       expect(answer.status).toBe(200);
       const { report, errors, progress } = readPushAnswer(answer);
       expect(report).toEqual(['unpack incomplete pack']);
       expect(errors).toEqual(['push rejected: the push did not arrive completely']);
       expect(progress.join('\n')).toMatch(/arrived too slowly/);
     }
-    await expectNothingMade(bed, sound);
+    await expectNothingMade(bed, push);
   });
 
   it('in its pack is refused in-band', async () => {
-    await expectInBandRefusal(bed, sound, stalled.pack.answer, { ...INCOMPLETE, line: /arrived too slowly/ });
+    const { pack, push } = slow[framing].stalled;
+    await expectInBandRefusal(bed, push, pack.answer, { ...INCOMPLETE, line: /arrived too slowly/ });
   });
 
   it('in a pack that is already on its way to the fork is refused, and the fork keeps nothing of it', async () => {
-    await expectInBandRefusal(bed, large.push, stalled.leavingPack.answer, INCOMPLETE);
+    const { leavingPack, largePush } = slow[framing].stalled;
+    await expectInBandRefusal(bed, largePush, leavingPack.answer, INCOMPLETE);
   });
 
   it('in a fetch: 400', () => {
-    const { status, body } = stalled.fetch.answer;
+    const { status, body } = slow[framing].stalled.fetch.answer;
     expect(status).toBe(400);
     expect(JSON.parse(body.toString())).toMatchObject({ error: 'failed to read body' });
   });
 
   it('and is over the limit by its own word: 413', () => {
-    expect(stalled.tooLarge.answer.status).toBe(413);
-    expect(stalled.tooLarge.afterMs).toBeLessThan(PROMPT_MS);
+    const { answer, afterMs } = slow[framing].stalled.tooLarge;
+    expect(answer.status).toBe(413);
+    expect(afterMs).toBeLessThan(PROMPT_MS);
   });
 
   it('is answered when the time for it is over', () => {
-    for (const { afterMs } of [stalled.pack, stalled.leavingPack, stalled.fetch, ...stalled.commands]) {
+    const { pack, leavingPack, fetch, commands } = slow[framing].stalled;
+    for (const { afterMs } of [pack, leavingPack, fetch, ...commands]) {
       expect(afterMs).toBeGreaterThanOrEqual(READ_TIMEOUT_MS - 100);
       expect(afterMs).toBeLessThan(PROMPT_MS);
     }
@@ -181,49 +250,25 @@ describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
 });
 
 describe.each(FRAMINGS)('a body that comes slowly (%s)', (framing) => {
-  it('but steadily is taken, although all of it takes longer than one wait may', async () => {
-    const push = await makeSoundPush(bed);
-    const body = pushBody({ commands: [{ newId: push.tip, ref: REF }], pack: buildPack(push.entries).bytes });
-    const { connection, startedAt } = await beginPush(push, body, 300, framing);
-    for (const piece of piecesOf(body.subarray(300), Math.ceil((body.length - 300) / 6))) {
-      await new Promise((resolve) => setTimeout(resolve, 0.4 * READ_TIMEOUT_MS));
-      if (framing === 'announced') connection.send(piece);
-      else connection.sendChunk(piece);
-    }
-    if (framing === 'chunked') connection.sendChunk(Buffer.alloc(0));
-    const { answer } = await answerTo({ connection, startedAt });
-    expect(Date.now() - startedAt).toBeGreaterThan(READ_TIMEOUT_MS);
+  it('but steadily is taken, although all of it takes longer than one wait may', () => {
+    const { answer, afterMs } = slow[framing].steady;
+    expect(afterMs).toBeGreaterThan(READ_TIMEOUT_MS);
     expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${REF}`]);
   });
-});
 
-describe.each(FRAMINGS)('a comment or a form that comes slowly (%s)', (framing) => {
-  // They wait at once.
-  it.concurrent.each([
-    ['issues/1/comments/anonymous', 'application/json'],
-    ['issues/anonymous', 'application/json'],
-    ['reply', 'application/x-www-form-urlencoded'],
-  ])('is ended when the time for all of it is over, however steadily it comes: %s', async (end, type) => {
-    const { pathname } = new URL(sound.upstream.url);
-    const startedAt = Date.now();
-    const connection = await RawConnection.open(bed.service.url);
-    const headers = { 'Content-Type': type, ...framed(framing, 400) };
-    connection.sendHead(`${pathname}/${end}`, sound.person, headers);
-    const answering = answerTo({ connection, startedAt });
-    for (let piece = 0; piece < 15; piece++) {
-      if (framing === 'announced') connection.send('a');
-      else connection.sendChunk(Buffer.from('a'));
-      await new Promise((resolve) => setTimeout(resolve, READ_TIMEOUT_MS / 10));
-    }
-    const { answer, afterMs } = await answering;
-    expect(answer.status).toBe(408);
-    expect(afterMs).toBeGreaterThanOrEqual(READ_TIMEOUT_MS - 100);
-  });
+  it.each(FORMS.map(([end], index) => [end, index] as const))(
+    'as a comment or a form is ended when the time for all of it is over, however steadily it comes: %s',
+    (_, index) => {
+      const { answer, afterMs } = slow[framing].dripped[index] as Answered;
+      expect(answer.status).toBe(408);
+      expect(afterMs).toBeGreaterThanOrEqual(READ_TIMEOUT_MS - 100);
+    },
+  );
 });
 
 describe.each(FRAMINGS)('a client that vanishes (%s)', (framing) => {
   it.each(FRACTIONS)('after %f of a small push leaves nothing', async (fraction) => {
-    const body = soundBody();
+    const body = bodyOf(sound);
     const { connection } = await beginPush(sound, body, Math.floor(fraction * body.length), framing);
     await new Promise((resolve) => setTimeout(resolve, 50));
     connection.vanish();
@@ -232,18 +277,18 @@ describe.each(FRAMINGS)('a client that vanishes (%s)', (framing) => {
 
   it.each(FRACTIONS)('after %f of a large push leaves nothing', async (fraction) => {
     const { connection } = await beginPush(
-      large.push,
+      large,
       large.body,
       Math.floor(fraction * large.body.length),
       framing,
     );
     await new Promise((resolve) => setTimeout(resolve, 300));
     connection.vanish();
-    await expectNothingMade(bed, large.push);
+    await expectNothingMade(bed, large);
   });
 
   it('but says first that it is done sending, gets no pull request either', async () => {
-    const body = soundBody();
+    const body = bodyOf(sound);
     const { connection } = await beginPush(sound, body, body.length / 2, framing);
     connection.end();
     const answer = await connection.answer();
@@ -257,17 +302,17 @@ describe('a client that does not read its answer', () => {
     const push = await makeSoundPush(bed);
     // More than the buffers on the way take, but for the largest: a line for each of these.
     const refs = Array.from({ length: 500 }, (_, index) => `refs/heads/${'x'.repeat(16_000)}${index}..`);
-    const bodyOf = (...names: string[]) =>
+    const naming = (...names: string[]) =>
       pushBody({
         commands: names.map((ref) => ({ newId: push.tip, ref })),
         pack: buildPack(push.entries).bytes,
       });
-    const body = bodyOf(REF, ...refs);
+    const body = naming(REF, ...refs);
     const { connection } = await beginPush(push, body, 0);
     connection.stopReading();
     connection.send(body);
     await expect.poll(() => bed.host.pulls(push.upstream)).toHaveLength(1);
-    const again = () => sendPush(push.upstream.url, push.person, bodyOf(REF)).then(readPushAnswer);
+    const again = () => sendPush(push.upstream.url, push.person, naming(REF)).then(readPushAnswer);
     // In progress until the first one is given up, which may have happened already.
     await expect.poll(async () => (await again()).report[1], { interval: 500 }).toBe(`ok ${REF}`);
     connection.readAgain();
@@ -304,7 +349,7 @@ describe('framing that is wrong', () => {
       'Content-Type': RECEIVE_PACK,
       'Content-Length': length,
     });
-    connection.send(soundBody());
+    connection.send(bodyOf(sound));
     const answer = await connection.answer();
     connection.vanish();
     expect(answer?.status ?? 400).toBeGreaterThanOrEqual(400);
@@ -315,7 +360,7 @@ describe('framing that is wrong', () => {
 
 describe('the service', () => {
   it('serves others while many bodies have stopped half-way', async () => {
-    const body = soundBody();
+    const body = bodyOf(sound);
     const begun = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         beginPush(sound, body, index * 40, index % 2 ? 'chunked' : 'announced'),
@@ -327,7 +372,7 @@ describe('the service', () => {
 
   it('takes the pushes that were broken off, now that they come whole', async () => {
     await expectStillServing(bed, sound);
-    await expectStillServing(bed, large.push);
+    await expectStillServing(bed, large);
   });
 
   it('has failed in none of these by a fault of its own', () => {

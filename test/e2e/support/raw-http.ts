@@ -59,9 +59,10 @@ export class RawConnection {
 
   /** One chunk of a body in chunked coding; the empty one ends it. */
   sendChunk(bytes: Uint8Array): void {
-    this.send(`${bytes.byteLength.toString(16)}\r\n`);
-    this.send(bytes);
-    this.send('\r\n');
+    // In one write: a second one to a server that has closed would fail at once, before its answer is read.
+    this.send(
+      Buffer.concat([Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]),
+    );
   }
 
   /** Says that nothing more will come, and goes on listening. */
