@@ -136,7 +136,6 @@ export async function judge(
     upstream: branchesHolding(history, work.ground, base, defaultBranch),
     ground: [...work.ground],
     entryCount: pack.entryCount,
-    namedBases: [...pack.namedBases.oids()],
   };
 
   // What the rules say to it.

@@ -1,7 +1,6 @@
 /**
  * What comes of judging a push: what it is (Git), and what the place says (the host's interface). And what follows from
- * it: the text of the pull request, which is that of the options or else of the newest commit; the dates of its commits;
- * its preview.
+ * it: the text of the pull request, the dates of its commits, its preview.
  */
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
@@ -56,8 +55,6 @@ export interface PushedWork {
   readonly ground: readonly Oid[];
   /** Entries of the pack besides the commits; their bytes are in the spool. */
   readonly entryCount: number;
-  /** Objects outside the pack that its deltas name. */
-  readonly namedBases: readonly Oid[];
 }
 
 /** What the place says that a push goes to: it takes pull requests, and ours. */
