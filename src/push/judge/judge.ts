@@ -100,12 +100,15 @@ export async function judge(
   const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(commits, identity, dateOf);
+  const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
+  const texts = { title: textOf(options.title), description: textOf(options.description) };
   const names = await searchNames({
     settings,
     options,
     nobodys: [botLogin, settings.anonEmail],
     work,
     plan,
+    texts,
     published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
@@ -121,14 +124,12 @@ export async function judge(
     ground: [...work.ground][0] ?? base.oid,
     isQuiet: open === null,
   });
-  const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const pushed: PushedWork = {
     base,
     isBaseNamed: destination.isBaseNamed,
     prHash,
     hasKey: options.prKey !== null,
-    title: textOf(options.title),
-    description: textOf(options.description),
+    ...texts,
     isDraft: options.draft,
     isSignedOff,
     stated: { ai, issue },

@@ -8,7 +8,7 @@ import { kindOfFile } from '../../../files/file-kinds.ts';
 import type { Memory } from '../../../git/memory.ts';
 import type { NewCommit } from '../../../git/objects/new-commits.ts';
 import { type Oid, OID_HEX_LENGTH } from '../../../git/objects/oid.ts';
-import type { Plan } from '../../../git/objects/planned-commits.ts';
+import type { Plan, PlannedText } from '../../../git/objects/planned-commits.ts';
 import type { Credential } from '../../../git/search/credentials.ts';
 import { MAX_HEAD_BYTES } from '../../../git/search/pack-scan.ts';
 import {
@@ -44,9 +44,11 @@ const MAX_READS = 32;
 
 export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly settings: Pick<PushSettings, 'identityCheck' | 'pushSecrets'>;
-  readonly options: Pick<PushOptions, 'preview' | 'publishNames' | 'signOff' | 'title' | 'description'>;
+  readonly options: Pick<PushOptions, 'preview' | 'publishNames' | 'signOff'>;
   readonly work: Work;
   readonly plan: Plan;
+  /** What becomes public besides files and messages, by what it is called. */
+  readonly texts: Readonly<Record<string, PlannedText | null>>;
   /** Commits of this push that are public already: they name others than the one who pushes. */
   readonly published: ReadonlySet<Oid>;
   readonly pack: ReceivedPack;
@@ -104,8 +106,10 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
   const { settings, options, work, plan, pack, memory, questions, ground, isQuiet } = search;
   const findings = new Findings(names, settings.pushSecrets === 'refuse');
-  const texts = textsOf(search);
-  for (const [where, text] of texts) findings.addText(() => where, text);
+  const texts = Object.entries(search.texts).flatMap(([where, text]) =>
+    text === null ? [] : [{ where, text: text.bytes }],
+  );
+  for (const { where, text } of texts) findings.addText(() => where, text);
   findings.addMessages(plan.messages(), privateMerges(search.upstream));
   const named = await namedCommits(bytesIn(texts, plan), search.history);
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
@@ -157,19 +161,19 @@ function* headersOf({ work, pack, published }: NameSearch): Generator<HeaderSour
   for (const { type, content } of pack.kept.objects()) if (type === 'tag') yield { content, encoding: null };
 }
 
-/** What becomes public besides files and messages, by what it is called. Ids of this push stand there as zeros. */
-function textsOf({ plan, options: { title, description } }: NameSearch): Map<string, Uint8Array> {
-  const texts = Object.entries({ title, description });
-  return new Map(texts.map(([where, text]) => [where, plan.planText(utf8(text ?? '')).bytes]));
+interface Text {
+  readonly where: string;
+  /** Ids of this push stand there as zeros. */
+  readonly text: Uint8Array;
 }
 
-function* bytesIn(texts: ReadonlyMap<string, Uint8Array>, plan: Plan): Generator<Uint8Array> {
+function* bytesIn(texts: readonly Text[], plan: Plan): Generator<Uint8Array> {
   yield* plan.messages();
-  yield* texts.values();
+  for (const { text } of texts) yield text;
 }
 
-function* wordsIn(texts: ReadonlyMap<string, Uint8Array>, plan: Plan): Generator<readonly [string, string]> {
-  for (const [where, text] of texts) yield [where, Buffer.from(text).toString()];
+function* wordsIn(texts: readonly Text[], plan: Plan): Generator<readonly [where: string, text: string]> {
+  for (const { where, text } of texts) yield [where, Buffer.from(text).toString()];
   for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
 }
 

@@ -19,7 +19,7 @@ interface Searched {
   readonly authors: readonly string[];
   readonly files?: readonly Entry[];
   readonly message?: string;
-  readonly options?: Partial<NameSearch['options']>;
+  readonly options?: Partial<NameSearch['options']> & Partial<Record<'title' | 'description', string>>;
   readonly identityCheck?: NameSearch['settings']['identityCheck'];
   readonly pushSecrets?: NameSearch['settings']['pushSecrets'];
   readonly memory?: Memory;
@@ -45,15 +45,18 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
       yield spooled.subarray(start);
     },
   };
+  const plan = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
+  const textOf = (text?: string) => (text === undefined ? null : plan.planText(Buffer.from(text)));
   return searchNames({
     settings: {
       identityCheck: more.identityCheck ?? 'refuse',
       pushSecrets: more.pushSecrets ?? 'proven',
     },
-    options: { preview: false, publishNames: false, title: null, description: null, ...more.options },
+    options: { preview: false, publishNames: false, ...more.options },
     nobodys: ['bot', 'bot@x.example'],
     work: { commits, ground: new Set() },
-    plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
+    plan,
+    texts: { title: textOf(more.options?.title), description: textOf(more.options?.description) },
     published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: scanner.kept, entryCount: files.length, namedBases: scanner.namedBases, spool },
