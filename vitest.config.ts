@@ -70,15 +70,15 @@ function programs(
       // On a busy machine each program takes its time.
       testTimeout: 90_000,
       hookTimeout: 90_000,
-      expect: { poll: { timeout: 30_000, interval: 25 } },
+      expect: { poll: { timeout: 30_000, interval: 50 } },
     },
   };
 }
 
 export default defineConfig({
   test: {
-    // Tests wait for programs more than they compute: twice as many as a small machine has cores keep it busy.
-    maxWorkers: Math.max(4, availableParallelism()),
+    // Tests wait for programs more than they compute: five keep the two cores of a small machine busy.
+    maxWorkers: Math.max(5, availableParallelism()),
     projects: [
       {
         plugins: [

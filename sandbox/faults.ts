@@ -15,6 +15,8 @@ export interface Fault {
   readonly times?: number;
   /** Waits before anything else is done. */
   readonly delayMs?: number;
+  /** As `delayMs`, until this is over. */
+  readonly until?: Promise<unknown>;
   /** Answers with this instead of handling the request. An object is sent as JSON. */
   readonly answer?: {
     readonly status: number;
@@ -50,6 +52,7 @@ export class Faults {
     if (cut?.during === 'request' && cut.afterBytes > 0) cutRequest(request, cut.afterBytes);
     if (cut?.during === 'answer') cutAnswer(response, cut.afterBytes);
     if (fault.delayMs !== undefined) await delay(fault.delayMs);
+    await fault.until;
     if (cut?.during === 'request' && cut.afterBytes === 0) {
       request.socket.destroy();
       return false;

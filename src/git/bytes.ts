@@ -26,8 +26,8 @@ const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;
 
 /**
- * Text of bytes that should be UTF-8 but need not be, such as the name of a ref; `encodeEscaped` gives them back. Where
- * they are not, each byte from 0x80 on becomes a lone surrogate, which no real text holds (PEP 383).
+ * Text of bytes that should be UTF-8, such as a ref's name; `encodeEscaped` gives them back. Where they are not, each
+ * byte from 0x80 on becomes a lone surrogate, which no real text holds (PEP 383).
  */
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
@@ -52,9 +52,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The value of a hexadecimal digit in ASCII; -1 if it is none. */
-export function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
+/** Of each byte, its value as a hexadecimal digit in ASCII; -1: it is none. */
+export const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()),
+);

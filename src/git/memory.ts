@@ -10,9 +10,8 @@ export interface Memory {
 export interface MemoryShare {
   readonly bytes: number;
   /**
-   * Holds so many bytes from now on, before they are allocated; waits for what is more than before.
-   * @param onWait called first: for giving back what others may wait for. @throws what the caller wants, if there are
-   * none.
+   * Holds so many bytes from now on, before they are allocated; waits for what is more than before. @throws if there are
+   * none. @param onWait called first: for giving back what others may wait for.
    */
   set(bytes: number, onWait?: () => void): Promise<void>;
   /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */

@@ -20,21 +20,17 @@ import { useTestBed } from './support/test-bed.ts';
 const bed = useTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
-/** Begins to publish a delayed push, and goes on when the host gets such a request, which it answers late. */
+/** Begins to publish a delayed push, and goes on when the host gets such a request. */
 async function publishing({
   path,
   cut = false,
 }: {
   readonly path: RegExp;
   readonly cut?: boolean;
-}): Promise<{ readonly passing: Promise<void> }> {
+}): Promise<{ readonly passing: Promise<void>; readonly answer: () => void }> {
   const lost = { during: 'answer', afterBytes: 0 } as const;
-  bed.sandbox.faults.inject({
-    method: 'POST',
-    path,
-    delayMs: 2_500,
-    ...(cut && { times: ALWAYS, cut: lost }),
-  });
+  const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+  bed.sandbox.faults.inject({ method: 'POST', path, until, ...(cut && { times: ALWAYS, cut: lost }) });
   const before = bed.host.requests.length;
   const passing = pass(bed);
   await expect
@@ -42,13 +38,14 @@ async function publishing({
       bed.host.requests.slice(before).some((request) => request.method === 'POST' && path.test(request.path)),
     )
     .toBe(true);
-  return { passing };
+  return { passing, answer };
 }
 
 it('a rollback stops one that is being sent', async () => {
   const { upstream, name } = await delayed(bed);
-  const { passing } = await publishing({ path: /git-receive-pack$/ });
+  const { passing, answer } = await publishing({ path: /git-receive-pack$/ });
   await operator.rollBack();
+  answer();
   await passing;
   await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Discarded\n/);
   expect(await bed.host.pulls(upstream)).toEqual([]);
@@ -66,20 +63,25 @@ it('a rollback discards it before the host has answered for anything else', asyn
   await contribution.clone.commit();
   await expectAccepted(bed, contribution, await contribution.clone.push());
   const { name } = await delayed(bed);
-  bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: ALWAYS, delayMs: 5_000 });
+  const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+  bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: ALWAYS, until });
   let hasEnded = false;
   const rollback = operator.rollBack().finally(() => (hasEnded = true));
   await expect.poll(() => pageOf(bed, name), { timeout: 15_000 }).toMatch(/^200 Discarded\n/);
   expect(hasEnded).toBe(false);
+  answer();
   expect(await rollback).toMatchObject({ status: 200, body: { closed: 1, failed: 0 } });
   bed.sandbox.faults.clear();
 });
 
 it('panic stops one whose fork is being made, and it is published when that is over', async () => {
   const { upstream } = await delayed(bed);
-  const { passing } = await publishing({ path: /\/forks$/ });
+  const { passing, answer } = await publishing({ path: /\/forks$/ });
   expect((await operator.setPanic(true)).status).toBe(200);
   // Isolates ask again after two seconds.
+  const shown = async () => (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
+  await expect.poll(shown).toContain('Pushes are suspended');
+  answer();
   await passing;
   expect(await bed.host.pulls(upstream)).toEqual([]);
   expect((await operator.setPanic(false)).status).toBe(200);
@@ -105,8 +107,9 @@ async function openedUnheard(...options: string[]): Promise<DelayedContribution>
   const contribution = await delayed(bed, {}, ['-o', 'delay=1h', ...options]);
   const { owner, name: repo } = contribution.upstream;
   bed.sandbox.maintainer.openIssue(owner, repo, 'A bug', 'It crashes.');
-  const { passing } = await publishing({ path: /\/pulls$/, cut: true });
+  const { passing, answer } = await publishing({ path: /\/pulls$/, cut: true });
   bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+  answer();
   await passing;
   bed.sandbox.faults.clear();
   expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
@@ -157,8 +160,9 @@ describe('a pull request whose answer was lost', () => {
 
 it('"Give up" of one that is being sent says so', async () => {
   const { upstream, name } = await delayed(bed);
-  const { passing } = await publishing({ path: /git-receive-pack$/ });
+  const { passing, answer } = await publishing({ path: /git-receive-pack$/ });
   expect(await press(bed, name, 'give-up')).toMatch(/being published/);
+  answer();
   await passing;
   await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
   await bed.host.onlyPull(upstream);

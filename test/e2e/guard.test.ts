@@ -177,7 +177,8 @@ describe('the places of an address', () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();
-    bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, delayMs: 6_000 });
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, until });
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const newId = await clone.idOf('HEAD');
     const push = async (branch: string) => {
@@ -192,7 +193,7 @@ describe('the places of an address', () => {
       expect(await push(`${index}`)).toContain('this push is already in progress');
     }
     expect(await push('6')).toMatch(/push rejected: rate limit exceeded$/);
-    bed.sandbox.faults.clear();
+    answer();
     for (const report of await Promise.all(first)) expect(report).toMatch(/^ok /);
     bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
   });

@@ -11,7 +11,7 @@ import { searchPack, type SearchQuestions } from '../../src/git/search/pack-sear
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { filesOnly } from '../support/stored-pack.ts';
 import { Workshop } from '../sandbox/support/git.ts';
-import { mustRun, neutralEnvironment } from './support/run.ts';
+import { mustRun, neutralEnvironment, type RunOptions } from './support/run.ts';
 
 const FIRST_NAMES =
   'Ada Adam Alan Alice Anna Anne Bob Carl Carla Dora Emil Emma Eva Fred Hanna Hans Ian Jan Jane Janet Jo'
@@ -66,6 +66,22 @@ function commitOf(index: number, lines: readonly string[]): string {
   return `commit refs/heads/case${index}\ncommitter A <a@b.example> 1 +0000\ndata 0\nM 100644 inline LIST\n${data}`;
 }
 
+/** All that a repository has. */
+async function objectsOf(options: RunOptions): Promise<ReadonlyMap<Oid, KeptObject>> {
+  const args = ['cat-file', '--batch', '--batch-all-objects'];
+  const output = await mustRun('git', args, options);
+  const objects = new Map<Oid, KeptObject>();
+  for (let at = 0; at < output.length;) {
+    // "<id> <type> <size>", a line feed, the object, a line feed.
+    const content = output.indexOf(0x0a, at) + 1;
+    const [id, type, size] = output.toString('latin1', at, content - 1).split(' ');
+    at = content + Number(size) + 1;
+    const oid = id as Oid;
+    objects.set(oid, { type: type as KeptObject['type'], oid, content: output.subarray(content, at - 1) });
+  }
+  return objects;
+}
+
 const workshop = new Workshop();
 afterAll(() => workshop.remove());
 
@@ -85,6 +101,7 @@ it('show a new entry, even if Git leaves out what it shares with its neighbours'
     [list, longer].map((lines) => commitOf(index, lines)),
   );
   await mustRun('git', ['fast-import', '--quiet'], { ...options, input: history.join('') });
+  const bases = await objectsOf(options);
   const passedInSilence: string[] = [];
   const missed: string[] = [];
   for (const [index, { author }] of cases.entries()) {
@@ -95,17 +112,8 @@ it('show a new entry, even if Git leaves out what it shares with its neighbours'
     const header = `author ${author.name} <${author.email}> 1 +0000\n\n`;
     const headers = [{ content: Buffer.from(header), encoding: null }];
     const names = new SearchedNames({ headers, originalIds: [], nobodys: [] });
-    const readBases = async (sizes: ReadonlyMap<Oid, number>): Promise<KeptObject[]> => {
-      const bases: KeptObject[] = [];
-      for (const oid of sizes.keys()) {
-        // "<id> <type> <size>", a line feed, the object, a line feed.
-        const answer = await mustRun('git', ['cat-file', '--batch'], { ...options, input: `${oid}\n` });
-        const head = answer.indexOf(0x0a);
-        const type = answer.toString('latin1', 0, head).split(' ')[1] as KeptObject['type'];
-        bases.push({ type, oid, content: answer.subarray(head + 1, -1) });
-      }
-      return bases;
-    };
+    const readBases: SearchQuestions['readBases'] = async (sizes) =>
+      [...sizes.keys()].map((oid) => bases.get(oid) as KeptObject);
     const search = (answers: SearchQuestions['readBases']) => {
       const questions = { readBases: answers, readUpstream: async () => new Map() };
       return searchPack(filesOnly(pack), names, questions, () => null, UNCOUNTED, 10);

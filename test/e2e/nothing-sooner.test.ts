@@ -62,11 +62,13 @@ describe('nothing tells of a pull request', () => {
     const { upstream, clone } = contribution;
     await clone.commit();
     const path = new RegExp(`/${upstream.name}/pulls$`);
-    bed.sandbox.faults.inject({ method: 'POST', path, delayMs: 2_000 });
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path, until });
     const pushing = clone.push();
     await expect.poll(() => bed.host.requestsFor(upstream, 'POST', path)).toHaveLength(1);
     const prHash = await prHashOf(upstream);
     expect(await surfaces(upstream, prHash)).toEqual({ total: before, ...NOTHING });
+    answer();
     const { banner } = await expectAccepted(bed, contribution, await pushing);
     expect(banner.prHash).toBe(prHash);
     expect(await total()).toBe(before + 1);
@@ -99,9 +101,11 @@ describe('nothing tells of a pull request', () => {
     const answer = { status: 422, body: { message: 'Validation Failed', errors: [], status: '422' } };
     let prHash = '';
     const path = new RegExp(`/${upstream.name}/pulls$`);
-    bed.sandbox.faults.inject({ method: 'POST', path, delayMs: 500, answer });
+    const { promise: until, resolve: refuse } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path, until, answer });
     const pushing = clone.push();
     await expect.poll(async () => (prHash = await prHashOf(upstream))).not.toBe('');
+    refuse();
     await expectRefused(bed, upstream, await pushing, 'the pull request could not be opened');
     expect(await surfaces(upstream, prHash)).toEqual({ total: before, ...NOTHING });
   });

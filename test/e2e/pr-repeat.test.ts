@@ -58,13 +58,15 @@ describe('the same push again', () => {
 
   it('while the first one is under way is told so, and nothing is done twice', async () => {
     const contribution = await withCommit();
-    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), delayMs: 3_000 });
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), until });
     const first = again(contribution);
     await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
     const second = await again(contribution);
     expect(statusTable(second), second.stderr).toEqual([
       ' ! [remote rejected] HEAD -> topic (push rejected: this push is already in progress)',
     ]);
+    answer();
     await expectAccepted(bed, contribution, await first);
     await bed.host.onlyPull(contribution.upstream);
   });

@@ -25,7 +25,8 @@ describe('two updates at once', () => {
     const clones = await Promise.all([1, 2].map(() => bed.person().copy(upstream)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
-    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, delayMs: 1_500 });
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, until });
     const before = bed.host.requests.length;
     const winning = update(clones[0]);
     await expect
@@ -35,6 +36,7 @@ describe('two updates at once', () => {
     expect(statusTable(losing), losing.stderr).toEqual([
       ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request is in progress)',
     ]);
+    answer();
     const second = await expectAccepted(bed, { upstream, clone: clones[0]! }, await winning);
     expect(second.pull.number).toBe(first.pull.number);
     const again = await expectAccepted(bed, { upstream, clone: clones[1]! }, await update(clones[1]));
@@ -45,7 +47,8 @@ describe('two updates at once', () => {
     const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
-    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, delayMs: 1_000 });
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, until });
     const before = bed.host.requests.length;
     const pushing = update();
     await expect
@@ -55,6 +58,7 @@ describe('two updates at once', () => {
     const path = `/repos/${bed.sandbox.botLogin}/${upstream.name}/git/refs/heads/${first.banner.branch}`;
     const moved = first.commits[0]!.oid;
     await bed.host.call('PATCH', path, { sha: moved, force: true });
+    answer();
     const pushed = await pushing;
     expect(statusTable(pushed), pushed.stderr).toEqual([
       ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request came first)',

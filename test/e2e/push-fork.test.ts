@@ -5,7 +5,7 @@ import { type Contribution, contribute, expectAccepted } from './support/contrib
 import { gitIn } from './support/objects.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ forkDelayMs: 300 });
+const bed = useTestBed();
 
 /** A contribution to a repository that the bot has forked before, for someone else. */
 async function contributeAgain(): Promise<Contribution> {
@@ -25,14 +25,18 @@ const syncRequests = (upstream: { name: string }) =>
 const forkMain = (upstream: { name: string }) =>
   gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', 'main');
 
-describe('the fork', () => {
+describe('a fork that is made slowly', () => {
+  const slow = useTestBed({ forkDelayMs: 300 });
+
   it('is waited for while its objects arrive', async () => {
-    const contribution = await contribute(bed);
+    const contribution = await contribute(slow);
     await contribution.clone.commit();
-    const { forkPath } = await expectAccepted(bed, contribution, await contribution.clone.push());
+    const { forkPath } = await expectAccepted(slow, contribution, await contribution.clone.push());
     expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(await contribution.upstream.tip());
   });
+});
 
+describe('the fork', () => {
   it('is made once for all pushes', async () => {
     const { clone, upstream } = await contributeAgain();
     await clone.commit();
@@ -141,10 +145,12 @@ describe('the fork', () => {
     const contribution = await contributeAgain();
     const { clone, upstream } = contribution;
     const tip = await upstream.grow({ count: 2 });
-    bed.sandbox.faults.inject({ method: 'POST', path: /\/merge-upstream$/, delayMs: 3_000 });
+    const { promise: until, resolve: sync } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/merge-upstream$/, until });
     await clone.commit();
     expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
     expect(await forkMain(upstream)).not.toBe(tip);
+    sync();
     await expect.poll(() => forkMain(upstream), { timeout: 10_000 }).toBe(tip);
   });
 

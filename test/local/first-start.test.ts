@@ -18,7 +18,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import { readPullRequestPage, runPrintedCommands } from './printed-commands.ts';
 import {
@@ -37,16 +37,16 @@ import {
 } from './programs.ts';
 
 const WELCOME_END = 'Press Ctrl-C to stop.';
-/** What is not copied: packages, Git's own folder, and what programs keep in a checkout. */
-const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build)$/;
+/** What a start does not need, and what programs keep in a checkout. The packages are a link. */
+const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build|test|docs|bench)$/;
 
 let folder: string;
 let checkout: string;
 /** For what programs keep only while they run. */
 let temporary: string;
-let program: Program | null;
+let program: Program;
 
-beforeEach(() => {
+function makeCheckout(): void {
   folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
   checkout = join(folder, 'checkout');
   mkdirSync(checkout);
@@ -56,130 +56,136 @@ beforeEach(() => {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
-  program = null;
-});
+}
 
-afterEach(async () => {
-  program?.child.kill('SIGTERM');
-  await program?.ended;
+async function removeCheckout(): Promise<void> {
+  program.child.kill('SIGTERM');
+  await program.ended;
   rmSync(folder, { recursive: true, force: true });
-});
+}
 
-it('opens its port when all behind it is ready, and before it says so', async () => {
-  const port = await freePorts();
-  program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
-  await untilOpen(port);
-  const status = await new Promise<number | undefined>((resolve, reject) => {
-    request({ port, path: '/api/stats' }, (response) => resolve(response.resume().statusCode))
-      .once('error', reject)
-      .end();
+describe('the first start', () => {
+  let port: number;
+  /** Of the first request, which is sent as soon as the port is open. */
+  let firstStatus: number | undefined;
+
+  beforeAll(async () => {
+    makeCheckout();
+    port = await freePorts();
+    program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
+    await untilOpen(port);
+    firstStatus = await new Promise<number | undefined>((resolve, reject) => {
+      request({ port, path: '/api/stats' }, (response) => resolve(response.resume().statusCode))
+        .once('error', reject)
+        .end();
+    });
+    await untilPrinted(program, WELCOME_END);
   });
-  expect(status).toBe(200);
-  await untilPrinted(program, WELCOME_END);
-  expect(program.output.stderr).toBe('');
-});
+  afterAll(removeCheckout);
+  afterEach(() => expect(program.output.stderr).toBe(''));
 
-it('holds less than 220 MiB when idle, and prints commands that open a pull request', async () => {
-  const port = await freePorts();
-  program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
-  const pid = program.child.pid as number;
-  await untilPrinted(program, WELCOME_END);
-  const family = [pid, ...descendantsOf(pid)];
-  await expect.poll(() => residentMiB(family)).toBeLessThan(220);
-  // npm, the program, workerd and its guard: what has built it all is gone.
-  expect(family).toHaveLength(4);
+  it('opens its port when all behind it is ready, and before it says so', () => {
+    expect(firstStatus).toBe(200);
+  });
 
-  const repositoryPage = await runPrintedCommands(program.output.stdout, makeDesk());
-  const page = await readPullRequestPage(repositoryPage);
-  expect(page).toContain('Greet from nobody');
-  expect(page).not.toContain('Ada');
+  it('holds less than 220 MiB when idle, and prints commands that open a pull request', async () => {
+    const pid = program.child.pid as number;
+    const family = [pid, ...descendantsOf(pid)];
+    await expect.poll(() => residentMiB(family)).toBeLessThan(220);
+    // npm, the program, workerd and its guard: what has built it all is gone.
+    expect(family).toHaveLength(4);
 
-  expect(readdirSync(join(checkout, '.state'))).toEqual(['lock', 'lock-holder', 'sandbox', 'service']);
-  expect(program.output.stderr).toBe('');
-});
+    const repositoryPage = await runPrintedCommands(program.output.stdout, makeDesk());
+    const page = await readPullRequestPage(repositoryPage);
+    expect(page).toContain('Greet from nobody');
+    expect(page).not.toContain('Ada');
 
-it('prints a remote to which the maintainer can push a .gitveil.yml, and the service follows it', async () => {
-  const port = await freePorts();
-  program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
-  await untilPrinted(program, WELCOME_END);
-  const [remote = ''] = /http:\/\/\w+:\w+@\S+/.exec(program.output.stdout) ?? [];
-  const clone = join(makeDesk(), 'hello');
-  await git(folder, 'clone', '--quiet', remote, clone);
-  writeFileSync(join(clone, '.gitveil.yml'), 'accept: [issues]\n');
-  await git(clone, 'add', '.');
-  await git(clone, 'commit', '--quiet', '-m', 'Accept issues only');
-  await git(clone, 'push', '--quiet', 'origin', 'main');
-  await git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'Another change');
-  const pushed = await tryGit(
-    clone,
-    'push',
-    `http://127.0.0.1:${port}/v1/gh/octo/hello`,
-    'HEAD:refs/heads/x',
+    expect(readdirSync(join(checkout, '.state'))).toEqual(['lock', 'lock-holder', 'sandbox', 'service']);
+  });
+
+  it.skipIf(!existsSync('/usr/bin/curl'))(
+    'has a page about the API that begins with a command that works as it stands',
+    async () => {
+      const docs = await (await fetch(`http://127.0.0.1:${port}/docs`)).text();
+      const [, shown = ''] = /<h2 id="first">[^]*?<code>([^<]*)<\/code>/.exec(docs) ?? [];
+      const command = shown.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+      expect(command).toMatch(/^curl /);
+      const answer = execFileSync('bash', ['-c', command], { encoding: 'utf8', stdio: 'pipe' });
+      expect(JSON.parse(answer)).toMatchObject({
+        karma: 1,
+        user_token: expect.stringMatching(/^[A-Z2-7]{16}$/) as string,
+      });
+    },
   );
-  expect(pushed.output).toContain('push rejected: not accepted by the repository');
 });
 
-it.skipIf(!existsSync('/usr/bin/curl'))(
-  'has a page about the API that begins with a command that works as it stands',
-  async () => {
+describe('a start', () => {
+  beforeEach(makeCheckout);
+  afterEach(removeCheckout);
+
+  it('prints a remote to which the maintainer can push a .gitveil.yml, and the service follows it', async () => {
     const port = await freePorts();
     program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
     await untilPrinted(program, WELCOME_END);
-    const docs = await (await fetch(`http://127.0.0.1:${port}/docs`)).text();
-    const [, shown = ''] = /<h2 id="first">[^]*?<code>([^<]*)<\/code>/.exec(docs) ?? [];
-    const command = shown.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&');
-    expect(command).toMatch(/^curl /);
-    const answer = execFileSync('bash', ['-c', command], { encoding: 'utf8', stdio: 'pipe' });
-    expect(JSON.parse(answer)).toMatchObject({
-      karma: 1,
-      user_token: expect.stringMatching(/^[A-Z2-7]{16}$/) as string,
-    });
-  },
-);
+    const [remote = ''] = /http:\/\/\w+:\w+@\S+/.exec(program.output.stdout) ?? [];
+    const clone = join(makeDesk(), 'hello');
+    await git(folder, 'clone', '--quiet', remote, clone);
+    writeFileSync(join(clone, '.gitveil.yml'), 'accept: [issues]\n');
+    await git(clone, 'add', '.');
+    await git(clone, 'commit', '--quiet', '-m', 'Accept issues only');
+    await git(clone, 'push', '--quiet', 'origin', 'main');
+    await git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'Another change');
+    const pushed = await tryGit(
+      clone,
+      'push',
+      `http://127.0.0.1:${port}/v1/gh/octo/hello`,
+      'HEAD:refs/heads/x',
+    );
+    expect(pushed.output).toContain('push rejected: not accepted by the repository');
+  });
 
-it('ends quietly at Ctrl-C, with all its processes, and has kept its state', async () => {
-  const port = await freePorts();
-  const page = `http://127.0.0.1:${port + 1}/octo/hello`;
-  for (const run of ['first', 'second']) {
-    program = inTerminal('npm start', { cwd: checkout, env: { PORT: String(port), TMPDIR: temporary } });
-    await untilPrinted(program, WELCOME_END);
-    if (run === 'first') await runPrintedCommands(shownBy(program), makeDesk());
-    expect(await readPullRequestPage(page)).toContain('Greet from nobody');
+  it('ends quietly at Ctrl-C, with all its processes, and has kept its state', async () => {
+    const port = await freePorts();
+    const page = `http://127.0.0.1:${port + 1}/octo/hello`;
+    for (const run of ['first', 'second']) {
+      program = inTerminal('npm start', { cwd: checkout, env: { PORT: String(port), TMPDIR: temporary } });
+      await untilPrinted(program, WELCOME_END);
+      if (run === 'first') await runPrintedCommands(shownBy(program), makeDesk());
+      expect(await readPullRequestPage(page)).toContain('Greet from nobody');
 
-    const family = descendantsOf(program.child.pid as number);
-    expect(family.map(commandLineOf).join('\n')).toContain('workerd');
+      const family = descendantsOf(program.child.pid as number);
+      expect(family.map(commandLineOf).join('\n')).toContain('workerd');
+      pressCtrlC(program);
+      await program.ended;
+      expect(shownBy(program)).toMatch(/\^C$/);
+      expect(family.filter(isRunning)).toEqual([]);
+      expect(readdirSync(temporary)).toEqual([]);
+    }
+  });
+
+  it('ends quietly at Ctrl-C while it still builds', async () => {
+    const port = await freePorts();
+    const env = { PORT: String(port), TMPDIR: temporary };
+    program = inTerminal('npm start --silent', { cwd: checkout, env });
+    const pid = program.child.pid as number;
+    // It becomes another program when all is built.
+    const isBuilding = (): boolean =>
+      descendantsOf(pid)
+        .map(commandLineOf)
+        .some((line) => line.includes('local/start.ts'));
+    await expect.poll(isBuilding).toBe(true);
+    const family = descendantsOf(pid);
     pressCtrlC(program);
     await program.ended;
-    expect(shownBy(program)).toMatch(/\^C$/);
+    expect(shownBy(program)).toMatch(/^(gitveil: warning: [^\n]+\n)?\^C$/);
     expect(family.filter(isRunning)).toEqual([]);
     expect(readdirSync(temporary)).toEqual([]);
-  }
-});
-
-it('ends quietly at Ctrl-C while it still builds', async () => {
-  const port = await freePorts();
-  const env = { PORT: String(port), TMPDIR: temporary };
-  program = inTerminal('npm start --silent', { cwd: checkout, env });
-  const pid = program.child.pid as number;
-  // It becomes another program when all is built.
-  const isBuilding = (): boolean =>
-    descendantsOf(pid)
-      .map(commandLineOf)
-      .some((line) => line.includes('local/start.ts'));
-  await expect.poll(isBuilding).toBe(true);
-  const family = descendantsOf(pid);
-  pressCtrlC(program);
-  await program.ended;
-  expect(shownBy(program)).toMatch(/^(gitveil: warning: [^\n]+\n)?\^C$/);
-  expect(family.filter(isRunning)).toEqual([]);
-  expect(readdirSync(temporary)).toEqual([]);
+  });
 });
 
 /** An empty folder to work in. */
 function makeDesk(): string {
-  const desk = join(folder, 'desk');
-  mkdirSync(desk);
-  return desk;
+  return mkdtempSync(join(folder, 'desk-'));
 }
 
 /** Waits until something accepts connections there. */

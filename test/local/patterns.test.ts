@@ -38,8 +38,11 @@ const ACCEPTED: Readonly<Record<string, string>> = {
   [String.raw`/\/\/[^,]*@/g`]: 'reads a variable of the operator’s own, in a message at the start',
 };
 
-/** What may be repeated so often may be repeated without an end: a bound of thousands bounds little. */
-const LARGE_COUNT = /\{(\d+),\d{2,}\}/g;
+/**
+ * What may be repeated so often may be repeated without an end: a bound of thousands bounds little. And what must be
+ * repeated need be there once: each copy more makes the automata larger, and can only take ways through them away.
+ */
+const LARGE_COUNT = /\{(\d+),(?:\d{2,})?\}/g;
 
 /** `recheck` has no automata for what looks ahead or behind. What is sticky starts at one place alone. */
 const isAttacked = ({ source, flags }: Pattern): boolean =>
@@ -48,7 +51,7 @@ const isAttacked = ({ source, flags }: Pattern): boolean =>
 const FILTER = '^(?:(?:blob:none|';
 
 function isLinear(pattern: Pattern): boolean {
-  const source = pattern.source.replaceAll(LARGE_COUNT, '{$1,}');
+  const source = pattern.source.replaceAll(LARGE_COUNT, (_, least) => (least === '0' ? '*' : '+'));
   const { status, checker } = checkSync(source, pattern.flags, ATTACK);
   return status === 'safe' && (checker === 'automaton' || isAttacked(pattern));
 }

@@ -22,8 +22,13 @@ export interface Place {
 }
 
 /** Runs `npm start` with these variables, and none of the service's own that this process may have. */
-export function npmStart({ cwd = ROOT, env }: Place): Program {
-  const child = spawn('npm', ['start', '--silent'], {
+export const npmStart = (place: Place): Program => started('npm', ['start', '--silent'], place);
+
+/** What `npm start` runs, for tests that start it often: npm alone takes half as long again. */
+export const nodeStart = (place: Place): Program => started(process.execPath, ['local/start.ts'], place);
+
+function started(program: string, args: readonly string[], { cwd = ROOT, env }: Place): Program {
+  const child = spawn(program, args, {
     cwd,
     env: { ...ownEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 /** Makes commits of planned ones, so that only the bot's identity is in them (contract, 2.10). They are not stored. */
-import { NumberList } from '../number-list.ts';
+import { NumberList } from '../compact-lists.ts';
 import { encodeAnonymousCommit, type Identity } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -17,7 +17,7 @@ export class AnonymousCommits {
   readonly #dateOf: DateOf;
   /** Two that differ only in author and date become one. */
   readonly #ids = new OidTable();
-  /** Of each commit, the number of its id. */
+  /** By the number of a commit. */
   readonly #idOf = new NumberList('uint32');
   /** One commit at a time. */
   #buffer = new Uint8Array(4096);

@@ -1,7 +1,4 @@
-/**
- * The title and body of a pull request, from a commit's message (contract, 4.6 step 6): decoded, because they are for
- * people, and cut to the host's limits. The message in the commit itself stays byte for byte.
- */
+/** The title and body of a pull request, from a commit's message: decoded, and cut to the host's limits (contract, 4.6). */
 import type { Commit } from './commit.ts';
 
 /** The host refuses longer ones. */
@@ -31,8 +28,7 @@ const LABELS: Readonly<Record<string, string>> = {
   cp65001: 'utf-8',
 };
 
-/** Null: this runtime cannot read it. */
-function decoderOf(encoding: string): TextDecoder | null {
+function decoderOf(encoding: string): TextDecoder {
   const plain = encoding.toLowerCase();
   const joined = plain.replaceAll(/[-_]/g, '');
   // `latin-1`, `iso8859-1`, `cp-1252`
@@ -43,13 +39,13 @@ function decoderOf(encoding: string): TextDecoder | null {
       // Not a label.
     }
   }
-  return null;
+  // If nobody knows the encoding, UTF-8 shows most of it.
+  return new TextDecoder();
 }
 
 /** The text of a message, in the encoding that its commit names. */
 export function decodedMessage({ encoding, message }: Pick<Commit, 'message' | 'encoding'>): string {
-  // If nobody knows the encoding, UTF-8 shows most of it.
-  return (decoderOf(encoding ?? 'utf-8') ?? new TextDecoder()).decode(message);
+  return decoderOf(encoding ?? 'utf-8').decode(message);
 }
 
 /** Cuts at a character's border, never between the halves of a surrogate pair. */
@@ -62,9 +58,8 @@ export function cut(text: string, maxLength: number): string {
 export function pullRequestText(commit: Pick<Commit, 'message' | 'encoding'>): PullRequestText {
   // The host's JSON fields do not accept NUL, and it has no meaning in a message.
   const message = decodedMessage(commit).replaceAll('\0', '').trimStart();
-  const lineEnd = message.indexOf('\n');
-  const title = (lineEnd < 0 ? message : message.slice(0, lineEnd)).trim();
-  const body = lineEnd < 0 ? '' : message.slice(lineEnd + 1).trim();
+  const lineEnd = message.search(/\n|$/);
+  const [title, body] = [message.slice(0, lineEnd).trim(), message.slice(lineEnd).trim()];
   if (title === '') return { title: UNTITLED, body: '' };
   // The part that does not fit into the title begins the body.
   const full = title.length > MAX_TITLE_LENGTH ? `${title}\n\n${body}`.trimEnd() : body;

@@ -1,5 +1,5 @@
 /** The commits of a listed history, tens of thousands: ids, dates and parents in a few arrays, some 60 bytes each. */
-import { NumberList } from '../number-list.ts';
+import { NumberList } from '../compact-lists.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 

@@ -1,11 +1,9 @@
 /**
- * Commit objects: parses the original, and builds the anonymous commit that replaces it.
- *
- * The new commit is built from a whitelist: tree, parents, the bot's identity and the service's clock, the message byte
- * for byte, and the `encoding` header that says how to read it. Every other header (signatures, merged tags, headers
- * that a client invents) may identify the person, and is left out.
+ * Commit objects: parses the original, and builds the anonymous commit that replaces it from a whitelist: tree, parents,
+ * the bot's identity and the service's clock, the message byte for byte, and the `encoding` header that says how to read
+ * it. Every other header (signatures, merged tags, headers that a client invents) may identify the person.
  */
-import { latin1, utf8 } from '../bytes.ts';
+import { latin1 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
@@ -14,12 +12,12 @@ const SPACE = 0x20;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** `+0100` */
-const ZONE_LENGTH = 5;
+const ZONE_LENGTH = '+0100'.length;
 /** More would not fit into a number. */
 const MAX_TIME_DIGITS = 15;
 /** Names of character encodings. A header with anything else is left out. */
 const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
+const encoder = new TextEncoder();
 
 export interface Commit {
   readonly tree: Oid;
@@ -83,13 +81,8 @@ export function parseCommit(content: Uint8Array): Commit {
     position = end + 1;
   }
   if (tree === null) throw malformed();
-  return {
-    tree,
-    parents,
-    committedAt,
-    encoding: encoding !== null && ENCODING_PATTERN.test(encoding) ? encoding : null,
-    message: content.subarray(Math.min(position + 1, content.byteLength)),
-  };
+  if (encoding !== null && !ENCODING_PATTERN.test(encoding)) encoding = null;
+  return { tree, parents, committedAt, encoding, message: content.subarray(position + 1) };
 }
 
 /** What makes history, and nothing else, because listings are long. @throws ProtocolError `bad-pack` */
@@ -129,23 +122,14 @@ export function encodeAnonymousCommit(
   allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
   const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
-  let headers = `tree ${tree}\n`;
-  for (const parent of parents) headers += `parent ${parent}\n`;
-  headers += `author ${signature}\ncommitter ${signature}\n`;
-  if (encoding !== null) headers += `encoding ${encoding}\n`;
-  const head = encodeHead(`${headers}\n`);
-  const content = allocate(head.byteLength + message.byteLength);
-  content.set(head);
-  content.set(message, head.byteLength);
+  let head = `tree ${tree}\n`;
+  for (const parent of parents) head += `parent ${parent}\n`;
+  head += `author ${signature}\ncommitter ${signature}\n`;
+  if (encoding !== null) head += `encoding ${encoding}\n`;
+  head += '\n';
+  const headBytes = Buffer.byteLength(head);
+  const content = allocate(headBytes + message.byteLength);
+  encoder.encodeInto(head, content);
+  content.set(message, headBytes);
   return content;
-}
-
-/** Nearly all heads fit: an array of its own for each would take longer than all the rest. */
-const sharedHead = new Uint8Array(4096);
-const encoder = new TextEncoder();
-
-/** Valid until the next call. */
-function encodeHead(head: string): Uint8Array {
-  const { read, written } = encoder.encodeInto(head, sharedHead);
-  return read === head.length ? sharedHead.subarray(0, written) : utf8(head);
 }

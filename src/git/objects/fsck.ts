@@ -1,12 +1,8 @@
 /**
- * What Git's own check of new objects refuses in folders and in `.gitmodules`. Hosts run it on what they receive
- * (`transfer.fsckObjects`), and then its warnings count as errors. Commits are written here, so nothing is wrong with
- * them but their message.
- *
- * Ids and severities: Git's documentation, fsck-msgids. What GitHub is known to refuse: `fullPathname`
- * (saltstack/salt#45693), `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules`
- * (CVE-2018-11235, CVE-2018-17456). Only what is sure is found: other spellings of these names, as some file systems
- * have them, are left to the host.
+ * What Git's own check of new objects refuses in folders and in `.gitmodules` (Git's documentation, fsck-msgids). Hosts
+ * run it on what they receive (`transfer.fsckObjects`), and then its warnings count as errors. GitHub is known to refuse
+ * `fullPathname` (saltstack/salt#45693), `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules`
+ * (CVE-2018-11235, CVE-2018-17456). Only what is sure is found: other spellings of these names are left to the host.
  */
 import { decodeUtf8, latin1 } from '../bytes.ts';
 import { ZERO_OID } from './oid.ts';
@@ -36,8 +32,7 @@ export type FsckId = keyof typeof SAYS;
 
 /**
  * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Half an
- * address for SSH behind `https://`: Git since 2.44 does not, and public repositories have it
- * (ThrowTheSwitch/CMock#496).
+ * address for SSH behind `https://`: public repositories have it, and Git since 2.44 refuses it (ThrowTheSwitch/CMock#496).
  */
 const TAKEN_BY_SOME: ReadonlySet<FsckId> = new Set(['zeroPaddedFilemode', 'halfUrl']);
 

@@ -1,15 +1,16 @@
 /**
- * Which commits of a pack are the pusher's own, and whether everything that they are based on is upstream's.
- *
- * No original commit id may reach the host, not even as a parent's name or as a question. So the walk starts at the
- * pushed tip and goes down through the pack until it meets upstream's history, which was listed before. A commit of the
- * pack that upstream does not list is new and will be rewritten. A parent that is neither in the pack nor listed is
- * unproven, and stops the push.
+ * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's, and whether the pack has
+ * anything else. No original commit id may reach the host, not even as a parent's name or as a question. So the walk
+ * starts at the pushed tip and goes down through the pack until it meets upstream's history, which was listed before. A
+ * commit of the pack that upstream does not list is new and will be rewritten. A parent that is neither in the pack nor
+ * listed is unproven, and stops the push.
  */
-import { type Commit, parseCommit } from './commit.ts';
-import { NumberList } from '../number-list.ts';
+import { latin1 } from '../bytes.ts';
+import { NumberList } from '../compact-lists.ts';
+import type { KeptObject } from '../pack/kept-objects.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
-import type { Oid } from './oid.ts';
+import { type Commit, parseCommit, parseHistory } from './commit.ts';
+import { isOid, type Oid, OID_HEX_LENGTH, ZERO_OID } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 
 /** Nobody merges so many branches at once, and each parent costs memory wherever a commit goes. */
@@ -66,31 +67,20 @@ class FoundCommit implements NewCommit {
   }
 }
 
-class FoundCommits implements NewCommits {
-  readonly #oids: OidTable;
-  readonly #order: NumberList;
-  readonly #find: FindContent;
-
-  /** @param order numbers of `oids`. */
-  constructor(oids: OidTable, order: NumberList, find: FindContent) {
-    this.#oids = oids;
-    this.#order = order;
-    this.#find = find;
-  }
-
-  get length(): number {
-    return this.#order.length;
-  }
-
-  at(index: number): NewCommit | undefined {
-    const place = index < 0 ? this.length + index : index;
-    if (place < 0 || place >= this.length) return undefined;
-    return new FoundCommit(this.#oids.at(this.#order.at(place)), this.#find);
-  }
-
-  *[Symbol.iterator](): Generator<NewCommit> {
-    for (let place = 0; place < this.length; place++) yield this.at(place) as NewCommit;
-  }
+/** @param order numbers of `oids`. */
+function foundCommits(oids: OidTable, order: NumberList, find: FindContent): NewCommits {
+  const { length } = order;
+  const found = (place: number): NewCommit => new FoundCommit(oids.at(order.at(place)), find);
+  return {
+    length,
+    at(index) {
+      const place = index < 0 ? length + index : index;
+      return place < 0 || place >= length ? undefined : found(place);
+    },
+    *[Symbol.iterator]() {
+      for (let place = 0; place < length; place++) yield found(place);
+    },
+  };
 }
 
 /** How far the walk has come with a commit. */
@@ -106,23 +96,21 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
   const met = new OidTable();
   const states = new NumberList('uint32');
   const dates = new NumberList('float64');
-  /** The parents of each commit that was entered: where they begin among all, and how many there are. */
-  const parentsStart = new NumberList('uint32');
-  const parentCount = new NumberList('uint32');
+  /** Of each commit that was entered, how many parents it has and which; and where that stands among all. */
   const parents = new NumberList('uint32');
+  const parentsAt = new NumberList('uint32');
   const meet = (oid: Oid): number => {
     const number = met.add(oid);
     if (number === states.length) {
       states.push(MET);
-      for (const list of [dates, parentsStart, parentCount]) list.push(0);
+      dates.push(0);
+      parentsAt.push(0);
     }
     return number;
   };
   const order = new NumberList('uint32');
   const ground = new Set<Oid>();
-  /**
-   * A loop instead of recursion, because histories are deeper than the stack. Parents leave the stack before children.
-   */
+  // A loop instead of recursion, because histories are deeper than the stack. Parents leave the stack before children.
   const stack = new NumberList('uint32');
   stack.push(meet(tip));
   let reachesBack = false;
@@ -140,15 +128,11 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
       const content = find(oid);
       if (content === undefined) return { kind: 'unproven', missing: oid };
       const commit = parseCommit(content);
-      if (commit.parents.length >= TOO_MANY_PARENTS)
-        throw new ProtocolError(
-          'bad-pack',
-          'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
-        );
+      if (commit.parents.length >= TOO_MANY_PARENTS) throw tooManyParents();
       states.set(number, ENTERED);
       dates.set(number, commit.committedAt);
-      parentsStart.set(number, parents.length);
-      parentCount.set(number, commit.parents.length);
+      parentsAt.set(number, parents.length);
+      parents.push(commit.parents.length);
       for (const parent of commit.parents) {
         const next = meet(parent);
         parents.push(next);
@@ -158,18 +142,17 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
     }
     stack.pop();
     if (state !== ENTERED) continue;
-    const start = parentsStart.at(number);
-    const count = parentCount.at(number);
+    const first = parentsAt.at(number) + 1;
+    const count = parents.at(first - 1);
     let isOld = count === 0;
-    for (let at = start; at < start + count && !isOld; at++) {
+    for (let at = first; at < first + count && !isOld; at++) {
       const parent = parents.at(at);
       const parentState = states.at(parent);
       isOld = parentState === LEFT_OLD || (parentState === MET && !history.isListed(met.at(parent)));
     }
     states.set(number, isOld ? LEFT_OLD : LEFT);
     const committedAt = dates.at(number);
-    // A date alone proves nothing (clocks are wrong, and some people hide theirs). It counts only together with the
-    // ground.
+    // A date alone proves nothing, as clocks are wrong. It counts only together with the ground.
     if (isOld && committedAt < history.since) reachesBack = true;
     // Another branch may have left the listed history at any point, so its commits may be based on listed ones.
     oldestAt = Math.min(oldestAt, committedAt);
@@ -177,5 +160,63 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
   }
   if (reachesBack) return { kind: 'reaches-back' };
   if (oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
-  return { kind: 'complete', commits: new FoundCommits(met, order, find), ground };
+  return { kind: 'complete', commits: foundCommits(met, order, find), ground };
+}
+
+function tooManyParents(): ProtocolError {
+  return new ProtocolError(
+    'bad-pack',
+    'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
+  );
+}
+
+/**
+ * Whether the accepted branch needs all that was kept, and everything that the other refs point at. A pack does not say
+ * what commit a file belongs to, so the files of other refs would leave, too, unless every commit is new work of the
+ * branch or upstream's (known, or an ancestor of such a commit), and every tag points at one of these.
+ * @param ground what the new commits are based on. @param otherTips what the other refs of the push point at.
+ */
+export function areAllNeeded(
+  kept: Iterable<KeptObject>,
+  newCommits: NewCommits,
+  ground: ReadonlySet<Oid>,
+  otherTips: readonly Oid[],
+  history: KnownHistory,
+): boolean {
+  const isNew = new OidTable();
+  for (const { oid } of newCommits) isNew.add(oid);
+  const others = new Map<Oid, Uint8Array>();
+  const tagTargets = new Map<Oid, Oid>();
+  for (const { type, oid, content } of kept) {
+    if (type === 'tag') tagTargets.set(oid, tagTarget(content));
+    else if (!isNew.has(oid)) others.set(oid, content);
+  }
+  const known = [...others.keys()].filter((oid) => history.isKnown(oid));
+  if (ancestorsIn(others, [...known, ...ground]).size < others.size) return false;
+  // A tag of a tag needs no look at the target of that: it is judged itself.
+  const isNeeded = (oid: Oid): boolean =>
+    tagTargets.has(oid) || isNew.has(oid) || others.has(oid) || history.isKnown(oid);
+  return [...tagTargets.values(), ...otherTips].every(isNeeded);
+}
+
+/** The commits among `commits` that are reached from `start`. */
+function ancestorsIn(commits: ReadonlyMap<Oid, Uint8Array>, start: readonly Oid[]): Set<Oid> {
+  const met = new Set<Oid>();
+  const waiting = [...start];
+  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+    const content = met.has(oid) ? undefined : commits.get(oid);
+    if (content === undefined) continue;
+    met.add(oid);
+    waiting.push(...parseHistory(content).parents);
+  }
+  return met;
+}
+
+const FIRST_WORD = 'object ';
+
+/** The object that an annotated tag names in its first line; ZERO_OID if that is malformed. Its tagger is not read. */
+function tagTarget(content: Uint8Array): Oid {
+  const line = latin1(content.subarray(0, FIRST_WORD.length + OID_HEX_LENGTH));
+  const oid = line.slice(FIRST_WORD.length);
+  return line.startsWith(FIRST_WORD) && isOid(oid) ? oid : ZERO_OID;
 }

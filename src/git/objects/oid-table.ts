@@ -1,23 +1,21 @@
 /** A set of object ids that numbers them from 0 on. A Map takes five times as much, and on the collected heap. */
+import { HEX_VALUES } from '../bytes.ts';
+import { NumberList } from '../compact-lists.ts';
 import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
 
-const FIRST_CAPACITY = 64;
+const FIRST_SLOTS = 128;
 const WORD_BYTES = 4;
 const WORDS = OID_BYTES / WORD_BYTES;
 /** Part of the slots that are in use at most. */
 const MAX_LOAD = 0.75;
 
-/** The values of hexadecimal digits by their ASCII codes. */
-const DIGITS = new Uint8Array(128);
-for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit;
-
 /** The id that is looked for, as words. */
 const sought = new Uint32Array(WORDS);
 
 export class OidTable {
-  #words = new Uint32Array(FIRST_CAPACITY * WORDS);
+  readonly #words = new NumberList('uint32');
   /** The number of the id in each slot, plus one; 0: the slot is free. Collisions go to the next slot. */
-  #slots = new Uint32Array(2 * FIRST_CAPACITY);
+  #slots = new Uint32Array(FIRST_SLOTS);
   #size = 0;
   /** Nobody can choose ids that collide here. */
   readonly #seed = Math.floor(Math.random() * 2 ** 32);
@@ -29,11 +27,10 @@ export class OidTable {
   /** The number of an id, which is added if it is new. */
   add(oid: Oid): number {
     readWords(oid);
-    const slot = this.#slotOf(sought, 0);
+    const slot = this.#soughtSlot();
     const known = this.#slots[slot]!;
     if (known > 0) return known - 1;
-    if (this.#size * WORDS === this.#words.length) this.#words = grown(this.#words);
-    this.#words.set(sought, this.#size * WORDS);
+    for (let word = 0; word < WORDS; word++) this.#words.push(sought[word]!);
     this.#slots[slot] = ++this.#size;
     if (this.#size > MAX_LOAD * this.#slots.length) this.#rehash();
     return this.#size - 1;
@@ -42,7 +39,7 @@ export class OidTable {
   /** The number of an id, or -1. */
   indexOf(oid: Oid): number {
     readWords(oid);
-    return this.#slots[this.#slotOf(sought, 0)]! - 1;
+    return this.#slots[this.#soughtSlot()]! - 1;
   }
 
   has(oid: Oid): boolean {
@@ -56,34 +53,30 @@ export class OidTable {
   /** @param index below `size`. */
   at(index: number): Oid {
     for (let word = 0; word < WORDS; word++) {
-      idView.setUint32(word * WORD_BYTES, this.#words[index * WORDS + word]!);
+      idView.setUint32(word * WORD_BYTES, this.#words.at(index * WORDS + word));
     }
     return oidFromBytes(idBytes, 0);
   }
 
-  /** The slot that holds the id at `words[at]`, or the free one where it belongs. */
-  #slotOf(words: Uint32Array, at: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = this.#hash(words, at) & mask; ; slot = (slot + 1) & mask) {
-      const known = this.#slots[slot]!;
-      if (known === 0 || this.#isAt(known - 1, words, at)) return slot;
-    }
-  }
-
-  #isAt(index: number, words: Uint32Array, at: number): boolean {
-    for (let word = 0; word < WORDS; word++) {
-      if (this.#words[index * WORDS + word] !== words[at + word]) return false;
-    }
-    return true;
-  }
-
-  #hash(words: Uint32Array, at: number): number {
+  /** The slot that holds the id, or the free one where it belongs. */
+  #soughtSlot(): number {
     let hash = this.#seed;
     for (let word = 0; word < WORDS; word++) {
-      hash = Math.imul(hash ^ words[at + word]!, 0x9e3779b1);
+      hash = Math.imul(hash ^ sought[word]!, 0x9e3779b1);
       hash ^= hash >>> 15;
     }
-    return hash;
+    const mask = this.#slots.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const known = this.#slots[slot]!;
+      if (known === 0 || this.#isSought(known - 1)) return slot;
+    }
+  }
+
+  #isSought(index: number): boolean {
+    for (let word = 0; word < WORDS; word++) {
+      if (this.#words.at(index * WORDS + word) !== sought[word]) return false;
+    }
+    return true;
   }
 
   #rehash(): void {
@@ -91,7 +84,8 @@ export class OidTable {
     this.#slots = new Uint32Array(2 * old.length);
     old.buffer.transfer(0);
     for (let index = 0; index < this.#size; index++) {
-      this.#slots[this.#slotOf(this.#words, index * WORDS)] = index + 1;
+      for (let word = 0; word < WORDS; word++) sought[word] = this.#words.at(index * WORDS + word);
+      this.#slots[this.#soughtSlot()] = index + 1;
     }
   }
 }
@@ -103,15 +97,8 @@ function readWords(oid: Oid): void {
   const digitsOfWord = OID_HEX_LENGTH / WORDS;
   for (let word = 0, at = 0; word < WORDS; word++) {
     let value = 0;
-    for (const end = at + digitsOfWord; at < end; at++) value = (value << 4) | DIGITS[oid.charCodeAt(at)]!;
+    for (const end = at + digitsOfWord; at < end; at++)
+      value = (value << 4) | HEX_VALUES[oid.charCodeAt(at)]!;
     sought[word] = value;
   }
-}
-
-function grown(words: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(2 * words.length);
-  larger.set(words);
-  // Gives the memory back at once: the collector is slow to notice buffers.
-  words.buffer.transfer(0);
-  return larger;
 }

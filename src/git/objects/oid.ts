@@ -1,5 +1,6 @@
 /** Object ids as Git writes them: 40 lower-case hex digits of a SHA-1. Thousands of them belong into an `OidTable`. */
 import { createHash } from 'node:crypto';
+import { HEX_VALUES } from '../bytes.ts';
 import { sha1OfSmall, SMALL_BYTES } from './sha1.ts';
 
 export type Oid = string;
@@ -17,9 +18,6 @@ export function isOid(text: string): boolean {
 }
 
 const DIGITS = Buffer.from('0123456789abcdef');
-const IS_DIGIT = new Uint8Array(256);
-for (const code of DIGITS) IS_DIGIT[code] = 1;
-
 /** The characters of the id that is made next: twice as fast as the methods of Buffer, whose calls leave the engine. */
 const codes = Array.from({ length: OID_HEX_LENGTH }, () => 0);
 
@@ -38,7 +36,8 @@ export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid |
   if (end - start !== OID_HEX_LENGTH) return null;
   for (let i = 0; i < OID_HEX_LENGTH; i++) {
     const code = bytes[start + i]!;
-    if (IS_DIGIT[code] === 0) return null;
+    // An upper-case digit has another code than the one of its value.
+    if (code !== DIGITS[HEX_VALUES[code]!]) return null;
     codes[i] = code;
   }
   return String.fromCharCode(...codes);

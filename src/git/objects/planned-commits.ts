@@ -2,25 +2,94 @@
  * The new commits of a push without any trace of who made them, and when: tree, parents, message, and where a message
  * mentions another of them. Bytes that can be stored; with an identity and dates, they become commits (anonymize.ts).
  */
-import { ByteArrays } from '../byte-arrays.ts';
-import { latin1, utf8 } from '../bytes.ts';
-import type { NewCommits } from './new-commits.ts';
-import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
+import { HEX_VALUES, latin1, utf8 } from '../bytes.ts';
+import { ByteArrays } from '../compact-lists.ts';
+import { tooLarge } from '../wire/protocol-error.ts';
+import type { NewCommit, NewCommits } from './new-commits.ts';
+import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
-import { type Mention, type OwnIds, orderByMentions } from './own-ids.ts';
+
+/** Git abbreviates ids to this length, or longer where that is ambiguous. */
+const MIN_ABBREVIATION = 7;
+
+/** In all messages of a push, as each is kept: a commit of some kilobytes can mention another a million times. */
+const MAX_MENTIONS = 50_000;
+
+/** A place where a text mentions one of the push's commits. */
+interface Mention {
+  readonly start: number;
+  readonly length: number;
+  readonly oid: Oid;
+}
+
+/** Of the commits whose message mentions any, by the commit's own original id. */
+type Mentions = ReadonlyMap<Oid, readonly Mention[]>;
+
+/**
+ * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them. They would reveal the
+ * original ids, and refer to nothing at the host. So a full id, or an abbreviation that matches exactly one of the push's
+ * commits, is replaced by the new id, cut to the same length. In all encodings that Git allows, the digits are ASCII.
+ */
+export class OwnIds {
+  readonly #oids = new OidTable();
+  /** By the first digits; built when the first text contains something like an id. */
+  #byStart: Map<string, Oid[]> | null = null;
+
+  constructor(oids: Iterable<Oid>) {
+    for (const oid of oids) this.#oids.add(oid);
+  }
+
+  /** In the order of the text. Cost: one look at each byte. @throws ProtocolError `too-large` over `most`. */
+  mentionsIn(text: Uint8Array, most = MAX_MENTIONS): readonly Mention[] {
+    const mentions: Mention[] = [];
+    for (let start = 0; start < text.length; start++) {
+      if (HEX_VALUES[text[start]!]! < 0) continue;
+      let end = start + 1;
+      while (end < text.length && HEX_VALUES[text[end]!]! >= 0) end++;
+      const length = end - start;
+      if (length >= MIN_ABBREVIATION && length <= OID_HEX_LENGTH) {
+        const oid = this.#find(latin1(text, start, end).toLowerCase());
+        if (oid !== null) mentions.push({ start, length, oid });
+        if (mentions.length > most) {
+          throw tooLarge('The messages name commits of the push too often. Push fewer commits at once.');
+        }
+      }
+      start = end;
+    }
+    return mentions;
+  }
+
+  /** @throws ProtocolError `too-large` over MAX_MENTIONS in all. */
+  mentionsInMessages(commits: NewCommits): Mentions {
+    let left = MAX_MENTIONS;
+    const mentions = new Map<Oid, readonly Mention[]>();
+    for (const { oid, commit } of commits) {
+      const found = this.mentionsIn(commit.message, left);
+      left -= found.length;
+      if (found.length > 0) mentions.set(oid, found);
+    }
+    return mentions;
+  }
+
+  #find(abbreviation: string): Oid | null {
+    this.#byStart ??= Map.groupBy(this.#oids.oids(), (oid) => oid.slice(0, MIN_ABBREVIATION));
+    const candidates = this.#byStart.get(abbreviation.slice(0, MIN_ABBREVIATION)) ?? [];
+    const fitting = candidates.filter((oid) => oid.startsWith(abbreviation));
+    return fitting.length === 1 ? (fitting[0] as Oid) : null;
+  }
+}
 
 /** A commit of this push by its number, or one of upstream by its id. */
 export type Parent = number | Oid;
 
-/** A place in a text that gets the id of a commit of this push, or zeros: of one that was squashed away. */
-export interface PlannedMention {
+/** A place in a text that gets the id of a commit of this push; null: it was squashed away, and the place keeps zeros. */
+interface PlannedMention {
   readonly start: number;
   readonly length: number;
-  /** Null: squashed away. */
   readonly commit: number | null;
 }
 
-/** A text in which each mention stands as zeros. */
+/** A text with zeros in place of each mention. */
 export interface PlannedText {
   readonly bytes: Uint8Array;
   readonly mentions: readonly PlannedMention[];
@@ -35,49 +104,34 @@ export interface PlannedCommit {
 
 const ZERO_DIGIT = 0x30;
 const WORD_BYTES = 4;
-const MENTION_WORDS = 3;
 
 /** Each stands behind its parents and behind those that it mentions. */
 export class PlannedCommits {
-  readonly #encoded = new ByteArrays();
+  /** Each as bytes. */
+  readonly encoded = new ByteArrays();
 
   get length(): number {
-    return this.#encoded.length;
+    return this.encoded.length;
   }
 
   /** The size of all of them in bytes. */
   get byteLength(): number {
     let bytes = 0;
-    for (const encoded of this.#encoded) bytes += encoded.byteLength;
+    for (const encoded of this.encoded) bytes += encoded.byteLength;
     return bytes;
   }
 
   push(commit: PlannedCommit): void {
-    this.#encoded.push(encode(commit));
+    this.encoded.push(encode(commit));
   }
 
   /** @param index below `length`. */
   at(index: number): PlannedCommit {
-    return decode(this.#encoded.at(index));
-  }
-
-  /** As bytes, one after the other. */
-  encoded(): Iterable<Uint8Array> {
-    return this.#encoded;
-  }
-
-  /** @param encoded what `encoded` gave, one commit. */
-  pushEncoded(encoded: Uint8Array): void {
-    this.#encoded.push(encoded);
+    return decode(this.encoded.at(index));
   }
 
   *[Symbol.iterator](): Generator<PlannedCommit> {
     for (let index = 0; index < this.length; index++) yield this.at(index);
-  }
-
-  /** Gives the memory back at once. */
-  free(): void {
-    this.#encoded.free();
   }
 }
 
@@ -99,7 +153,6 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
     const number = numbers.indexOf(oid);
     return number < 0 ? null : number;
   };
-  const planText = (text: Uint8Array) => blanked(text, ownIds.mentionsIn(text), numberOf);
   const planned = new PlannedCommits();
   for (const { oid, commit } of ordered) {
     const { tree, encoding, parents } = commit;
@@ -109,11 +162,36 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
     );
     planned.push({ tree, encoding, parents: parents.map((parent) => numberOf(parent) ?? parent), message });
   }
-  return { commits: planned, messages: () => messagesOf(planned), planText };
+  return {
+    commits: planned,
+    *messages() {
+      for (const { message } of planned) yield message.bytes;
+    },
+    planText: (text) => blanked(text, ownIds.mentionsIn(text), numberOf),
+  };
 }
 
-function* messagesOf(commits: PlannedCommits): Generator<Uint8Array> {
-  for (const { message } of commits) yield message.bytes;
+/** Parents and mentioned commits first. There always is such an order: a commit's id is a hash over the ids in it. */
+export function orderByMentions(commits: NewCommits, mentions: Mentions): NewCommits {
+  if (mentions.size === 0) return commits;
+  const byOid = new Map(Array.from(commits, (commit) => [commit.oid, commit]));
+  const ordered = new Set<NewCommit>();
+  for (const last of byOid.values()) {
+    const stack = [last];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      if (ordered.has(top)) {
+        stack.pop();
+        continue;
+      }
+      const mentioned = (mentions.get(top.oid) ?? []).map(({ oid }) => oid);
+      const missing = [...new Set([...top.commit.parents, ...mentioned])]
+        .flatMap((oid) => byOid.get(oid) ?? [])
+        .filter((commit) => !ordered.has(commit));
+      if (missing.length > 0) stack.push(...missing);
+      else ordered.add(stack.pop() as NewCommit);
+    }
+  }
+  return [...ordered];
 }
 
 function blanked(
@@ -125,10 +203,8 @@ function blanked(
   // `slice` of a Buffer would share its memory.
   const bytes = new Uint8Array(text);
   for (const { start, length } of mentions) bytes.fill(ZERO_DIGIT, start, start + length);
-  return {
-    bytes,
-    mentions: mentions.map(({ start, length, oid }) => ({ start, length, commit: numberOf(oid) })),
-  };
+  const planned = mentions.map(({ start, length, oid }) => ({ start, length, commit: numberOf(oid) }));
+  return { bytes, mentions: planned };
 }
 
 /** The text with ids in place of its mentions; the same bytes if it has none. */
@@ -145,38 +221,34 @@ export function withIds({ bytes, mentions }: PlannedText, idOf: (commit: number)
  * Numbers of parents, of mentions and of bytes of the encoding's name; the tree; the parents, each a number plus one,
  * or 0 and an id; the mentions; the name; the message. All numbers are 32 bits, big-endian.
  */
-function encode({ tree, parents, encoding, message }: PlannedCommit): Uint8Array {
-  const { bytes, mentions } = message;
+function encode({ tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit): Uint8Array {
   const name = utf8(encoding ?? '');
-  const words = 3 + parents.length + MENTION_WORDS * mentions.length;
+  const words = 3 + parents.length + 3 * mentions.length;
   const ids = 1 + parents.filter((parent) => typeof parent === 'string').length;
-  const encoded = new Uint8Array(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
-  const view = new DataView(encoded.buffer);
+  const encoded = Buffer.alloc(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
   let at = 0;
   const word = (value: number): void => {
-    view.setUint32(at, value);
-    at += WORD_BYTES;
+    at = encoded.writeUInt32BE(value, at);
   };
-  const raw = (value: Uint8Array): void => {
-    encoded.set(value, at);
-    at += value.length;
+  const id = (oid: Oid): void => {
+    at += encoded.write(oid, at, 'hex');
   };
   for (const count of [parents.length, mentions.length, name.length]) word(count);
-  raw(Buffer.from(tree, 'hex'));
+  id(tree);
   for (const parent of parents) {
     word(typeof parent === 'number' ? parent + 1 : 0);
-    if (typeof parent === 'string') raw(Buffer.from(parent, 'hex'));
+    if (typeof parent === 'string') id(parent);
   }
   for (const { start, length, commit } of mentions) {
     for (const value of [start, length, commit === null ? 0 : commit + 1]) word(value);
   }
-  raw(name);
-  raw(bytes);
+  encoded.set(name, at);
+  encoded.set(bytes, at + name.length);
   return encoded;
 }
 
 function decode(encoded: Uint8Array): PlannedCommit {
-  const view = new DataView(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+  const view = new DataView(encoded.buffer, encoded.byteOffset);
   let at = 0;
   const word = (): number => {
     at += WORD_BYTES;
@@ -189,16 +261,16 @@ function decode(encoded: Uint8Array): PlannedCommit {
   const [parentCount, mentionCount, nameLength] = [word(), word(), word()];
   const tree = id();
   const parents: Parent[] = [];
-  for (let index = 0; index < parentCount; index++) {
+  while (parents.length < parentCount) {
     const number = word();
     parents.push(number === 0 ? id() : number - 1);
   }
   const mentions: PlannedMention[] = [];
-  for (let index = 0; index < mentionCount; index++) {
+  while (mentions.length < mentionCount) {
     const [start, length, number] = [word(), word(), word()];
     mentions.push({ start, length, commit: number === 0 ? null : number - 1 });
   }
   const name = latin1(encoded, at, at + nameLength);
-  const bytes = encoded.subarray(at + nameLength);
-  return { tree, parents, encoding: name === '' ? null : name, message: { bytes, mentions } };
+  const message = { bytes: encoded.subarray(at + nameLength), mentions };
+  return { tree, parents, encoding: name === '' ? null : name, message };
 }

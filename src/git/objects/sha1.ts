@@ -10,7 +10,9 @@ const LENGTH_BYTES = 8;
 const message = new Uint8Array(SMALL_BYTES + 2 * BLOCK_BYTES);
 const messageView = new DataView(message.buffer);
 const schedule = new Int32Array(80);
-const digest = new Uint8Array(20);
+const INITIAL = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);
+const state = new Int32Array(INITIAL.length);
+const digest = new Uint8Array(state.byteLength);
 const digestView = new DataView(digest.buffer);
 
 /** Of at most 64 ASCII characters, and at most SMALL_BYTES behind them. Valid until the next call. */
@@ -22,26 +24,23 @@ export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   message.fill(0, length, end);
   message[length] = 0x80;
   messageView.setUint32(end - 4, length * 8);
-  digestView.setInt32(0, 0x67452301);
-  digestView.setInt32(4, 0xefcdab89);
-  digestView.setInt32(8, 0x98badcfe);
-  digestView.setInt32(12, 0x10325476);
-  digestView.setInt32(16, 0xc3d2e1f0);
-  for (let at = 0; at < end; at += BLOCK_BYTES) addBlock(digestView, messageView, at, schedule);
+  state.set(INITIAL);
+  for (let at = 0; at < end; at += BLOCK_BYTES) addBlock(state, messageView, at, schedule);
+  for (let word = 0; word < state.length; word++) digestView.setInt32(word * 4, state[word]!);
   return digest;
 }
 
 /** Four loops, because a single loop that chooses its function in each round takes 1.5 times as long. */
-function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array): void {
+function addBlock(hash: Int32Array, view: DataView, at: number, words: Int32Array): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4);
   for (let i = 16; i < 80; i++) {
     words[i] = rotate(words[i - 3]! ^ words[i - 8]! ^ words[i - 14]! ^ words[i - 16]!, 1);
   }
-  let a = hash.getInt32(0);
-  let b = hash.getInt32(4);
-  let c = hash.getInt32(8);
-  let d = hash.getInt32(12);
-  let e = hash.getInt32(16);
+  let a = hash[0]!;
+  let b = hash[1]!;
+  let c = hash[2]!;
+  let d = hash[3]!;
+  let e = hash[4]!;
   for (let i = 0; i < 20; i++) {
     const next = (e + 0x5a827999 + words[i]! + (d ^ (b & (c ^ d))) + rotate(a, 5)) | 0;
     e = d;
@@ -74,11 +73,11 @@ function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array)
     b = a;
     a = next;
   }
-  hash.setInt32(0, hash.getInt32(0) + a);
-  hash.setInt32(4, hash.getInt32(4) + b);
-  hash.setInt32(8, hash.getInt32(8) + c);
-  hash.setInt32(12, hash.getInt32(12) + d);
-  hash.setInt32(16, hash.getInt32(16) + e);
+  hash[0]! += a;
+  hash[1]! += b;
+  hash[2]! += c;
+  hash[3]! += d;
+  hash[4]! += e;
 }
 
 function rotate(word: number, bits: number): number {

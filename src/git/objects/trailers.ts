@@ -1,7 +1,6 @@
 /**
- * Trailers at the end of a commit's message, such as `Signed-off-by: Ada <ada@example.org>`
- * (git-interpret-trailers(1)). Texts are Latin-1 strings of a message's bytes, whatever its encoding: trailers are
- * ASCII.
+ * Trailers at the end of a commit's message, such as `Signed-off-by: Ada <ada@example.org>` (git-interpret-trailers(1)).
+ * Texts are Latin-1 strings of a message's bytes, whatever its encoding: trailers are ASCII.
  */
 
 /** What Git itself writes: with one of these, only a quarter of the lines must be trailers. */
@@ -38,14 +37,12 @@ function endsWithTrailers(words: string): boolean {
       const isBlock = isGits ? trailers * MIN_SHARE >= others : trailers > 0 && others === 0;
       return isBlock && contentEnd(words.slice(0, start)) > 0;
     }
-    if (OF_GIT.test(line)) isGits = true;
-    if (OF_GIT.test(line) || TRAILER.test(line)) {
-      trailers += 1;
-      continuations = 0;
-    } else if (CONTINUATION.test(line)) {
+    isGits ||= OF_GIT.test(line);
+    if (CONTINUATION.test(line)) {
       continuations += 1;
     } else {
-      others += 1 + continuations;
+      if (OF_GIT.test(line) || TRAILER.test(line)) trailers += 1;
+      else others += 1 + continuations;
       continuations = 0;
     }
     end = start - 1;

@@ -1,7 +1,6 @@
 /**
- * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept
- * byte for byte, but for modes in a tree that is made here: hosts refuse old forms there (git-fsck,
- * `zeroPaddedFilemode`).
+ * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept byte
+ * for byte, but for modes in a tree that is made here: hosts refuse old forms there (git-fsck, `zeroPaddedFilemode`).
  */
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
@@ -14,26 +13,21 @@ export interface TreeEntry {
   readonly oid: Oid;
 }
 
-export type EntryKind = 'folder' | 'file' | 'symlink' | 'submodule';
-
 export const FOLDER_MODE = '40000';
 export const FILE_MODE = '100644';
 
 const SPACE = 0x20;
 const KIND_MASK = 0o170000;
+export type EntryKind = 'folder' | 'file' | 'symlink' | 'submodule';
+const KINDS: ReadonlyMap<number, EntryKind> = new Map([
+  [0o040000, 'folder'],
+  [0o120000, 'symlink'],
+  [0o160000, 'submodule'],
+]);
 const MODE_PATTERN = /^[0-7]{1,7}$/;
 
 export function kindOf({ mode }: Pick<TreeEntry, 'mode'>): EntryKind {
-  switch (Number.parseInt(mode, 8) & KIND_MASK) {
-    case 0o040000:
-      return 'folder';
-    case 0o120000:
-      return 'symlink';
-    case 0o160000:
-      return 'submodule';
-    default:
-      return 'file';
-  }
+  return KINDS.get(Number.parseInt(mode, 8) & KIND_MASK) ?? 'file';
 }
 
 /** @throws ProtocolError `bad-pack` if the content is no tree. */
@@ -75,7 +69,7 @@ export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): Tree
     .map(({ mode, name, oid }) => ({ mode: mode.replace(/^0+/, ''), name, oid }));
   const key = sortKey(entry);
   const place = others.findIndex((other) => Buffer.compare(sortKey(other), key) > 0);
-  return place < 0 ? [...others, entry] : others.toSpliced(place, 0, entry);
+  return others.toSpliced(place < 0 ? others.length : place, 0, entry);
 }
 
 /** Git sorts a folder as if its name ended with a slash. */

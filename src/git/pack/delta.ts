@@ -1,7 +1,6 @@
 /**
  * Deltas: a base's size, the result's size, then copy and insert instructions (gitformat-pack, "Deltified
- * representation"). Those of commits and tags are resolved, so that they can be rewritten; those of trees and blobs of
- * a small pack, so that they can be searched. Others pass through.
+ * representation"). Those of commits and tags are resolved to be rewritten; those of trees and blobs, to be searched.
  */
 import { concatBytes } from '../bytes.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
@@ -20,25 +19,17 @@ function badDelta(): ProtocolError {
 
 /** @param end of the delta, or of what is known of it. @throws ProtocolError `bad-pack` if the header goes on. */
 export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLength) {
-  const resultStart = behindSize(delta, 0, end);
-  behindSize(delta, resultStart, end);
-  return { baseSize: sizeAt(delta, 0), resultSize: sizeAt(delta, resultStart) };
-}
-
-/** Where the size at `start` ends. */
-function behindSize(delta: Uint8Array, start: number, end: number): number {
-  const stop = Math.min(end, start + MAX_SIZE_BYTES);
-  for (let at = start; at < stop; at++) if (delta[at]! < 0x80) return at + 1;
-  throw badDelta();
-}
-
-function sizeAt(delta: Uint8Array, start: number): number {
-  let size = 0;
-  for (let at = start, factor = 1; ; at++, factor *= 128) {
-    const byte = delta[at]!;
-    size += (byte & 0x7f) * factor;
-    if (byte < 0x80) return size;
-  }
+  let at = 0;
+  const nextSize = (): number => {
+    const stop = Math.min(end, at + MAX_SIZE_BYTES);
+    for (let size = 0, factor = 1; at < stop; factor *= 128) {
+      const byte = delta[at++]!;
+      size += (byte & 0x7f) * factor;
+      if (byte < 0x80) return size;
+    }
+    throw badDelta();
+  };
+  return { baseSize: nextSize(), resultSize: nextSize() };
 }
 
 /** @throws ProtocolError `too-large`, before the result is allocated; `bad-pack` if the delta does not fit the base. */

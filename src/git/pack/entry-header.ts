@@ -1,8 +1,6 @@
 /**
  * The header of a pack and those of its entries (gitformat-pack, "pack-*.pack files", "Size encoding", "Pack entries").
- *
- * An entry's header is read byte by byte, because the end of a chunk may cut it anywhere. Sizes and distances are
- * computed in floating point: they come from the wire and may pass 2^31.
+ * Sizes and distances are computed in floating point: they come from the wire and may pass 2^31.
  */
 import { OID_BYTES } from '../objects/oid.ts';
 import { badPack } from '../wire/protocol-error.ts';
@@ -16,6 +14,7 @@ export const OBJ_TREE = 2;
 export const OBJ_BLOB = 3;
 export const OBJ_OFS_DELTA = 6;
 export const OBJ_REF_DELTA = 7;
+export const isDelta = (type: number): boolean => type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
 /** What an object is, by the type of an entry that has all of it. */
 export const OBJECT_TYPES = [undefined, 'commit', 'tree', 'blob', 'tag'] as const;
 
@@ -43,7 +42,7 @@ export function encodePackHeader(entries: number): Uint8Array {
   return new Uint8Array(header.buffer);
 }
 
-/** Reads one entry header after another; allocates nothing. */
+/** Reads one entry header after another, byte by byte, as a chunk may end anywhere; allocates nothing. */
 export class EntryHeaderReader {
   /** The header's bytes as they came, `length` of them. */
   readonly bytes = new Uint8Array(MAX_HEADER_BYTES);
@@ -85,7 +84,7 @@ export class EntryHeaderReader {
     }
     if (byte < 0x80) {
       this.baseStart = this.length;
-      return this.type !== OBJ_OFS_DELTA && this.type !== OBJ_REF_DELTA;
+      return !isDelta(this.type);
     }
     if (this.length === MAX_SIZE_BYTES) throw badPack('The pack contains an entry with an invalid size.');
     return false;

@@ -1,14 +1,11 @@
-/**
- * Walks over the entries of a stored pack, and shows their content to a listener as it is inflated. A PackScanner has
- * judged the pack already, so nothing is checked again but what the walk itself needs.
- */
+/** Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content as it is inflated. */
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
-import { EntryHeaderReader } from './entry-header.ts';
+import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';
 
 /** Entries of a pack other than commits and tags. */
 export interface StoredPack {
-  /** The reader may stop early. @param start the offset of an entry. The first has 0, and distances of deltas count the same. */
+  /** The reader may stop early. @param start the offset of an entry. The first has 0; distances count the same. */
   read(start: number): AsyncIterable<Uint8Array>;
   readonly byteLength: number;
   /** How often single objects may be read from it. From a memory it costs nothing, elsewhere a request. */
@@ -46,14 +43,10 @@ export class EntryWalker {
     this.#isStopped = true;
   }
 
-  /** Of an ofs-delta: how far back its base begins. */
-  get distance(): number {
-    return this.#header.distance;
-  }
-
-  /** Of a ref-delta. */
-  get baseOid(): Oid {
-    return oidFromBytes(this.#header.bytes, this.#header.baseStart);
+  /** Of a delta: where its base begins, or the id of that. */
+  get base(): number | Oid {
+    const { type, distance, bytes, baseStart } = this.#header;
+    return type === OBJ_REF_DELTA ? oidFromBytes(bytes, baseStart) : this.#entryOffset - distance;
   }
 
   /** Walks from an entry on, to the end or until `stop`. @param onPiece called with each piece before it is walked. */

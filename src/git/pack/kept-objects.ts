@@ -1,11 +1,10 @@
 /**
  * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
- * objects that were asked for, all. A delta of a kept object is resolved at once: no recursion. A push may have tens of
- * thousands of them, so they are in a few arrays, and a `KeptObject` is made when it is asked for.
+ * objects that were asked for, all. They may be tens of thousands, so a `KeptObject` is made when it is asked for.
  */
-import { ByteArrays } from '../byte-arrays.ts';
+import { ByteArrays } from '../compact-lists.ts';
 import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';
-import { NumberList } from '../number-list.ts';
+import { NumberList } from '../compact-lists.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
@@ -43,14 +42,10 @@ export class KeptObjects {
   #reserved = 0;
 
   /** By default, with the limits of a push. */
-  constructor({
-    maxBytes = MAX_KEPT_BYTES,
-    objectBytes = KEPT_OBJECT_BYTES,
-    memory = UNCOUNTED,
-  }: KeepLimits = {}) {
-    this.#maxBytes = maxBytes;
-    this.#objectBytes = objectBytes;
-    this.#share = memory.share();
+  constructor(limits: KeepLimits = {}) {
+    this.#maxBytes = limits.maxBytes ?? MAX_KEPT_BYTES;
+    this.#objectBytes = limits.objectBytes ?? KEPT_OBJECT_BYTES;
+    this.#share = (limits.memory ?? UNCOUNTED).share();
   }
 
   /** Counts so many bytes ahead, after a wait if necessary: what follows cannot wait. @throws what `memory` throws. */
@@ -81,15 +76,14 @@ export class KeptObjects {
   /** Counts what is known of the next object, before it is allocated. @throws ProtocolError; what `memory` throws. */
   reserve(bytes: number): void {
     if (bytes > this.roomBytes) {
-      throw tooLarge(
-        `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
-      );
+      const limit = `${this.#maxBytes / 1024 / 1024} MiB`;
+      throw tooLarge(`The push contains more than ${limit} of commits. Push fewer commits at once.`);
     }
     this.#count(bytes + this.#objectBytes);
   }
 
   /** @param content is copied. @param offset larger than all before. */
-  add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
+  add(type: ObjectType, content: Uint8Array, offset: number): KeptObject {
     const bytes = content.byteLength + this.#objectBytes;
     this.#count(bytes);
     this.#reserved = 0;
@@ -106,15 +100,9 @@ export class KeptObjects {
   }
 
   atOffset(offset: number): KeptObject | undefined {
-    let [low, high] = [0, this.#offsets.length - 1];
-    // Most ofs-deltas are trees and blobs after all commits, and need no search.
-    if (high < 0 || offset > this.#offsets.at(high)) return undefined;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#offsets.at(middle) < offset) low = middle + 1;
-      else high = middle;
-    }
-    return this.#offsets.at(low) === offset ? this.#object(this.#objects.at(low)) : undefined;
+    const place = this.#offsets.firstAbove(offset) - 1;
+    const isThere = place >= 0 && this.#offsets.at(place) === offset;
+    return isThere ? this.#object(this.#objects.at(place)) : undefined;
   }
 
   /** Each object once. */
@@ -141,10 +129,7 @@ export class KeptObjects {
   }
 
   #object(index: number, oid = this.#oids.at(index)): KeptObject {
-    return {
-      type: OBJECT_TYPES[this.#types.at(index)] as ObjectType,
-      oid,
-      content: this.#contents.at(index),
-    };
+    const type = OBJECT_TYPES[this.#types.at(index)] as ObjectType;
+    return { type, oid, content: this.#contents.at(index) };
   }
 }

@@ -1,15 +1,12 @@
 /**
  * Commits and tags that a pack stores as deltas of objects behind them, or of deltas of such objects. They have passed
- * as anything else, because what a delta makes is known only with its base.
- *
- * Cost: one walk over the stored entries, and one read for each entry that is found. No recursion, however long a chain
- * is. Deltas of each other have no base that can be had, and stay where they are.
+ * as anything else, because what a delta makes is known only with its base. Deltas of each other stay where they are.
  */
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
-import { OBJ_OFS_DELTA, OBJ_REF_DELTA } from './entry-header.ts';
+import { isDelta } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObjects } from './kept-objects.ts';
 import { PackedObjects } from './packed-objects.ts';
@@ -76,8 +73,8 @@ async function candidatesIn(pack: StoredPack, share: MemoryShare): Promise<Map<n
   const candidates = new Set<number>();
   const walker: EntryWalker = new EntryWalker({
     begin: (type, _size, offset) => {
-      const base = type === OBJ_REF_DELTA ? walker.baseOid : offset - walker.distance;
-      if (type !== OBJ_REF_DELTA && (type !== OBJ_OFS_DELTA || !candidates.has(base as number))) return false;
+      const { base } = walker;
+      if (!isDelta(type) || (typeof base === 'number' && !candidates.has(base))) return false;
       candidates.add(offset);
       if (candidates.size > MAX_CANDIDATES) {
         throw tooLarge(

@@ -11,23 +11,32 @@ export const MAX_KEPT_BYTES = 24 * MiB;
 export const KEPT_OBJECT_BYTES = 768;
 
 /**
- * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many bytes of the
- * pack. Reading a code takes about a microsecond, and a hostile pack could hold one in every 11 bytes. zlib writes none
- * where the fixed code is shorter, so the smallest file that gets one takes some 50 bytes.
+ * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many of its bytes.
+ * Reading a code takes a microsecond, and a hostile pack could hold one in every 11 bytes; zlib writes one in 50 at most.
  */
 export const FREE_DYNAMIC_BLOCKS = 65_536;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
+
+export function hasTooManyBlocks(dynamicBlocks: number, packBytes: number): boolean {
+  return dynamicBlocks > FREE_DYNAMIC_BLOCKS + packBytes / PACK_BYTES_PER_DYNAMIC_BLOCK;
+}
 
 /**
  * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros
  * to a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
  */
-export const FREE_INFLATED_BYTES = 32 * MiB;
-export const INFLATED_BYTES_PER_PACK_BYTE = 16;
-
+const FREE_INFLATED_BYTES = 32 * MiB;
+const INFLATED_BYTES_PER_PACK_BYTE = 16;
 /** The same for its deltas alone, as tiny instructions cost more to search. One of the largest object always fits. */
-export const FREE_DELTA_BYTES = 12 * MiB;
-export const DELTA_BYTES_PER_PACK_BYTE = 8;
+const FREE_DELTA_BYTES = 12 * MiB;
+const DELTA_BYTES_PER_PACK_BYTE = 8;
+
+export function inflatesTooMuch(inflatedBytes: number, deltaBytes: number, packBytes: number): boolean {
+  return (
+    inflatedBytes > FREE_INFLATED_BYTES + INFLATED_BYTES_PER_PACK_BYTE * packBytes ||
+    deltaBytes > FREE_DELTA_BYTES + DELTA_BYTES_PER_PACK_BYTE * packBytes
+  );
+}
 
 /** Bases that the deltas of a pack may name by their ids; each is remembered, which takes so many bytes. */
 export const MAX_NAMED_BASES = 200_000;

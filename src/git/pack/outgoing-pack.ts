@@ -1,7 +1,7 @@
 /** The pack that leaves: a header, the new commits, everything else as it was received, and the checksum. */
 import { createHash } from 'node:crypto';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
-import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT } from './entry-header.ts';
+import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT, PACK_HEADER_BYTES } from './entry-header.ts';
 
 /** Commits are small, and a write costs more than a copy. */
 const PIECE_BYTES = 64 * 1024;
@@ -32,7 +32,7 @@ export async function* outgoingPack(
 function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<Uint8Array> {
   let buffer = new Uint8Array(PIECE_BYTES);
   buffer.set(encodePackHeader(entryCount));
-  let used = encodePackHeader(entryCount).length;
+  let used = PACK_HEADER_BYTES;
   for (const content of contents) {
     const header = encodeEntryHeader(OBJ_COMMIT, content.length);
     const bytes = header.length + zlibStoreBytes(content.length);

@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
-import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
+import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE, OBJECT_TYPES } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
 import type { FileObject, LookUp, PackedObjects } from './packed-objects.ts';
@@ -53,9 +53,8 @@ export class PackIndex {
   }
 
   /**
-   * Finds whole objects only, until `resolve`; the pack is inflated once. @throws what the memory of `objects` throws.
-   * @param found called for each object whose id is known, now and later.
-   * @param isOfFolders whether files are left out, as far as they are known to be files: each costs a read, or is large.
+   * Finds whole objects only, until `resolve`. @throws what the memory of `objects` throws.
+   * @param found called for each object whose id is known, now and later. @param isOfFolders whether files are left out.
    */
   static async of(
     pack: StoredPack,
@@ -133,13 +132,13 @@ export class PackIndex {
     let keptLeft = 0;
     const walker: EntryWalker = new EntryWalker({
       begin: (type, size, offset) => {
-        const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(offset - walker.distance));
+        const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(walker.base as number));
         if (this.#isOfFolders && isOfFile) {
           files.add(offset);
           return false;
         }
         at = { type, size, offset };
-        hash = isWhole(type) ? beginHash(type, size) : null;
+        hash = isDelta(type) ? null : createHash('sha1').update(`${OBJECT_TYPES[type]} ${size}\0`);
         [kept, keptLeft] = [[], 0];
         if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
         if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
@@ -149,9 +148,8 @@ export class PackIndex {
           return false;
         }
         deltas.add(offset);
-        const base = type === OBJ_REF_DELTA ? walker.baseOid : offset - walker.distance;
-        const others = this.#waiting.get(base);
-        if (others === undefined) this.#waiting.set(base, [offset]);
+        const others = this.#waiting.get(walker.base);
+        if (others === undefined) this.#waiting.set(walker.base, [offset]);
         else others.push(offset);
         return type === OBJ_REF_DELTA;
       },
@@ -164,7 +162,7 @@ export class PackIndex {
         const head = Buffer.concat(kept);
         if (hash === null) {
           const { baseSize, resultSize } = parseDeltaHeader(head);
-          this.#named.set(walker.baseOid, baseSize);
+          this.#named.set(walker.base as Oid, baseSize);
           this.#sizesMade.set(at.offset, resultSize);
           return;
         }
@@ -172,9 +170,9 @@ export class PackIndex {
         const { offset, size } = at;
         if (whole.size < MAX_WHOLE) whole.set(oid, offset);
         else this.#hasMoreWhole = true;
-        const isTree = at.type === OBJ_TREE;
-        const tree = isTree && size <= MAX_TREE_BYTES ? head : null;
-        this.#found({ type: isTree ? 'tree' : 'blob', oid, offset, size, isWhole: true, tree });
+        const type = at.type === OBJ_TREE ? 'tree' : 'blob';
+        const tree = type === 'tree' && size <= MAX_TREE_BYTES ? head : null;
+        this.#found({ type, oid, offset, size, isWhole: true, tree });
       },
     });
     await walker.walk(pack, 0);
@@ -200,12 +198,4 @@ export class PackIndex {
       throw error;
     }
   }
-}
-
-const isWhole = (type: number): type is typeof OBJ_TREE | typeof OBJ_BLOB =>
-  type === OBJ_TREE || type === OBJ_BLOB;
-
-/** Of an object's id. */
-function beginHash(type: typeof OBJ_TREE | typeof OBJ_BLOB, size: number): Hash {
-  return createHash('sha1').update(`${type === OBJ_TREE ? 'tree' : 'blob'} ${size}\0`);
 }

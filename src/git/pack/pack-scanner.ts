@@ -4,12 +4,11 @@
  * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass as they will leave:
  * views of the chunks they came in, in runs as long as they can be, with distances of ofs-deltas corrected where
  * commits lay in between. Their zlib streams are walked to find their ends, but not inflated. Structure, sizes and
- * checksum of the pack are verified; the content of what passes is the host's to check.
- *
- * Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
+ * checksum of the pack are verified; the content of what passes is the host's to check. Nothing is allocated per entry.
  */
 import { createHash } from 'node:crypto';
-import { oidFromBytes, OID_BYTES } from '../objects/oid.ts';
+import { NumberList } from '../compact-lists.ts';
+import { type ObjectType, oidFromBytes, OID_BYTES } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
@@ -17,6 +16,7 @@ import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts
 import {
   encodeDistance,
   EntryHeaderReader,
+  isDelta,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
   OBJECT_TYPES,
@@ -25,16 +25,12 @@ import {
 } from './entry-header.ts';
 import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
-  DELTA_BYTES_PER_PACK_BYTE,
-  FREE_DELTA_BYTES,
-  FREE_DYNAMIC_BLOCKS,
-  FREE_INFLATED_BYTES,
-  INFLATED_BYTES_PER_PACK_BYTE,
+  hasTooManyBlocks,
+  inflatesTooMuch,
+  MAX_CUTS,
   MAX_NAMED_BASES,
   MAX_OBJECT_BYTES,
-  PACK_BYTES_PER_DYNAMIC_BLOCK,
 } from './memory-limits.ts';
-import { OffsetShift } from './offset-shift.ts';
 
 /** Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
@@ -75,14 +71,13 @@ export class PackScanner {
   /** Holds the pack's header, then its trailer. */
   readonly #fixed = new Uint8Array(OID_BYTES);
   #fixedLength = 0;
-  /** A delta's own header is read to learn its result's size; the walker may write a match beyond it. */
-  readonly #deltaHead = new Uint8Array(MAX_DELTA_HEADER_BYTES + 258);
+  /** A delta's own header is read to learn its result's size. */
+  readonly #deltaHead = new Uint8Array(MAX_DELTA_HEADER_BYTES);
   #stage: Stage = 'pack-header';
   #entriesLeft = 0;
   #entryCount = 0;
-  /** Offset in the pack of the current chunk's first byte. */
+  /** Where in the pack the current chunk begins, and the current entry's header. */
   #chunkOffset = 0;
-  /** Offset in the pack where the current entry's header begins. */
   #entryOffset = 0;
   /** Of all entries so far, as their headers say. */
   #inflatedBytes = 0;
@@ -90,7 +85,7 @@ export class PackScanner {
   /** Where in the current chunk the run of passed bytes begins; -1: no run. */
   #runStart = -1;
   /** What the current entry is kept as, and its inflated bytes, in a buffer that all small entries share. */
-  #keptType: KeptObject['type'] = 'commit';
+  #keptType: ObjectType = 'commit';
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
   readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
@@ -112,24 +107,13 @@ export class PackScanner {
     let position = 0;
     this.#runStart = this.#stage === 'passed-entry' ? 0 : -1;
     while (position < end) {
-      switch (this.#stage) {
-        case 'pack-header':
-          position = this.#readPackHeader(chunk, position);
-          break;
-        case 'entry-header':
-          position = this.#readEntryHeader(chunk, position);
-          break;
-        case 'kept-entry':
-        case 'passed-entry':
-        case 'left-out-entry':
-          position = this.#walker.walk(chunk, position, end);
-          if (this.#walker.done) this.#endEntry(chunk, position);
-          break;
-        case 'trailer':
-          position = this.#readTrailer(chunk, position);
-          break;
-        case 'end':
-          throw badPack('More bytes follow the end of the pack.');
+      if (this.#stage === 'entry-header') position = this.#readEntryHeader(chunk, position);
+      else if (this.#stage === 'pack-header') position = this.#readPackHeader(chunk, position);
+      else if (this.#stage === 'trailer') position = this.#readTrailer(chunk, position);
+      else if (this.#stage === 'end') throw badPack('More bytes follow the end of the pack.');
+      else {
+        position = this.#walker.walk(chunk, position, end);
+        if (this.#walker.done) this.#endEntry(chunk, position);
       }
     }
     // A header that is cut by the chunk's end is not decided yet, so the run ends before it.
@@ -139,9 +123,9 @@ export class PackScanner {
     }
     if (this.#stage !== 'trailer' && this.#stage !== 'end') this.#hash.update(chunk);
     this.#chunkOffset += end;
-    const dynamicBlocks = FREE_DYNAMIC_BLOCKS + this.#chunkOffset / PACK_BYTES_PER_DYNAMIC_BLOCK;
-    if (this.#walker.dynamicBlocks > dynamicBlocks)
+    if (hasTooManyBlocks(this.#walker.dynamicBlocks, this.#chunkOffset)) {
       throw badPack('The pack is compressed in far too small blocks.');
+    }
     return this.#passed;
   }
 
@@ -197,7 +181,7 @@ export class PackScanner {
 
   /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
   #decide(chunk: Uint8Array, position: number): void {
-    const { type, size, distance } = this.#header;
+    const { type, size, distance, bytes, baseStart } = this.#header;
     const { leftOut, keeps } = this.#options;
     if (size > MAX_OBJECT_BYTES) throw objectTooLarge();
     if (this.#entryOffset === leftOut?.[this.#leftOutCount]) {
@@ -210,49 +194,40 @@ export class PackScanner {
     this.#checkInflatedBytes(type, size);
     const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
-      this.#keep(chunk, name, null);
-    } else if (type === OBJ_OFS_DELTA) {
+      return this.#keep(chunk, name, null);
+    }
+    if (type === OBJ_OFS_DELTA) {
       const baseOffset = this.#entryOffset - distance;
       if (distance === 0 || baseOffset < PACK_HEADER_BYTES) {
         throw badPack('The pack contains a delta whose base lies outside the pack.');
       }
       const base = this.kept.atOffset(baseOffset);
-      if (base !== undefined) this.#keep(chunk, base.type, base);
-      else this.#pass(chunk, position, this.#removedSince(baseOffset));
-    } else if (type === OBJ_REF_DELTA) {
-      const baseOid = oidFromBytes(this.#header.bytes, this.#header.baseStart);
-      const base = this.kept.withOid(baseOid);
-      if (base !== undefined) this.#keep(chunk, base.type, base);
-      else {
-        if (this.namedBases.add(baseOid) === MAX_NAMED_BASES) {
-          throw tooLarge('The push contains too many deltas. Push fewer commits at once.');
-        }
-        this.#pass(chunk, position, 0);
-      }
-    } else {
-      this.#pass(chunk, position, 0);
+      if (base !== undefined) return this.#keep(chunk, base.type, base);
+      const removed = this.#shift.removedSince(baseOffset);
+      if (removed < 0) throw badPack('The pack contains a delta whose base lies inside another object.');
+      return this.#pass(chunk, position, removed);
     }
+    if (type === OBJ_REF_DELTA) {
+      const baseOid = oidFromBytes(bytes, baseStart);
+      const base = this.kept.withOid(baseOid);
+      if (base !== undefined) return this.#keep(chunk, base.type, base);
+      if (this.namedBases.add(baseOid) === MAX_NAMED_BASES) {
+        throw tooLarge('The push contains too many deltas. Push fewer commits at once.');
+      }
+    }
+    this.#pass(chunk, position, 0);
   }
 
   #checkInflatedBytes(type: number, size: number): void {
     this.#inflatedBytes += size;
-    if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) this.#deltaBytes += size;
-    const isTooMuch =
-      this.#inflatedBytes > FREE_INFLATED_BYTES + INFLATED_BYTES_PER_PACK_BYTE * this.#entryOffset ||
-      this.#deltaBytes > FREE_DELTA_BYTES + DELTA_BYTES_PER_PACK_BYTE * this.#entryOffset;
-    if (!isTooMuch) return;
+    if (isDelta(type)) this.#deltaBytes += size;
+    if (!inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#entryOffset)) return;
     throw tooLarge(
       'The files of the push are far larger than what Git sends of them. Propose some of them in another pull request.',
     );
   }
 
-  #removedSince(baseOffset: number): number {
-    const removed = this.#shift.removedSince(baseOffset);
-    if (removed < 0) throw badPack('The pack contains a delta whose base lies inside another object.');
-    return removed;
-  }
-
-  #keep(chunk: Uint8Array, type: KeptObject['type'], base: KeptObject | null): void {
+  #keep(chunk: Uint8Array, type: ObjectType, base: KeptObject | null): void {
     const { size } = this.#header;
     this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
     this.#keptType = type;
@@ -265,14 +240,14 @@ export class PackScanner {
 
   /** `removed`: how many bytes between the entry and its base were removed, so how much closer the base is. */
   #pass(chunk: Uint8Array, position: number, removed: number): void {
-    const { bytes, length, type, size } = this.#header;
+    const { bytes, baseStart, length, type, size, distance } = this.#header;
     const start = this.#entryOffset - this.#chunkOffset;
     if (removed > 0) {
       this.#endRun(chunk, start);
-      const distance = encodeDistance(this.#header.distance - removed);
+      const shorter = encodeDistance(distance - removed);
       // The size in the original bytes, because a client may encode it longer than necessary.
-      this.#passed.push(bytes.slice(0, this.#header.baseStart), distance);
-      const saved = length - this.#header.baseStart - distance.byteLength;
+      this.#passed.push(bytes.slice(0, baseStart), shorter);
+      const saved = length - baseStart - shorter.byteLength;
       // The mark is after the entry's first byte, because the entry itself may be a base, and has not moved.
       if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
       this.#runStart = position;
@@ -283,8 +258,7 @@ export class PackScanner {
     } else if (this.#runStart < 0) {
       this.#runStart = start;
     }
-    const isDelta = type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
-    if (isDelta) this.#walker.begin(size, this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
+    if (isDelta(type)) this.#walker.begin(size, this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
     else this.#walker.begin(size);
     this.#stage = 'passed-entry';
   }
@@ -299,7 +273,7 @@ export class PackScanner {
 
   #checkResultSize(): void {
     const { type, size } = this.#header;
-    if (type !== OBJ_OFS_DELTA && type !== OBJ_REF_DELTA) return;
+    if (!isDelta(type)) return;
     const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
     if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
   }
@@ -329,5 +303,42 @@ export class PackScanner {
       this.#stage = 'end';
     }
     return position;
+  }
+}
+
+/**
+ * How far entries move towards the pack's start because commits before them were removed: an ofs-delta names its base by
+ * distance. Consecutive cuts become one, and a pack with its commits first has only one.
+ */
+export class OffsetShift {
+  /** Where each cut begins and ends, and how many bytes were removed up to its end. */
+  readonly #starts = new NumberList('float64');
+  readonly #ends = new NumberList('float64');
+  readonly #removed = new NumberList('float64');
+  #total = 0;
+
+  /** Removes bytes; calls come in the order of offsets. @throws ProtocolError `not-rewritable` over MAX_CUTS. */
+  cut(start: number, end: number): void {
+    this.#total += end - start;
+    const last = this.#ends.length - 1;
+    if (last >= 0 && this.#ends.at(last) === start) {
+      this.#ends.set(last, end);
+      this.#removed.set(last, this.#total);
+      return;
+    }
+    if (last === MAX_CUTS - 1) {
+      throw new ProtocolError('not-rewritable', 'The pack mixes commits and files too much.');
+    }
+    this.#starts.push(start);
+    this.#ends.push(end);
+    this.#removed.push(this.#total);
+  }
+
+  /** What was removed between the entry at `base` and the current one; -1: `base` itself. O(log cuts), mostly O(1). */
+  removedSince(base: number): number {
+    const next = this.#ends.firstAbove(base);
+    if (next === this.#ends.length) return 0;
+    if (this.#starts.at(next) <= base) return -1;
+    return this.#total - (next === 0 ? 0 : this.#removed.at(next - 1));
   }
 }

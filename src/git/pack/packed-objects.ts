@@ -2,7 +2,7 @@
 import type { Memory, MemoryShare } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
-import { OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
+import { isDelta, OBJ_TREE } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
 
@@ -95,21 +95,21 @@ export class PackedObjects {
   async at(offset: number): Promise<LookUp> {
     const deltas: Entry[] = [];
     try {
-      let object: FileObject | undefined;
-      for (let at = offset; object === undefined;) {
-        object = this.#recent.get(at);
-        if (object !== undefined) break;
-        const entry = await this.#read(at);
-        if (entry === null) return 'too-much';
-        if (entry.type !== 'delta') {
-          object = this.#keep(at, { type: entry.type, content: entry.content, delta: null });
-          break;
+      let object: FileObject | number = offset;
+      while (typeof object === 'number') {
+        const recent = this.#recent.get(object);
+        const entry: Entry | null = recent === undefined ? await this.#read(object) : null;
+        if (recent !== undefined) object = recent;
+        else if (entry === null) return 'too-much';
+        else if (entry.type !== 'delta') {
+          object = this.#keep(object, { type: entry.type, content: entry.content, delta: null });
+        } else {
+          deltas.push(entry);
+          const base: FileObject | number | undefined =
+            typeof entry.base === 'number' ? entry.base : this.#named.get(entry.base);
+          if (base === undefined) return 'no-base';
+          object = base;
         }
-        deltas.push(entry);
-        const base = typeof entry.base === 'number' ? entry.base : this.#named.get(entry.base);
-        if (base === undefined) return 'no-base';
-        if (typeof base === 'number') at = base;
-        else object = base;
       }
       for (let next = deltas.at(-1); next !== undefined; next = deltas.at(-1)) {
         if (!this.#mayMake(parseDeltaHeader(next.content).resultSize)) return 'too-much';
@@ -150,20 +150,13 @@ export class PackedObjects {
   }
 
   #begin(type: number, size: number, offset: number): boolean {
-    const isTree = type === OBJ_TREE;
-    const isDelta = type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
     if (!this.#mayMake(size)) {
       this.#walker.stop();
       return false;
     }
-    const base = type === OBJ_REF_DELTA ? this.#walker.baseOid : offset - this.#walker.distance;
     this.#filled = 0;
-    this.#entry = {
-      offset,
-      type: isDelta ? 'delta' : isTree ? 'tree' : 'blob',
-      base,
-      content: new Uint8Array(size),
-    };
+    const kind = isDelta(type) ? 'delta' : type === OBJ_TREE ? 'tree' : 'blob';
+    this.#entry = { offset, type: kind, base: this.#walker.base, content: new Uint8Array(size) };
     return true;
   }
 

@@ -1,9 +1,7 @@
 /**
- * Credentials: what is meant to be known to one person or one machine, and names whose account it is to everybody whom
- * the issuer tells. Known by the forms that the issuers have published, not by the words around them.
- *
- * `isProven`: a checksum fits, or the structure is one that nobody writes by hand. What only looks like a credential may
- * be an example, so a person is only told.
+ * Credentials, which name their owner's account to everybody whom the issuer tells. Known by the forms that the issuers
+ * have published, not by the words around them. `isProven`: a checksum fits, or the structure is one that nobody writes by
+ * hand. What only looks like a credential may be an example, so a person is only told.
  */
 import { crc32 } from 'node:zlib';
 import { latin1 } from '../bytes.ts';
@@ -98,10 +96,7 @@ export const CREDENTIAL_TEXTS = KINDS.map(({ begins }) =>
   beginning(/^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING, begins),
 );
 
-/**
- * The credential that begins there; null: none does. `cut`: the bytes end before that can be told.
- * @param kind an index of CREDENTIAL_TEXTS. Cost: bounded.
- */
+/** What begins there; null: none. `cut`: the bytes end before that can be told. @param kind an index of CREDENTIAL_TEXTS. */
 export function credentialAt(bytes: Uint8Array, at: number, kind: number): Credential | 'cut' | null {
   const { what, form, part = USUAL_PART, isProven } = KINDS[kind] as Kind;
   const end = Math.min(bytes.length, at + MOST);

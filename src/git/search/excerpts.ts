@@ -21,10 +21,7 @@ export interface Line {
   readonly credential: Credential | null;
 }
 
-/**
- * The lines of a file, or the entries of a folder, in which spans end; made one by one, as one line may hold thousands.
- * @param spans in order.
- */
+/** The lines of a file, or entries of a folder, in which spans end; one by one, as a line may hold thousands, in order. */
 export function* linesAt({ type, content }: FileObject, spans: Iterable<FoundSpan>): Generator<Line> {
   let start = 0;
   let nul = content.indexOf(0);

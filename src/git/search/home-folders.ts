@@ -1,7 +1,4 @@
-/**
- * Paths of home folders, such as `/home/ada/`, `/Users/ada/` and `C:\Users\ada\`: they often hold a login or a name, and
- * often nobody's, so a person is only told of them.
- */
+/** Paths of home folders, such as `/home/ada/` and `C:\Users\ada\`: often with somebody's login, often with nobody's. */
 import { beginning, bytesOf } from './text-search.ts';
 
 const SLASHES = '/\\';

@@ -3,16 +3,14 @@
  * pushed objects, in the forms in which a text may contain them.
  *
  * An address is searched for as a whole, and so is the login in one that the host has made. A name is searched for if it
- * has at least two words, or one long word. A short one, such as "Ada", is too common. Upper and lower case are equal.
- *
- * Surely somebody's are its words as they stand, with a blank or a character that replaces it in file names between
- * them, and the last one first, with a comma. Everything else is one rule: the words in any order that keeps their
- * round, with one other character between two of them, or none, and also without their accents. That may mean something
- * else where it stands (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts,
- * which are only noted.
+ * has at least two words, or one long word: "Ada" is too common. Upper and lower case are equal. Surely somebody's are
+ * its words as they stand, with a blank or a character that replaces it in file names between them, and the last one
+ * first, with a comma. Everything else is one rule: the words in any order that keeps their round, with one other
+ * character between two of them, or none, and also without their accents. That may mean something else where it stands
+ * (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts, which are only noted.
  */
-import { decodeUtf8, utf8 } from '../bytes.ts';
-import type { RawIdentity } from './raw-identity.ts';
+import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
+import { lineEnd, startsWith } from '../objects/commit.ts';
 import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 
 /** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
@@ -30,18 +28,15 @@ const MIN_SYLLABLES = 3;
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
 /** Null: the encoding has no such letter. */
 type Encode = (letter: string) => Uint8Array | null;
-const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
-  Uint8Array.from({ length: 256 }, (_, byte) => byte),
-);
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
+const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTES));
 type Letters = readonly ByteClass[];
 
 /** What stands between two words of a name. */
 const SEPARATORS = bytesOf(' \t_.-+');
 /** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and the bytes that follow it. */
-const GAP_START: ByteClass = Array.from({ length: 256 }, (_, byte) => byte).filter(
-  (byte) =>
-    (byte < 0xc0 && !/[A-Za-z]/.test(String.fromCharCode(byte))) ||
-    [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
+const GAP_START: ByteClass = BYTES.filter((byte) =>
+  byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
 const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
 /** In lists, a comma before it. */
@@ -50,14 +45,14 @@ const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
 /** Of names with more words, only the last one changes its place. */
 const MAX_ROUND = 5;
 const ACCENTS = /[\u0300-\u036f]/g;
+/** `Lovelace, Ada`, as directories of companies write names. */
+const SURNAME_FIRST = /^([^,]+),\s*([^,\s][^,]*)$/;
 const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
 /** Of the same texts in different forms. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
-/**
- * The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular.
- */
+/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
 const NOBODYS = new Set(
   ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
     .concat('dev container,github,gitlab,dependabot,web-flow,unknown,nobody,no name,anonymous'.split(','))
@@ -68,9 +63,8 @@ export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
   /** Of each text, the index of the first identity that it belongs to. */
   readonly owners: readonly number[];
-  /** Names, addresses and logins that are searched for in all their forms, as they are written. */
+  /** Names, addresses and logins that are searched for, as they are written; and why others are not. */
   readonly terms: ReadonlySet<string>;
-  /** Of the others, why they are not searched for. */
   readonly skipped: ReadonlyMap<string, string>;
   /** False if there are more names and addresses than are searched for. */
   readonly isComplete: boolean;
@@ -161,22 +155,15 @@ function minor(text: SearchedText): SearchedText {
   return { ...text, maxCopied: 0, isMinor: true };
 }
 
-/**
- * `Ada Lovelace` also as lists and catalogues write it: `Lovelace, Ada`. Composed and decomposed letters look alike, and
- * some systems write the latter.
- */
+/** `Ada Lovelace` also as catalogues write it: `Lovelace, Ada`. Some systems write decomposed letters. */
 function nameForms(name: string): SearchedText[] {
-  const texts = [name, ...surnameLast(name)];
-  return texts
-    .flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')])
-    .flatMap((text) => {
-      const words = text.split(/\s+/);
-      const surname = words.at(-1) ?? '';
-      const forms = encodedForms(words);
-      return words.length === 1
-        ? forms
-        : forms.concat(encodedForms([surname, words.slice(0, -1).join(' ')], COMMA));
-    });
+  const texts = [name, name.replace(SURNAME_FIRST, '$2 $1')];
+  const forms = texts.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]);
+  return [...new Set(forms)].flatMap((text) => {
+    const words = text.split(/\s+/);
+    const listed = [words.at(-1) ?? '', words.slice(0, -1).join(' ')];
+    return encodedForms(words).concat(words.length === 1 ? [] : encodedForms(listed, COMMA));
+  });
 }
 
 /** By the one rule. A name without a blank in a script that has none is taken character by character. */
@@ -248,20 +235,13 @@ function reasonAgainst(name: string): string | null {
 }
 
 function isNobodys(text: string): boolean {
-  const lower = text.toLowerCase();
-  return NOBODYS.has(lower) || lower.endsWith('[bot]');
+  return NOBODYS.has(text.toLowerCase()) || /\[bot\]$/i.test(text);
 }
 
 /** Whether a word says who somebody is if it stands alone. */
 function isLong(word: string): boolean {
   const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   return /\p{L}/u.test(word) && letters + (word.match(SYLLABLES)?.length ?? 0) >= MIN_LONE_LETTERS;
-}
-
-/** `Lovelace, Ada`, as directories of companies write names: `Ada Lovelace`. */
-function surnameLast(name: string): string[] {
-  const [, surname, others] = /^([^,]+),\s*([^,\s][^,]*)$/.exec(name) ?? [];
-  return surname === undefined || others === undefined ? [] : [`${others} ${surname}`];
 }
 
 /** Each letter in both cases if both take the same number of bytes. */
@@ -286,5 +266,53 @@ function decode(bytes: Uint8Array, encoding: string): string {
     return new TextDecoder(encoding).decode(bytes).trim();
   } catch {
     return new TextDecoder().decode(bytes).trim();
+  }
+}
+
+/** Who made a commit or tag, as its `author`, `committer` or `tagger` line says it. */
+export interface RawIdentity {
+  /** In the object's encoding. */
+  readonly name: Uint8Array;
+  readonly email: Uint8Array;
+  /** Null: UTF-8. */
+  readonly encoding: string | null;
+}
+
+const BEGINNINGS = ['author ', 'committer ', 'tagger '];
+/** What is longer is nobody's. */
+const IDENTITY = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
+const MAX_LINE_BYTES = 2_100;
+const LF = 0x0a;
+/** More than there can be patterns for. */
+const MAX_IDENTITIES = 400;
+
+/** Gathers identities from many objects, each once. */
+export class IdentityCollector {
+  /** False if there are more than it gathers. */
+  isComplete = true;
+  readonly #found = new Map<string, RawIdentity>();
+
+  get identities(): readonly RawIdentity[] {
+    return [...this.#found.values()];
+  }
+
+  /** @param content of a commit or tag. @param encoding as its header says. Cost: its header lines. */
+  add(content: Uint8Array, encoding: string | null): void {
+    let end = 0;
+    // Only a line feed ends a line, as in Git.
+    for (let start = 0; start < content.length && content[start] !== LF; start = end + 1) {
+      end = lineEnd(content, start);
+      if (!BEGINNINGS.some((beginning) => startsWith(content, start, beginning))) continue;
+      const line = latin1(content, start, Math.min(end, start + MAX_LINE_BYTES));
+      const [whole, name = '', email = ''] = IDENTITY.exec(line) ?? [];
+      const key = `${encoding} ${name} <${email}>`;
+      if (whole === undefined || this.#found.has(key)) continue;
+      if (this.#found.size === MAX_IDENTITIES) {
+        this.isComplete = false;
+        return;
+      }
+      const found = { name: Buffer.from(name, 'latin1'), email: Buffer.from(email, 'latin1'), encoding };
+      this.#found.set(key, found);
+    }
   }
 }

@@ -1,8 +1,6 @@
 /**
- * Where files of a pack belong, gathered from its folders, to say where something was found.
- *
- * Of a folder that is a delta of upstream's, only the inserted bytes may be known: often a whole entry of a new file,
- * otherwise only an id. So this is only good enough for messages: a name, or the folders above it, may be missing.
+ * Where files of a pack belong, gathered from its folders. Of a folder that is a delta of upstream's, only the inserted
+ * bytes may be known, so this is only good enough for messages: a name, or the folders above it, may be missing.
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
 import type { IndexedObject } from '../pack/pack-index.ts';
@@ -41,12 +39,7 @@ export class PackPaths {
   add({ type, oid, offset, isWhole, tree }: IndexedObject): void {
     if (this.#oids.has(offset)) this.#oids.set(offset, oid);
     if (isWhole && this.#whole.length < MAX_WHOLE) this.#whole.push({ type, oid });
-    if (tree !== null) this.#addEntries(tree, oid);
-  }
-
-  /** @param text that a delta inserts in one place, perhaps into a folder. */
-  addInsert(text: Uint8Array): void {
-    this.#addEntries(text, null);
+    if (tree !== null) this.addEntries(tree, oid);
   }
 
   /** The path of the object whose entry begins there, as far as it is known. */
@@ -77,27 +70,27 @@ export class PackPaths {
     return [...new Set(paths)];
   }
 
-  #addEntries(text: Uint8Array, folder: Oid | null): void {
+  /** @param text a folder; or what a delta inserts in one place, perhaps into one: the first mode may be missing then. */
+  addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
-    for (
-      let nul = text.indexOf(0);
-      nul >= 0 && nul + OID_BYTES < text.length && this.#places.size < MAX_NAMES;
-      nul = text.indexOf(0, start)
-    ) {
-      this.#addEntry(text.subarray(start, nul), oidFromBytes(text, nul + 1), folder);
+    while (this.#places.size < MAX_NAMES) {
+      const nul = text.indexOf(0, start);
+      if (nul < 0 || nul + OID_BYTES >= text.length) return;
+      if (nul - start <= MAX_HEAD_BYTES) {
+        this.#addEntry(text.subarray(start, nul), oidFromBytes(text, nul + 1), folder);
+      }
       start = nul + 1 + OID_BYTES;
     }
   }
 
-  /** @param head mode and name; in what a delta inserts, the mode may be missing and other bytes stand before it. */
+  /** @param head mode and name. */
   #addEntry(head: Uint8Array, oid: Oid, folder: Oid | null): void {
-    if (head.length > MAX_HEAD_BYTES) return;
     const name = Buffer.from(head)
       .toString()
       .replace(/^\d{5,6} /, '');
-    if (name === '' || name.length > MAX_NAME_LENGTH || this.#namesLength + name.length > MAX_NAMES_LENGTH)
-      return;
-    this.#namesLength += name.length;
+    const length = this.#namesLength + name.length;
+    if (name === '' || name.length > MAX_NAME_LENGTH || length > MAX_NAMES_LENGTH) return;
+    this.#namesLength = length;
     this.#places.set(oid, { name, folder });
   }
 }

@@ -1,13 +1,10 @@
 /**
- * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. It keeps
- * nothing of them. Most packs have none.
- *
- * Of a delta it sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way,
- * and go on.
+ * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. Of a delta it
+ * sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way, and go on.
  */
 import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
-import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
+import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
 import type { Credential } from './credentials.ts';
 import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
@@ -52,14 +49,13 @@ export interface OpaqueFile {
 const FIRST_BYTES = 264;
 /** Cameras write what they tell in the first two segments of 64 KiB. */
 export const MAX_HEAD_BYTES = 128 * 1024;
-/** More are not remembered. */
 const MAX_OPAQUE = 100;
 
 /** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
 const MAX_SIGHTINGS = 3;
-/** So many places that look like a home folder are looked at, and so many words: each costs a microsecond. */
+/** At places that look like a home folder, and at words: each costs a microsecond. */
 const MAX_LOOKS = 1_000;
 
 const NOTHING = new Uint8Array(0);
@@ -95,9 +91,8 @@ export class PackScan implements ContentListener, InstructionListener {
   #headLength = 0;
   #isAtHead = false;
   #kind: FileKind | null = null;
-  /** Bytes since the beginning, or since the last copy. */
+  /** Bytes since the beginning, or since the last copy; and the last of them. */
   #seenBytes = 0;
-  /** The last of them. */
   #before: Uint8Array = NOTHING;
 
   /** @param kindOf what a file is, by its first bytes; null: searching it is enough. */
@@ -118,12 +113,12 @@ export class PackScan implements ContentListener, InstructionListener {
     [this.#headLength, this.#isAtHead, this.#kind] = [0, type !== OBJ_TREE, null];
     this.usesOffsets ||= type === OBJ_OFS_DELTA;
     this.#names.search.begin();
-    if (this.#isDelta) this.#delta.begin();
-    return this.#isDelta || type === OBJ_TREE || type === OBJ_BLOB;
+    this.#delta.begin();
+    return true;
   }
 
   content(bytes: Uint8Array): void {
-    if (this.#isDelta) this.#delta.take(bytes);
+    if (isDelta(this.#type)) this.#delta.take(bytes);
     else this.inserted(bytes);
     // What is found next may have begun here. The piece itself is used again.
     this.#before = this.#before.slice(-SHOWN_BEFORE);
@@ -138,7 +133,7 @@ export class PackScan implements ContentListener, InstructionListener {
     }
     this.#seenBytes += bytes.length;
     // Not for a delta's inserts, of which there may be millions.
-    const isShort = !this.#isDelta && bytes.length < SHOWN_BEFORE;
+    const isShort = !isDelta(this.#type) && bytes.length < SHOWN_BEFORE;
     this.#before = isShort ? concatBytes([this.#before, bytes]) : bytes;
   }
 
@@ -168,22 +163,14 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   #takeHead(bytes: Uint8Array): void {
-    let start = 0;
-    if (this.#headLength < FIRST_BYTES) {
-      start = this.#keepHead(bytes.subarray(0, FIRST_BYTES - this.#headLength));
-      if (this.#headLength < FIRST_BYTES) return;
-      this.#kind = this.#kindOf(this.#head.subarray(0, FIRST_BYTES));
-      // Of most files, nothing more is kept.
-      if (this.#kind === null) this.#isAtHead = false;
-      else if (this.#kind.read === null) this.#endHead();
-    }
-    if (this.#isAtHead) this.#keepHead(bytes.subarray(start, start + MAX_HEAD_BYTES - this.#headLength));
-  }
-
-  #keepHead(bytes: Uint8Array): number {
-    this.#head.set(bytes, this.#headLength);
-    this.#headLength += bytes.length;
-    return bytes.length;
+    const kept = bytes.subarray(0, MAX_HEAD_BYTES - this.#headLength);
+    this.#head.set(kept, this.#headLength);
+    this.#headLength += kept.length;
+    if (this.#kind !== null || this.#headLength < FIRST_BYTES) return;
+    this.#kind = this.#kindOf(this.#head.subarray(0, FIRST_BYTES));
+    // Of most files, nothing more is kept.
+    if (this.#kind === null) this.#isAtHead = false;
+    else if (this.#kind.read === null) this.#endHead();
   }
 
   /** Of a delta, only what it inserts at the beginning tells its kind. */
@@ -196,14 +183,7 @@ export class PackScan implements ContentListener, InstructionListener {
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 
-  get #isDelta(): boolean {
-    return this.#type === OBJ_OFS_DELTA || this.#type === OBJ_REF_DELTA;
-  }
-
-  /**
-   * @param at behind what has been found in `bytes`, with the letter that follows it.
-   * @returns whether it is a whole name or id.
-   */
+  /** @param at behind what was found in `bytes`, with the letter that follows. @returns whether it is whole. */
   #found(bytes: Uint8Array, at: number): boolean {
     const { search } = this.#names;
     let whole: number | undefined;

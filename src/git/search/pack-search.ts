@@ -5,11 +5,10 @@
  *    name stands next to what it copies.
  * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If upstream's objects are needed for that,
  *    the host is asked for all that the pack stands on, or for none: of a choice it would learn what the chosen have in
- *    common. It is never asked for an object that may be new (`PackIndex`).
+ *    common. It is never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot be
+ *    resolved, a whole name is a finding; a part counts as not searched.
  * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the same line of
  *    upstream's version of the file.
- *
- * Steps 2 and 3 are bounded. Of what cannot be resolved, a whole name is a finding; a part of one counts as not searched.
  */
 import { utf8 } from '../bytes.ts';
 import type { Memory } from '../memory.ts';
@@ -28,10 +27,7 @@ import type { FoundSpan, SearchedNames } from './searched-names.ts';
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
   readBases(sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>>;
-  /**
-   * Upstream's files and folders at these paths, in the commit that the push stands on, as far as there are any and they
-   * can be had. Never rejects. @param paths the root folder is ''. @param maxBytes of all together.
-   */
+  /** The same by their paths, in the commit that the push stands on. @param paths the root is ''. @param maxBytes of all. */
   readUpstream(paths: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, FileObject>>;
 }
 
@@ -78,8 +74,7 @@ const LEAST_ROOM = 64 * 1024;
 const ROOM_FOR_PACK = 4;
 
 /**
- * @param kindOf what a file is, by its first bytes; null: it is searched like any other.
- * @param memory where what is resolved is counted meanwhile. @param maxHits it shows no more.
+ * @param kindOf what a file is, by its first bytes; null: it is searched like any other. @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
  */
 export async function searchPack(
@@ -215,7 +210,7 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
   await index.resolve();
   for (const offset of index.unresolved) {
     const delta = await objects.deltaAt(offset);
-    for (const text of delta === null ? [] : insertsOf(delta)) paths.addInsert(text);
+    for (const text of delta === null ? [] : insertsOf(delta)) paths.addEntries(text, null);
   }
 }
 
@@ -223,27 +218,26 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
 async function readUpstream(
   { names, questions, objects, paths }: Search,
   found: readonly Found[],
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const lines = new Map<string, ReadonlySet<string>>();
-  if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return lines;
+): Promise<ReadonlyMap<string, ReadonlySet<string | null>>> {
+  if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
   // All of them, for the same reason as with bases. And a path may be a name itself.
   const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path)).length === 0);
-  if (harmless.length === 0) return lines;
+  if (harmless.length === 0) return new Map();
   await objects.makeRoom(MAX_ASKED_BYTES);
-  if (!objects.reserve(MAX_ASKED_BYTES)) return lines;
+  if (!objects.reserve(MAX_ASKED_BYTES)) return new Map();
   const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
-  for (const [path, file] of files) {
-    const named = new Set<string>();
-    for (const { line } of linesAt(file, names.spansIn(file.content))) if (line !== null) named.add(line);
-    lines.set(path, named);
-  }
-  return lines;
+  const linesOf = (file: FileObject): ReadonlySet<string | null> => {
+    const lines = new Set<string | null>();
+    for (const { line } of linesAt(file, names.spansIn(file.content))) lines.add(line);
+    return lines;
+  };
+  return new Map(Array.from(files, ([path, file]) => [path, linesOf(file)]));
 }
 
 function newHits(
   found: readonly Found[],
   paths: PackPaths,
-  upstreams: ReadonlyMap<string, ReadonlySet<string>>,
+  upstreams: ReadonlyMap<string, ReadonlySet<string | null>>,
 ): ContentHit[] {
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
     const path = oid === null ? paths.pathAt(offset) : paths.pathOf(oid);
@@ -261,8 +255,7 @@ const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
 function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {
   const copied = new Set<FoundSpan>();
-  let next = 0;
-  let filled = 0;
+  let [next, filled] = [0, 0];
   const pass = (length: number, isCopy: boolean): void => {
     const start = filled;
     filled += length;

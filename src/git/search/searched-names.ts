@@ -1,9 +1,8 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
-import { type IdentityTexts, identityTexts } from './identity-texts.ts';
 import { HOME_TEXTS } from './home-folders.ts';
-import { IdentityCollector } from './raw-identity.ts';
+import { IdentityCollector, type IdentityTexts, identityTexts } from './identity-texts.ts';
 import {
   beginning,
   BOUNDARY,
@@ -49,17 +48,13 @@ const MAX_COPIED = 2;
 
 /**
  * Original ids of the push's own commits, as a file may contain them: `.git-blame-ignore-revs` names whole ids, changelogs
- * and version strings name abbreviations. A clone of the same repository inside the work tree becomes a submodule that
- * names one, too. An original id is a hash over name, address and second, so anybody who sees it can test a guess. In
- * messages, ids are replaced; files stay as they are.
- *
- * Three for each id: seven digits of it, eight or more, and its bytes in a folder.
+ * name abbreviations, and a clone inside the work tree becomes a submodule that names one. An original id is a hash over
+ * name, address and second, so anybody who sees it can test a guess. In messages, ids are replaced; files stay as they
+ * are. Three for each id: seven digits of it, eight or more, and its bytes in a folder.
  */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {
-    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => [
-      ...new Set(bytesOf(digit + digit.toUpperCase())),
-    ]);
+    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => bytesOf(digit + digit.toUpperCase()));
     const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
     return [
       { before: BEFORE, letters: digits.slice(0, SHORTEST), after: BOUNDARY, maxCopied: MAX_COPIED },

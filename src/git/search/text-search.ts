@@ -2,10 +2,9 @@
  * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one.
  *
  * A text is a row of byte classes, so that upper and lower case, or a blank and a dash, are the same to it. All places
- * of all texts stand in one row of bits: a bit is set if its text has matched up to there. One shift and one mask
- * per byte would do ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states,
- * made when it is first needed: an ordinary push needs few of them. Bytes that no text tells apart are one kind, so rows
- * are short.
+ * of all texts stand in one row of bits: a bit is set if its text has matched up to there. One shift and one mask per
+ * byte would do ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states, made
+ * when it is first needed. Bytes that no text tells apart are one kind, so rows are short.
  */
 
 /** The bytes that may stand at one place of a text. */
@@ -14,19 +13,16 @@ export type ByteClass = readonly number[];
 export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
 /**
- * First bytes of the letters that may follow within a word (UTF-8): Latin letters with accents, accents of their own,
- * Greek, Cyrillic, Hebrew, Arabic; and Vietnamese. In other scripts, words stand next to each other, and the other
- * first bytes belong to quotation marks, dashes, pictures. Their last bytes are those of accented letters, too, but a
- * name rarely begins in the middle of a word.
+ * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew, Arabic,
+ * Vietnamese. In other scripts, words stand next to each other; the other first bytes are those of quotation marks.
  */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
-const isAsciiLetter = (byte: number): boolean => byte < 128 && /[A-Za-z0-9]/.test(String.fromCharCode(byte));
 /** More do not appear in UTF-8. */
 const LAST_START = 0xf4;
 
 /** What stands around a word: anything but letters and digits. */
 export const BOUNDARY: ByteClass = Array.from({ length: LAST_START + 1 }, (_, byte) => byte).filter(
-  (byte) => !isAsciiLetter(byte) && !isLetterStart(byte),
+  (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)) && !isLetterStart(byte),
 );
 
 export interface SearchedText {
@@ -65,17 +61,14 @@ const HIT = 0x8000;
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
-/**
- * For states. If they take more, they are forgotten, and made again as they are needed. A file that names everybody, of
- * as many people as there is room for, needs 1,260.
- */
+/** For states. If they take more, they are forgotten, and made again as needed. A file that names everybody has 1,260. */
 const MAX_STATE_BYTES = 1280 * 1024;
 /** Usual texts have fewer, for each of their places. */
 const STATES_PER_PLACE = 3;
 const FREE_STATES = 64;
 /** A state besides its row, its set and the key of that, which take a third of a byte for each place. */
 const STATE_BYTES = 160;
-/** Each costs microseconds. Ordinary texts and names need hundreds. */
+/** Each costs microseconds. Ordinary texts need hundreds. */
 const MAX_STATES_MADE = 200_000;
 
 /** What a text takes of MAX_TEXT_BYTES. */
@@ -100,16 +93,13 @@ export class TextSearch {
   readonly #kindBits: number;
   /** Of each kind of byte, the places where it may stand. */
   readonly #placesOfKind: readonly Places[];
-  /** First places. */
+  /** First places; those that may be left out; last ones, of each text and of all. */
   readonly #starts: Places;
-  /** Places that may be left out. */
   readonly #optional: Places;
-  /** Last places: of each text, and of all. */
   readonly #endOf: readonly Places[];
   readonly #ends: Places;
-  /** Places that may be reached in a copy. */
+  /** Places that may be reached in a copy, and left into one. */
   readonly #behindCopy: Places;
-  /** Places that may be left into a copy. */
   readonly #begun: Places;
   readonly #fixedBytes: number;
   readonly #stateBytes: number;
@@ -161,11 +151,6 @@ export class TextSearch {
     return this.#fixedBytes + this.#maxStates * this.#stateBytes;
   }
 
-  /** What it takes now. */
-  get bytes(): number {
-    return this.#fixedBytes + this.#sets.length * this.#stateBytes;
-  }
-
   /** At the beginning of an object. */
   begin(): void {
     this.#state = START;
@@ -180,12 +165,11 @@ export class TextSearch {
   find(bytes: Uint8Array, start: number, end: number): number {
     for (let at = start; at < end;) {
       at = this.#run(bytes, at, end);
-      if (this.#reached >= HIT) {
-        const kind = this.#kindOf[bytes[at - 1]!]!;
-        const next = this.#reached === UNKNOWN ? this.#make(this.#state, kind) : this.#reached;
-        this.#state = next & ~HIT;
-        if (next >= HIT) return at;
-      }
+      if (this.#reached < HIT) continue;
+      const kind = this.#kindOf[bytes[at - 1]!]!;
+      const next = this.#reached === UNKNOWN ? this.#make(this.#state, kind) : this.#reached;
+      this.#state = next & ~HIT;
+      if (next >= HIT) return at;
     }
     return -1;
   }
@@ -289,10 +273,8 @@ export class TextSearch {
   }
 
   #endedIn(set: Places): readonly number[] {
-    const rankOf = (text: number): number => {
-      const { letters, isMinor } = this.texts[text]!;
-      return letters.length - (isMinor ? MAX_TEXT_BYTES : 0);
-    };
+    const rankOf = (text: number): number =>
+      this.texts[text]!.letters.length - (this.texts[text]!.isMinor ? MAX_TEXT_BYTES : 0);
     const ended = this.#endOf.flatMap((end, text) => ((set & end) === 0n ? [] : text));
     return ended.toSorted((a, b) => rankOf(b) - rankOf(a));
   }
@@ -302,11 +284,13 @@ export class TextSearch {
 function kindsOf(texts: readonly SearchedText[]): { kindOf: Uint8Array; placesOfKind: Places[] } {
   const placesOfClass = new Map<ByteClass, Places>();
   let place = 1n;
-  for (const { before, letters, after } of texts) {
-    for (const bytes of [before, ...letters, ...(after === null ? [] : [after])]) {
-      placesOfClass.set(bytes, (placesOfClass.get(bytes) ?? 0n) | place);
-      place <<= 1n;
-    }
+  for (const bytes of texts.flatMap(({ before, letters, after }) => [
+    before,
+    ...letters,
+    ...(after ? [after] : []),
+  ])) {
+    placesOfClass.set(bytes, (placesOfClass.get(bytes) ?? 0n) | place);
+    place <<= 1n;
   }
   const classesOf: string[] = Array.from({ length: BYTE_VALUES }, () => '');
   for (const [index, bytes] of [...placesOfClass.keys()].entries()) {

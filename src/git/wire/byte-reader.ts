@@ -1,7 +1,4 @@
-/**
- * Reads exact numbers of bytes from chunks of any size: the one seam between the command section of a push, which is
- * read packet by packet, and the pack behind it, of which `nextChunk` hands on chunks without copying them.
- */
+/** Reads exact numbers of bytes from chunks of any size, and hands on chunks without copying them. */
 import { concatBytes } from '../bytes.ts';
 
 /** Where bytes come from: a request's body, a host's answer, an array in a test. */
@@ -32,10 +29,7 @@ export class ByteReader {
     this.#source = source;
   }
 
-  /**
-   * Exactly `length` bytes as a copy of their own, allocated at once; null if the stream ends before.
-   * @param buffer where to copy them, if they are used up before the next read; has room for `length` bytes.
-   */
+  /** Exactly `length` bytes as a copy; null if the stream ends before. @param buffer for them, if the caller reuses one. */
   async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {
     const bytes = buffer?.subarray(0, length) ?? new Uint8Array(length);
     let filled = 0;

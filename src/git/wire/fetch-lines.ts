@@ -1,9 +1,7 @@
 /**
- * Reads the lines of an upload-pack request as they arrive, and collects those that are passed on.
- *
- * A body of kilobytes can inflate to millions of lines, and a call of a decoder for each would take a minute. So each
- * chunk becomes one text with a character for each byte. A line is a part of it and keeps all of it in memory: copy
- * what you keep.
+ * Reads the lines of an upload-pack request as they arrive, and collects those that are passed on. A body of kilobytes
+ * can inflate to millions of lines, and a call of a decoder for each would take a minute. So each chunk becomes one text
+ * with a character for each byte. A line is a part of it and keeps all of it in memory: copy what you keep.
  */
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';
@@ -42,8 +40,7 @@ export class FetchLines {
 
   /**
    * Reads the lines of a section (`end`: also of those that follow), and returns what ended it.
-   * @param pass gets each line without its line feed; answers the line that goes on instead, or null.
-   * @throws ProtocolError `bad-request`, what `pass` throws, or what the reader and the memory reject with.
+   * @param pass gets each line without its line feed; answers the line that goes on instead, or null. @throws its errors.
    */
   async section(
     pass: (line: string) => string | null,

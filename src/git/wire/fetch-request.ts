@@ -3,9 +3,9 @@
  * its shallow clone ends, the names of its branches, and the name of its Git (gitprotocol-v2, "fetch";
  * gitprotocol-pack, "Packfile Negotiation"; versions 0 and 1 ask alike).
  *
- * Only known lines are passed on. A `want` is one of them: the host sees every id that a client asks for. A `have` line
- * is passed on if upstream has that commit. Dropping one makes the answer larger at worst. A `shallow` line cannot be
- * dropped, or the host would assume that the client has more, so a request with a foreign one is refused.
+ * Only known lines are passed on, such as a `want`. A `have` is passed on if upstream has that commit; dropping one
+ * makes the answer larger at worst. A `shallow` cannot be dropped, or the host would assume that the client has more, so
+ * a request with a foreign one is refused.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes } from '../bytes.ts';
@@ -70,16 +70,13 @@ const LS_REFS_ARGUMENTS = /^(?:peel|symrefs|unborn)$/;
 const REF_PREFIX = /^ref-prefix ([ -~\x80-\xff]+)$/;
 /** Capabilities that a client of version 0 may ask for with its first `want`. */
 const V0_CAPABILITIES = new Set(
-  'multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta no-progress include-tag shallow deepen-since deepen-not deepen-relative filter allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1'.split(
-    ' ',
-  ),
+  'multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta no-progress include-tag shallow'
+    .concat(' deepen-since deepen-not deepen-relative filter allow-tip-sha1-in-want')
+    .concat(' allow-reachable-sha1-in-want object-format=sha1')
+    .split(' '),
 );
 
-/**
- * Reads a request to the end of its body.
- * @param version 0: also 1. @param memory where a long request is counted, to its end.
- * @throws ProtocolError, or what `reader` and `memory` throw.
- */
+/** Reads a request to the end of its body. @param version 0: also 1. @throws ProtocolError, those of reader and memory. */
 export async function readFetchRequest(
   reader: ByteReader,
   version: 0 | 2,
@@ -92,17 +89,25 @@ export async function readFetchRequest(
   const { command, end } = await readCommand(lines);
   for (const line of [COMMAND + command, AGENT, 'object-format=sha1']) lines.add(line);
   lines.mark('delim');
-  const readArguments = async (pass: (line: string) => string | null): Promise<void> => {
-    if (end === 'delim') expectFlush(await lines.section(pass));
-    await lines.readRest();
+  const [attributes, prefixes] = [new Set<string>(), new RefPrefixes()];
+  const takeLsRefs = (line: string): null => {
+    const prefix = REF_PREFIX.exec(line)?.[1];
+    if (prefix !== undefined) prefixes.add(prefix);
+    else if (LS_REFS_ARGUMENTS.test(line)) attributes.add(line);
+    return null;
   };
-  if (command === 'ls-refs') return readLsRefs(lines, readArguments);
-  await readArguments((line) => client.passOn(line));
-  return fetchRequest(lines, client, upstream);
+  const pass = command === 'ls-refs' ? takeLsRefs : (line: string) => client.passOn(line);
+  if (end === 'delim') expectFlush(await lines.section(pass));
+  await lines.readRest();
+  if (command === 'fetch') return fetchRequest(lines, client, upstream);
+  for (const attribute of attributes) lines.add(attribute);
+  for (const prefix of prefixes.widened()) lines.add(`ref-prefix ${prefix}`);
+  lines.mark('flush');
+  return { kind: 'relay', body: await lines.body() };
 }
 
 /** The command may stand behind capabilities: Git 2.28 to 2.31 send `object-format` first. */
-async function readCommand(lines: FetchLines): Promise<{ command: string; end: 'flush' | 'delim' | 'end' }> {
+async function readCommand(lines: FetchLines) {
   let command = '';
   const end = await lines.section((line) => {
     if (OTHER_FORMAT.test(line)) {
@@ -115,23 +120,6 @@ async function readCommand(lines: FetchLines): Promise<{ command: string; end: '
     throw new ProtocolError('unsupported', 'Only the commands "ls-refs" and "fetch" are supported.');
   }
   return { command, end };
-}
-
-async function readLsRefs(
-  lines: FetchLines,
-  readArguments: (pass: (line: string) => null) => Promise<void>,
-): Promise<FetchRequest> {
-  const [attributes, prefixes] = [new Set<string>(), new RefPrefixes()];
-  await readArguments((line) => {
-    const prefix = REF_PREFIX.exec(line)?.[1];
-    if (prefix !== undefined) prefixes.add(prefix);
-    else if (LS_REFS_ARGUMENTS.test(line)) attributes.add(line);
-    return null;
-  });
-  for (const attribute of attributes) lines.add(attribute);
-  for (const prefix of prefixes.widened()) lines.add(`ref-prefix ${prefix}`);
-  lines.mark('flush');
-  return { kind: 'relay', body: await lines.body() };
 }
 
 async function fetchRequest(
@@ -207,9 +195,8 @@ class ToldOfClient {
   }
 
   /**
-   * The part of a line that is passed on; null: nothing, or not yet.
-   * @throws ProtocolError for an id in place of a ref's name, as it may be the client's own commit; for too many
-   * settings.
+   * The part of a line that is passed on; null: nothing, or not yet. @throws ProtocolError for too many settings, and for
+   * an id in place of a ref's name, as it may be the client's own commit.
    */
   passOn(line: string): string | null {
     const wordEnd = line.indexOf(' ');
@@ -231,30 +218,25 @@ class ToldOfClient {
       case 'wait-for-done':
         this.isNegotiating = true;
         return null;
-      default: {
-        const setting = settingOf(word, value);
-        if (setting !== null && this.#settings++ === MAX_SETTINGS) throw malformed();
-        return setting;
-      }
     }
+    const setting = settingOf(word, value);
+    if (setting !== null && this.#settings++ === MAX_SETTINGS) throw malformed();
+    return setting;
   }
 }
 
 /** The line that is passed on; null: none. */
 function settingOf(word: string, value: string): string | null {
-  // The exact second would describe the client. Git refuses 0.
   if (word === 'deepen-since') {
-    return SECONDS.test(value) ? `${word} ${Math.max(1, startOfDay(Number(value)))}` : null;
+    // The exact second would describe the client. Git refuses 0.
+    const startOfDay = Math.floor(Number(value) / DAY_SECONDS) * DAY_SECONDS;
+    return SECONDS.test(value) ? `${word} ${Math.max(1, startOfDay)}` : null;
   }
   if (word === 'deepen-not' && OID.test(value)) {
     throw new ProtocolError('unsupported', 'upload-pack: deepen-not is not a ref');
   }
   if (FETCH_ARGUMENTS.get(word)?.test(value) !== true) return null;
   return value === '' ? word : `${word} ${value}`;
-}
-
-function startOfDay(seconds: number): number {
-  return seconds - (seconds % DAY_SECONDS);
 }
 
 function expectFlush(end: 'flush' | 'delim' | 'end'): void {
@@ -273,10 +255,8 @@ const OF_PULL_REQUEST = /^refs\/pull\/(?:\d{1,10}\/(?:head|merge)?)?$/;
 const SPACES = ['refs/heads/', 'refs/tags/', 'refs/remotes/'] as const;
 
 /**
- * Which refs a client lists (gitprotocol-v2, "ls-refs"), without the names of its branches.
- *
- * After `git push -u`, every `git fetch` names the tracked branch, which upstream does not have and which often tells
- * who the person is. So all branches or all tags are listed instead: a prefix is only a hint to the host.
+ * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch` names the tracked branch,
+ * which often tells who the person is. So all branches or all tags are listed instead: a prefix is only a hint.
  */
 export class RefPrefixes {
   readonly #given = new Set<string>();

@@ -1,6 +1,4 @@
-/**
- * Which Git client makes the request, because some answers depend on it. Its name is never kept, logged or passed on.
- */
+/** Which Git client makes the request, as some answers depend on it. Its name is never kept, logged or passed on. */
 
 /** `libgit2`: anything built on it. `other`: JGit, go-git, dulwich, isomorphic-git, or an unknown client. */
 export type GitClient = 'git' | 'libgit2' | 'other';

@@ -4,7 +4,7 @@
  * flush. An error packet may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack).
  */
 import type { ByteReader } from './byte-reader.ts';
-import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
+import { concatBytes, decodeUtf8, HEX_VALUES, utf8 } from '../bytes.ts';
 import { badRequest, ProtocolError } from './protocol-error.ts';
 
 /** The length digits of a pkt-line. */
@@ -37,7 +37,7 @@ export function encodePktLine(payload: string | Uint8Array): Uint8Array {
 function readLength(codeAt: (index: number) => number): number {
   let length = 0;
   for (let i = 0; i < LENGTH_BYTES; i++) {
-    const digit = hexDigit(codeAt(i));
+    const digit = HEX_VALUES[codeAt(i)]!;
     if (digit < 0) throw notPktLine();
     length = length * 16 + digit;
   }
@@ -45,19 +45,14 @@ function readLength(codeAt: (index: number) => number): number {
   return length;
 }
 
-/**
- * The length of the packet that begins there; null: not all of its digits have come. @throws ProtocolError
- * `bad-request`
- * @param text with a character for each byte.
- */
+/** The length of the packet that begins there in Latin-1; null: not all of its digits have come. @throws ProtocolError */
 export function pktLengthIn(text: string, at: number): number | null {
   return at + LENGTH_BYTES > text.length ? null : readLength((index) => text.charCodeAt(at + index));
 }
 
 /**
- * The next packet of the stream. The payload is a copy of its own.
+ * The next packet of the stream. The payload is a copy of its own. @throws ProtocolError `bad-request`
  * @param buffer where to put the payload, if it is used up before the next read; of MAX_PKT_PAYLOAD_BYTES.
- * @throws ProtocolError `bad-request` on a malformed length, or where the stream ends inside a packet.
  */
 export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);

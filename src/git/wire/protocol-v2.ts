@@ -1,6 +1,6 @@
 /**
  * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2, "ls-refs", "fetch").
- * They go without a look at the host's capabilities, which saves a round trip: over HTTP, version 2 is stateless.
+ * They go without a look at the host's capabilities, which saves a round trip: version 2 is stateless over HTTP.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
@@ -17,7 +17,7 @@ import {
 import { badRequest, ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
-/** Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million. */
+/** Refs of one list that are kept: the largest public repositories have half a million. */
 export const MAX_REFS = 20_000;
 /** Memory of a ref in a list and in an advertisement, besides its line in both. */
 export const REF_BYTES = 200;
@@ -36,12 +36,10 @@ const LF = 0x0a;
 const COLON = 0x3a;
 
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
-  const capabilities = encodeLines([`command=${command}`, 'object-format=sha1']);
-  return concatBytes([...capabilities, DELIM_PKT, ...encodeLines(args), FLUSH_PKT]);
-}
-
-function encodeLines(lines: readonly string[]): Uint8Array[] {
-  return lines.map((line) => encodePktLine(`${line}\n`));
+  const lines = [`command=${command}`, 'object-format=sha1', ...args].map((line) =>
+    encodePktLine(`${line}\n`),
+  );
+  return concatBytes([...lines.toSpliced(2, 0, DELIM_PKT), FLUSH_PKT]);
 }
 
 function malformed(what: string): ProtocolError {
@@ -69,8 +67,7 @@ export interface RefList {
 
 /**
  * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
- * before tags. A ref whose name is not UTF-8, or is too long, is left out.
- * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format; what `memory` throws.
+ * before tags. A ref whose name is not UTF-8, or is too long, is left out. @throws ProtocolError, what `memory` throws.
  */
 export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
   const refs: Ref[] = [];
@@ -91,7 +88,8 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
     keptBytes += payload.byteLength;
     if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
       await reader.cancel();
-      return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
+      const hasAllBranches = refs[0]?.name.startsWith(BRANCHES) === true && !name.startsWith(BRANCHES);
+      return { refs, head, headTip, hasAllBranches };
     }
     refs.push({ name, oid });
     const usedBytes = REF_BYTES * refs.length + 2 * keptBytes;
@@ -138,22 +136,16 @@ function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name:
   return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
 }
 
-/** The ref that HEAD stands for; null if it is none. */
+/** The ref that HEAD stands for, if any. */
 function symrefTarget(line: Uint8Array): string | null {
   const text = (decodeUtf8(line) ?? '').replace(/\n$/, '');
   const attribute = text.split(' ').find((part) => part.startsWith(SYMREF_TARGET));
   return attribute?.slice(SYMREF_TARGET.length) ?? null;
 }
 
-function isBranch(name: string | undefined): boolean {
-  return name?.startsWith(BRANCHES) === true;
-}
-
 /**
- * Commits without their trees, a few hundred bytes each, or other objects by their ids.
- *
- * A wanted object always comes, whatever the filter leaves out, and version 2 serves any object that the host has, not
- * only tips. Of the filters by depth, GitHub allows `tree:0` alone (uploadpackfilter.tree.maxDepth).
+ * Commits without their trees, or other objects by their ids. A wanted object always comes, whatever the filter leaves
+ * out, and version 2 serves any object, not only tips. Of the filters by depth, GitHub allows `tree:0` alone.
  */
 export interface ObjectRequest {
   readonly wants: readonly Oid[];

@@ -1,13 +1,11 @@
 /**
- * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference
- * Update Request and Packfile Transfer"). What follows it in the stream is the pack.
+ * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference Update Request
+ * and Packfile Transfer"). What follows it in the stream is the pack.
  *
- * Push options are a second section behind the command-list's flush, which exists only with the `push-options`
- * capability. A client that somebody has written by hand may leave it out all the same, and may name options before
- * that flush (contract, 4.6): no command begins as an option does.
- *
- * A faulty request still needs an in-band answer, because Git hides any other: so its capabilities and the names of its
- * refs are read as far as they can be, behind the fault, too.
+ * Push options are a second section, which exists only with the `push-options` capability. A client that somebody has
+ * written by hand may leave it out all the same, and may name options in the command-list (contract, 4.6): no command
+ * begins as an option does. A faulty request still needs an in-band answer, because Git hides any other: so its
+ * capabilities and the names of its refs are read as far as they can be, behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
@@ -29,14 +27,15 @@ const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
 const LINE_OVERHEAD = 64;
 /** So that a name fits into a pkt-line of the report, with a reason and three bytes for each character. */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
-
-/** No honest client sends more commands. Of more, only the client's patience bounds how long they are kept. */
+/** A space would end the name in a line of the report, and a line feed the line. */
+// eslint-disable-next-line no-control-regex
+const REPORTABLE = /^[^\u0000-\u0020\u007f]+$/;
+/** Not counted, as no honest client sends more commands; and how much more is counted ahead. */
 const UNCOUNTED_BYTES = 64 * 1024;
-/** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 
 /** The capabilities that let a client read the outcome; assumed of a client whose own could not be read. */
-export const REPORT_CAPABILITIES: readonly string[] = ['report-status', 'side-band-64k'];
+const REPORT_CAPABILITIES = ['report-status', 'side-band-64k'];
 
 export interface Command {
   readonly oldId: Oid;
@@ -54,12 +53,13 @@ export function encodeCommandList(
   { oldId, newId, refName }: Command,
   pushOptions: readonly string[] = [],
 ): Uint8Array {
+  const hasOptions = pushOptions.length > 0;
   // Version 2 of the report names the ref that the server has updated in place of the command's.
-  const more = pushOptions.length > 0 ? ['report-status-v2', 'push-options'] : [];
+  const more = hasOptions ? ['report-status-v2', 'push-options'] : [];
   const capabilities = [...REPORT_CAPABILITIES, ...more, 'agent=gitveil'].join(' ');
   const command = encodePktLine(`${oldId} ${newId} ${refName}\0 ${capabilities}`);
-  if (more.length === 0) return concatBytes([command, FLUSH_PKT]);
-  return concatBytes([command, FLUSH_PKT, ...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT]);
+  const options = hasOptions ? [...pushOptions.map((option) => encodePktLine(option)), FLUSH_PKT] : [];
+  return concatBytes([command, FLUSH_PKT, ...options]);
 }
 
 export interface PushRequest {
@@ -86,12 +86,17 @@ export async function readPushRequest(
 ): Promise<PushRequest | { readonly kind: 'probe' } | FaultyRequest> {
   const section = new CommandSection(memory);
   try {
-    for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
+    await readLines(reader, (line) => section.take(line));
     // Before a large push, Git sends a flush to learn whether the server accepts it (remote-curl, probe_rpc).
-    if (section.isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
-    if (!section.hasCommands) throw badRequest('The push names no ref. Push a branch.');
+    const isEmpty = section.commands + section.shallows === 0;
+    if (isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
+    if (section.commands === 0) throw badRequest('The push names no ref. Push a branch.');
     const { commandList, capabilities, pushOptions } = section;
-    if (capabilities.has('push-options')) await readPushOptions(reader, pushOptions);
+    // Without options, the next four bytes are not a pkt-line's but the pack's, or there are none.
+    const mayHaveOptions = capabilities.has('push-options') && !(await reader.startsWith(PACK_SIGNATURE));
+    if (mayHaveOptions && !(await reader.isAtEnd())) {
+      await readLines(reader, (line) => section.takePushOption(line));
+    }
     if (section.fault === null) return { kind: 'push', commandList, capabilities, pushOptions };
   } catch (error) {
     section.fault ??= error;
@@ -108,13 +113,13 @@ export function unreadRequest(fault: unknown): FaultyRequest {
   return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
 }
 
-/** The payload of a data packet without its line feed; null at a flush. */
-async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
-  const packet = await readPacket(reader);
-  if (packet.kind === 'flush') return null;
-  if (packet.kind !== 'data') throw malformed('packet');
-  const { payload } = packet;
-  return payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload;
+/** @param take gets the payloads of data packets up to a flush, without their line feeds. */
+async function readLines(reader: ByteReader, take: (line: Uint8Array) => void): Promise<void> {
+  for (let packet = await readPacket(reader); packet.kind !== 'flush'; packet = await readPacket(reader)) {
+    if (packet.kind !== 'data') throw malformed('packet');
+    const { payload } = packet;
+    take(payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload);
+  }
 }
 
 /** The command-list, line by line. `take` throws if reading further makes no sense. */
@@ -125,8 +130,9 @@ class CommandSection {
   capabilities: ReadonlySet<string> = new Set();
   /** The first fault, if reading goes on behind it. */
   fault: unknown = null;
-  #commands = 0;
-  #shallows = 0;
+  /** How many lines of each kind have come. */
+  commands = 0;
+  shallows = 0;
   #length = 0;
   readonly #share: MemoryShare;
 
@@ -134,32 +140,35 @@ class CommandSection {
     this.#share = memory.share();
   }
 
-  get isEmpty(): boolean {
-    return !this.hasCommands && this.#shallows === 0;
-  }
-
-  get hasCommands(): boolean {
-    return this.#commands > 0;
-  }
-
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
     if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
-    else if (this.hasCommands && OPTION_START.test(text)) addPushOption(this.pushOptions, line);
+    else if (this.commands > 0 && OPTION_START.test(text)) this.takePushOption(line);
     else this.#takeCommand(text);
   }
 
   /** Where the client's own history ends. Ignored, because upstream's history proves the parents. */
   #takeShallow(): void {
-    this.#shallows += 1;
-    if (this.#shallows <= MAX_SHALLOWS) return;
+    this.shallows += 1;
+    if (this.shallows <= MAX_SHALLOWS) return;
     throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
   }
 
+  takePushOption(line: Uint8Array): void {
+    const option = decodeUtf8(line);
+    if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
+    if (option.length > MAX_PUSH_OPTION_LENGTH) {
+      throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
+    }
+    if (this.pushOptions.push(option) > MAX_PUSH_OPTIONS) {
+      throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
+    }
+  }
+
   #takeCommand(line: string): void {
-    this.#commands += 1;
+    this.commands += 1;
     this.#length += line.length + LINE_OVERHEAD;
-    if (this.#commands > MAX_COMMANDS) {
+    if (this.commands > MAX_COMMANDS) {
       this.fault ??= tooLarge(`A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
@@ -167,42 +176,15 @@ class CommandSection {
     const kept = this.#length - UNCOUNTED_BYTES;
     if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');
-    if (nul >= 0 && this.#commands > 1) throw malformed('command');
+    if (nul >= 0 && this.commands > 1) throw malformed('command');
     if (nul >= 0) this.capabilities = new Set(line.slice(nul + 1).match(/[^ ]+/g));
     const command = nul < 0 ? line : line.slice(0, nul);
     const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];
-    if (isReportable(refName)) this.refNames.push(refName);
+    const isReportable = refName.length <= MAX_REPORTED_NAME_LENGTH && REPORTABLE.test(refName);
+    if (isReportable) this.refNames.push(refName);
     if (refName === '' || !isOid(oldId) || !isOid(newId)) throw malformed('command');
-    if (isReportable(refName)) this.commandList.push({ oldId, newId, refName });
+    if (isReportable) this.commandList.push({ oldId, newId, refName });
     else this.fault ??= badRequest('The push names a ref that Git does not allow. Rename the branch.');
-  }
-}
-
-/** A space would end the name in a line of the report, and a line feed the line. */
-// eslint-disable-next-line no-control-regex
-const UNREPORTABLE = /[\u0000-\u0020\u007f]/;
-
-function isReportable(refName: string): boolean {
-  return refName !== '' && refName.length <= MAX_REPORTED_NAME_LENGTH && !UNREPORTABLE.test(refName);
-}
-
-/** Reads the section of push options, if the next four bytes are a pkt-line's and not a pack's. */
-async function readPushOptions(reader: ByteReader, pushOptions: string[]): Promise<void> {
-  if ((await reader.startsWith(PACK_SIGNATURE)) || (await reader.isAtEnd())) return;
-  for (let line = await readLine(reader); line !== null; line = await readLine(reader)) {
-    addPushOption(pushOptions, line);
-  }
-}
-
-function addPushOption(pushOptions: string[], line: Uint8Array): void {
-  const option = decodeUtf8(line);
-  if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
-  if (option.length > MAX_PUSH_OPTION_LENGTH) {
-    throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
-  }
-  pushOptions.push(option);
-  if (pushOptions.length > MAX_PUSH_OPTIONS) {
-    throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
   }
 }
 

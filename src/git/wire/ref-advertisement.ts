@@ -1,7 +1,6 @@
 /**
- * Reference discovery for a push: upstream's refs as a receive-pack advertisement (gitprotocol-http, "Smart Server
- * Response"; gitprotocol-pack, "Reference Discovery"). With further commits of upstream in `.have` lines, a stale clone
- * finds its own base and sends only its work, not the whole history.
+ * Reference discovery for a push: upstream's refs (gitprotocol-http, "Smart Server Response"; gitprotocol-pack, "Reference
+ * Discovery"), and more commits in `.have` lines, so that a stale clone finds its base and sends only its work.
  */
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { pktLengthDigits } from './pkt-line.ts';
@@ -51,10 +50,7 @@ const DENSE = 64;
 const PER_STEP = 32;
 const MAX_HAVES = 200;
 
-/**
- * Which commits to advertise as `.have`: all of the newest, then fewer and fewer, so that a clone of any age finds one
- * near its base. 200 lines cover some 1,500 commits and cost 10 KB.
- */
+/** For `.have`: all of the newest, then fewer and fewer. 200 lines cover some 1,500 commits and cost 10 KB. */
 export function selectHaves(newestFirst: readonly Oid[]): Oid[] {
   const haves: Oid[] = [];
   let step = 1;

@@ -1,6 +1,4 @@
-/**
- * Which ref names Git allows (git-check-ref-format), and how a pushed ref asks for a base branch.
- */
+/** Which ref names Git allows (git-check-ref-format), and how a pushed ref asks for a base branch. */
 
 /** Control characters, and the characters that mean something in a revision or a refspec. */
 // eslint-disable-next-line no-control-regex
@@ -12,10 +10,7 @@ export function isValidRefName(name: string): boolean {
   // The host's REST interface accepts only text.
   if (!name.isWellFormed()) return false;
   const components = name.split('/');
-  return (
-    components.length >= 3 &&
-    components.every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
-  );
+  return components.length >= 3 && components.every((part) => /^[^.]/.test(part) && !part.endsWith('.lock'));
 }
 
 /** What a pushed ref asks for: `refs/for/<base>` is the AGit form and names the base branch itself. */
@@ -26,8 +21,8 @@ export type PushTarget =
   | { readonly kind: 'other' };
 
 export function parsePushTarget(refName: string): PushTarget {
-  if (refName.startsWith('refs/heads/'))
-    return { kind: 'branch', branch: refName.slice('refs/heads/'.length) };
-  if (refName.startsWith('refs/for/')) return { kind: 'for', base: refName.slice('refs/for/'.length) };
-  return { kind: refName.startsWith('refs/tags/') ? 'tag' : 'other' };
+  const [, space, name = ''] = /^refs\/(heads|for|tags)\/(.*)$/s.exec(refName) ?? [];
+  if (space === 'heads') return { kind: 'branch', branch: name };
+  if (space === 'for') return { kind: 'for', base: name };
+  return { kind: space === 'tags' ? 'tag' : 'other' };
 }

@@ -1,7 +1,6 @@
 /**
- * report-status: the answer to a push (gitprotocol-pack, "Report Status"). Version 2 has option lines behind an `ok`.
- * A pkt-line section of its own, also inside band 1. Each command has its line with the ref that the client pushed: Git
- * fills its status table by these names.
+ * report-status: the answer to a push (gitprotocol-pack, "Report Status"), a pkt-line section of its own, also inside band
+ * 1. Each command has its line with the ref that the client pushed. Version 2 has option lines behind an `ok`.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
@@ -41,16 +40,16 @@ export async function readReportStatus(reader: ByteReader): Promise<ReportStatus
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') break;
     const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
-    const [, word, first, rest] = /^(unpack|ok|ng|option) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
-    if (word === 'unpack') unpackStatus = rest === undefined ? (first as string) : `${first} ${rest}`;
-    else if (word === 'ok') commandStatuses.push({ refName: first as string, reason: null });
-    else if (word === 'ng') commandStatuses.push({ refName: first as string, reason: rest ?? 'refused' });
-    else if (word === 'option' && commandStatuses.length > 0) {
-      const status = commandStatuses.pop() as CommandStatus;
-      commandStatuses.push(
-        first === 'refname' && rest !== undefined ? { ...status, updatedRef: rest } : status,
-      );
-    } else throw badRequest('A line of the report-status is malformed.');
+    const [, word, first = '', rest] = /^(unpack|ok|ng|option) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
+    const last = commandStatuses.at(-1);
+    if (word === 'unpack') unpackStatus = rest === undefined ? first : `${first} ${rest}`;
+    else if (word === 'ok') commandStatuses.push({ refName: first, reason: null });
+    else if (word === 'ng') commandStatuses.push({ refName: first, reason: rest ?? 'refused' });
+    else if (word !== 'option' || last === undefined)
+      throw badRequest('A line of the report-status is malformed.');
+    else if (first === 'refname' && rest !== undefined) {
+      commandStatuses.splice(-1, 1, { ...last, updatedRef: rest });
+    }
   }
   if (unpackStatus === null) throw badRequest('The report-status has no unpack line.');
   return { unpackStatus, commandStatuses };

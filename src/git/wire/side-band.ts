@@ -1,7 +1,6 @@
 /**
  * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data"). The client adds
- * `remote: ` before each line of bands 2 and 3. A packet has 65,520 bytes with its length and band, as in Git's
- * sideband.c.
+ * `remote: ` before each line of bands 2 and 3.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
@@ -41,11 +40,12 @@ export async function* readBands(
   for (;;) {
     const packet = await readPacket(reader, buffer);
     if (packet.kind === 'flush') return;
-    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
-    const band = packet.kind === 'data' ? packet.payload[0] : undefined;
-    if (packet.kind !== 'data' || (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR)) {
+    const payload = packet.kind === 'data' ? packet.payload : new Uint8Array(0);
+    refuseErrorPacket(payload);
+    const [band] = payload;
+    if (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR) {
       throw badRequest('A side-band packet names no band.');
     }
-    yield { band, data: packet.payload.subarray(1) };
+    yield { band, data: payload.subarray(1) };
   }
 }

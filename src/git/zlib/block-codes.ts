@@ -1,24 +1,110 @@
 /**
- * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7).
+ * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7), as
+ * canonical Huffman codes (§3.2.2) with two-level decoding tables.
  *
- * Both tables are in one array, so that a decoding loop gets from one to the other by an offset. It is made once for a
- * walker and used again for every block. What else is needed to read a header is shared by all: nothing waits
- * meanwhile.
+ * Packs hold tens of thousands of blocks of a few hundred bytes, so building tables is a large part of the work.
+ * Symbols are sorted by the lengths of their codes while those are read, each is written once, and the table grows by
+ * doubling: what stands for the codes of up to n bits is copied behind itself to serve n + 1. Codes are kept with their
+ * first bit lowest, as they come. Both tables are in one array, so that a loop gets from one to the other by an offset.
  */
 import {
-  CODE_LENGTH_ORDER,
   DISTANCES_AT,
-  DISTANCE_TEMPLATES,
-  END_OF_BLOCK_SYMBOL,
-  LITERAL_LENGTH_TEMPLATES,
+  END_OF_BLOCK,
+  INVALID,
   MAX_DISTANCE_CODES,
-  MAX_LITERAL_LENGTH_CODES,
+  RANK_SHIFT,
   ROOT_BITS,
+  SUBTABLE,
   SUBTABLES_AT,
-  extraOutput,
+  SUBTABLE_SHIFT,
   damagedData,
+  extraOutput,
 } from './deflate-format.ts';
-import { BUCKET_SHIFT, HuffmanCode, buildTable } from './huffman-table.ts';
+
+const MAX_CODE_BITS = 15;
+const MAX_LITERAL_LENGTH_CODES = 286;
+const END_OF_BLOCK_SYMBOL = 256;
+/** To be multiplied by the bits of a symbol's code and added to its template. */
+const CODE_BITS = 1 | (1 << 5);
+/** Order in which the lengths of the code length code are sent, RFC 1951 §3.2.7. */
+const CODE_LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15] as const;
+
+const LITERAL_LENGTH_TEMPLATES = literalLengthTemplates();
+const DISTANCE_TEMPLATES = distanceTemplates();
+
+/** Entries of the literal and length symbols but for their codes; 286 and 287 stand for nothing. */
+function literalLengthTemplates(): Int32Array {
+  const templates = new Int32Array(288).fill(INVALID);
+  for (let byte = 0; byte < END_OF_BLOCK_SYMBOL; byte++) templates[byte] = byte << 16;
+  templates[END_OF_BLOCK_SYMBOL] = END_OF_BLOCK;
+  let bytesOverMinimum = 0;
+  for (let i = 0; i < 28; i++) {
+    const extraBits = i < 8 ? 0 : (i >> 2) - 1;
+    templates[257 + i] = (bytesOverMinimum << 24) | DISTANCES_AT | extraBits;
+    bytesOverMinimum += 1 << extraBits;
+  }
+  templates[285] = (255 << 24) | DISTANCES_AT;
+  return templates;
+}
+
+/** Entries of the distance symbols but for their codes; 30 and 31 stand for nothing. */
+function distanceTemplates(): Int32Array {
+  const templates = new Int32Array(32).fill(INVALID);
+  for (let symbol = 0; symbol < MAX_DISTANCE_CODES; symbol++) {
+    const extraBits = Math.max(0, (symbol >> 1) - 1);
+    templates[symbol] = (1 << 24) | ((symbol + 1) << RANK_SHIFT) | (extraBits * CODE_BITS);
+  }
+  return templates;
+}
+
+/** A bucket has room for more symbols than a code has, and than a wrong header can name before it is refused. */
+const BUCKET_SHIFT = 9;
+/** Up to so many entries a loop copies faster than a call. */
+const SMALL_COPY = 32;
+
+/** The symbols of a code in buckets by the bits of their codes, in ascending order. */
+class HuffmanCode {
+  /** At index n: symbols with codes of n bits; at index 0: those without a code. */
+  readonly counts = new Uint16Array(MAX_CODE_BITS + 1);
+  readonly symbols = new Uint16Array((MAX_CODE_BITS + 1) << BUCKET_SHIFT);
+
+  clear(): void {
+    this.counts.fill(0);
+  }
+
+  add(symbol: number, bits: number): void {
+    const count = this.counts[bits]!;
+    this.symbols[(bits << BUCKET_SHIFT) + count] = symbol;
+    this.counts[bits] = count + 1;
+  }
+
+  /** Bits of the longest code; 0 when no symbol has one. */
+  longest(): number {
+    let bits = MAX_CODE_BITS;
+    while (bits > 0 && this.counts[bits] === 0) bits--;
+    return bits;
+  }
+
+  has(symbol: number): boolean {
+    for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {
+      const bucket = bits << BUCKET_SHIFT;
+      let i = bucket + this.counts[bits]! - 1;
+      while (i >= bucket && this.symbols[i]! > symbol) i--;
+      if (i >= bucket && this.symbols[i] === symbol) return true;
+    }
+    return false;
+  }
+
+  /** Refuses wrong codes; like zlib, it takes two incomplete ones: none, and a single code of one bit (§3.2.7). */
+  check(what: string, mayBeSingle: boolean): void {
+    let room = 1;
+    for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {
+      room = room * 2 - this.counts[bits]!;
+      if (room < 0) throw damagedData(`over-subscribed ${what} code`);
+    }
+    if (room > 0 && !(mayBeSingle && this.longest() <= 1)) throw damagedData(`incomplete ${what} code`);
+  }
+}
 
 /**
  * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at
@@ -26,15 +112,11 @@ import { BUCKET_SHIFT, HuffmanCode, buildTable } from './huffman-table.ts';
  */
 const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
-const CODE_LENGTH_SYMBOLS = 19;
 const MAX_CODE_LENGTH_BITS = 7;
 const CODE_LENGTH_MASK = (1 << MAX_CODE_LENGTH_BITS) - 1;
 const COPY_PREVIOUS = 16;
 /** Bits 0..9 as in all entries; 16..20: length, or 16 for the previous one; 24..31: times, without extra bits. */
-const CODE_LENGTH_TEMPLATES = Int32Array.from(
-  { length: CODE_LENGTH_SYMBOLS },
-  (_, i) => (1 << 24) | (i << 16),
-);
+const CODE_LENGTH_TEMPLATES = Int32Array.from(CODE_LENGTH_ORDER, (_, i) => (1 << 24) | (i << 16));
 CODE_LENGTH_TEMPLATES[16] = (3 << 24) | (COPY_PREVIOUS << 16) | 2;
 CODE_LENGTH_TEMPLATES[17] = (3 << 24) | 3;
 CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
@@ -43,7 +125,7 @@ CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
 export const MAX_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
 
 const codeLengthTable = new Int32Array(1 << MAX_CODE_LENGTH_BITS);
-const codeLengthBits = new Uint8Array(CODE_LENGTH_SYMBOLS);
+const codeLengthBits = new Uint8Array(CODE_LENGTH_ORDER.length);
 const codeLengthCode = new HuffmanCode();
 const literalCode = new HuffmanCode();
 const distanceCode = new HuffmanCode();
@@ -77,9 +159,8 @@ export class BlockCodes {
     const codeLengths = ((bits >>> 10) & 15) + 4;
     pos += 14;
     if (pos > end) return -1;
-    if (literals > MAX_LITERAL_LENGTH_CODES || distances > MAX_DISTANCE_CODES) {
-      throw damagedData('too many length or distance codes');
-    }
+    const isTooMany = literals > MAX_LITERAL_LENGTH_CODES || distances > MAX_DISTANCE_CODES;
+    if (isTooMany) throw damagedData('too many length or distance codes');
     if (pos + 3 * codeLengths > end) return -1;
     this.#pos = this.#readCodeLengthCode(view, pos, codeLengths);
     this.#previousLength = -1;
@@ -87,9 +168,7 @@ export class BlockCodes {
     if (!this.#readCode(view, end, literalCode, literals)) return -1;
     if (!this.#readCode(view, end, distanceCode, distances)) return -1;
     if (this.#repeatsLeft > 0) throw damagedData('invalid repeat of code lengths');
-    if (!literalCode.has(END_OF_BLOCK_SYMBOL)) {
-      throw damagedData('no code for the end of a block');
-    }
+    if (!literalCode.has(END_OF_BLOCK_SYMBOL)) throw damagedData('no code for the end of a block');
     literalCode.check('literal or length', true);
     distanceCode.check('distance', true);
     this.#build();
@@ -108,7 +187,7 @@ export class BlockCodes {
     }
     const code = codeLengthCode;
     code.clear();
-    for (let symbol = 0; symbol < CODE_LENGTH_SYMBOLS; symbol++) code.add(symbol, lengths[symbol]!);
+    for (let symbol = 0; symbol < lengths.length; symbol++) code.add(symbol, lengths[symbol]!);
     code.check('code length', false);
     buildTable(codeLengthTable, 0, MAX_CODE_LENGTH_BITS, 0, code, CODE_LENGTH_TEMPLATES);
     return pos;
@@ -163,4 +242,92 @@ export class BlockCodes {
     const free = buildTable(entries, 0, ROOT_BITS, SUBTABLES_AT, literalCode, LITERAL_LENGTH_TEMPLATES);
     buildTable(entries, DISTANCES_AT, ROOT_BITS, free, distanceCode, DISTANCE_TEMPLATES);
   }
+}
+
+/** Writes a checked code: its first level at `at`, its subtables from `free` on. Returns where these end. */
+function buildTable(
+  entries: Int32Array,
+  at: number,
+  rootBits: number,
+  free: number,
+  huffman: HuffmanCode,
+  templates: Int32Array,
+): number {
+  const { counts, symbols } = huffman;
+  let code = 0;
+  let bits = 1;
+  if (counts[1]! < 2 && huffman.longest() < 2) {
+    // One of the two incomplete codes.
+    entries[at] = counts[1] === 0 ? INVALID | 1 : templates[symbols[1 << BUCKET_SHIFT]!]! + CODE_BITS;
+    entries[at + 1] = INVALID | 1;
+    code = 1;
+    bits = 2;
+  }
+  for (; bits <= rootBits; bits++) {
+    const size = 1 << bits;
+    // Before the first code there is nothing to double.
+    if (code !== 0) copyBehind(entries, at, size >> 1);
+    const bucket = bits << BUCKET_SHIFT;
+    const bucketEnd = bucket + counts[bits]!;
+    for (let i = bucket; i < bucketEnd; i++) {
+      entries[at + code] = templates[symbols[i]!]! + bits * CODE_BITS;
+      code = nextCode(code, size - 1);
+    }
+  }
+  return buildSubtables(entries, at, rootBits, free, code, huffman, templates);
+}
+
+function copyBehind(entries: Int32Array, at: number, count: number): void {
+  if (count > SMALL_COPY) {
+    entries.copyWithin(at + count, at, at + count);
+    return;
+  }
+  for (let i = at; i < at + count; i++) entries[i + count] = entries[i]!;
+}
+
+/** The next code when a code's first bit is its lowest: one is added at the top, and carried down. */
+function nextCode(code: number, ones: number): number {
+  const zeros = code ^ ones;
+  if (zeros === 0) return ones;
+  const top = 0x8000_0000 >>> Math.clz32(zeros);
+  return (code & (top - 1)) | top;
+}
+
+/** Codes longer than the first level's index: those that share their first `rootBits` bits share a subtable. */
+function buildSubtables(
+  entries: Int32Array,
+  at: number,
+  rootBits: number,
+  free: number,
+  firstCode: number,
+  { counts, symbols }: HuffmanCode,
+  templates: Int32Array,
+): number {
+  const rootMask = (1 << rootBits) - 1;
+  let code = firstCode;
+  let prefix = -1;
+  let start = 0;
+  for (let bits = rootBits + 1; bits <= MAX_CODE_BITS; bits++) {
+    const bucket = bits << BUCKET_SHIFT;
+    const count = counts[bits]!;
+    for (let i = 0; i < count; i++) {
+      if ((code & rootMask) !== prefix) {
+        prefix = code & rootMask;
+        // The number of index bits with which the codes from here on fill the subtable.
+        let indexBits = bits - rootBits;
+        let codes = count - i;
+        while (codes < 1 << indexBits) {
+          indexBits++;
+          codes = codes * 2 + counts[rootBits + indexBits]!;
+        }
+        start = free;
+        free += 1 << indexBits;
+        entries[at + prefix] = (start << SUBTABLE_SHIFT) | SUBTABLE | indexBits;
+      }
+      const entry = templates[symbols[bucket + i]!]! + bits * CODE_BITS;
+      for (let j = start + (code >>> rootBits); j < free; j += 1 << (bits - rootBits)) entries[j] = entry;
+      code = nextCode(code, (1 << bits) - 1);
+    }
+  }
+  return free;
 }

@@ -1,8 +1,7 @@
 /**
- * The numbers of the DEFLATE format (RFC 1951 §3.2.5 to §3.2.7) and the entries of the decoding tables.
- *
- * One layout serves literals, lengths and distances alike, so that a loop which only counts output takes the same few
- * instructions for each and the processor has no branch to guess wrong:
+ * The entries of the decoding tables for DEFLATE (RFC 1951 §3.2.5). One layout serves literals, lengths and distances
+ * alike, so that a loop which only counts output takes the same few instructions for each and the processor has no
+ * branch to guess wrong:
  *
  *     bits  0..4   bits to consume, extra bits included
  *     bits  5..9   bits before the extra bits that add output: a distance's do not
@@ -27,9 +26,8 @@ export const DISTANCES_AT = 1 << ROOT_BITS;
 export const SUBTABLES_AT = 2 << ROOT_BITS;
 
 export const RANK_SHIFT = 11;
-export const RANK_MASK = 31 << RANK_SHIFT;
 /** The rank of an entry that is neither a literal nor a length nor a distance; bits 16 and 17 say what it is. */
-export const LOOK_CLOSER = RANK_MASK;
+const LOOK_CLOSER = 31 << RANK_SHIFT;
 export const KIND_MASK = LOOK_CLOSER | (3 << 16);
 export const END_OF_BLOCK = LOOK_CLOSER | (1 << 16);
 /** A code that no symbol has, or whose symbol stands for nothing. */
@@ -38,46 +36,9 @@ export const INVALID = LOOK_CLOSER | (2 << 16);
 export const SUBTABLE = LOOK_CLOSER | (3 << 16);
 export const SUBTABLE_SHIFT = 18;
 
-/** To be multiplied by the bits of a symbol's code and added to its template. */
-export const CODE_BITS = 1 | (1 << 5);
-
-export const MAX_CODE_BITS = 15;
-export const MAX_LITERAL_LENGTH_CODES = 286;
 export const MAX_DISTANCE_CODES = 30;
 export const MIN_MATCH_BYTES = 3;
-export const END_OF_BLOCK_SYMBOL = 256;
 export const WINDOW_BYTES = 32_768;
-
-/** Order in which the lengths of the code length code are sent, RFC 1951 §3.2.7. */
-export const CODE_LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15] as const;
-
-/** Entries of the literal and length symbols but for their codes; 286 and 287 stand for nothing. */
-export const LITERAL_LENGTH_TEMPLATES = literalLengthTemplates();
-/** Entries of the distance symbols but for their codes; 30 and 31 stand for nothing. */
-export const DISTANCE_TEMPLATES = distanceTemplates();
-
-function literalLengthTemplates(): Int32Array {
-  const templates = new Int32Array(288).fill(INVALID);
-  for (let byte = 0; byte < END_OF_BLOCK_SYMBOL; byte++) templates[byte] = byte << 16;
-  templates[END_OF_BLOCK_SYMBOL] = END_OF_BLOCK;
-  let bytesOverMinimum = 0;
-  for (let i = 0; i < 28; i++) {
-    const extraBits = i < 8 ? 0 : (i >> 2) - 1;
-    templates[257 + i] = (bytesOverMinimum << 24) | DISTANCES_AT | extraBits;
-    bytesOverMinimum += 1 << extraBits;
-  }
-  templates[285] = (255 << 24) | DISTANCES_AT;
-  return templates;
-}
-
-function distanceTemplates(): Int32Array {
-  const templates = new Int32Array(32).fill(INVALID);
-  for (let symbol = 0; symbol < MAX_DISTANCE_CODES; symbol++) {
-    const extraBits = Math.max(0, (symbol >> 1) - 1);
-    templates[symbol] = (1 << 24) | ((symbol + 1) << RANK_SHIFT) | (extraBits * CODE_BITS);
-  }
-  return templates;
-}
 
 /** The value of an entry's extra bits as far as they add output; `bits` are the next bits of the stream. */
 export function extraOutput(entry: number, bits: number): number {

@@ -1,9 +1,7 @@
 /**
- * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but zeros).
- *
- * Uses node:zlib, not DecompressionStream: in workerd the latter inflates all input at once, even if nobody reads, so a
- * body of one megabyte can become a gigabyte of memory. node:zlib stops while its output waits. It makes a new buffer
- * for each piece, and V8 lets some 60 MB of them accumulate before it collects them (measured).
+ * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but zeros). Uses
+ * node:zlib, which stops while its output waits, not DecompressionStream: in workerd the latter inflates all input at
+ * once, even if nobody reads. V8 lets some 60 MB of node:zlib's buffers accumulate before it collects them (measured).
  */
 import { createGunzip } from 'node:zlib';
 import type { ChunkSource } from '../wire/byte-reader.ts';

@@ -3,12 +3,9 @@
  *
  * Each has a fast loop, which keeps at least 24 bits at hand and needs no check of the end, and a careful step for what
  * the fast loop leaves: the last bytes before `end`, codes with a subtable, the end of the block, and errors. A step
- * that does not end by the bit `end` is not taken. What must outlive a call goes to a `SymbolState`.
- *
- * The fast loops' constants are their own, since another module's cost a load and a check in each step, and `| 0` says
- * that a sum stays within 31 bits, which is otherwise checked.
+ * that does not end by the bit `end` is not taken. The fast loops' constants are their own, since another module's cost
+ * a load and a check in each step, and `| 0` says that a sum stays within 31 bits, which is otherwise checked.
  */
-import type { BlockCodes } from './block-codes.ts';
 import {
   DISTANCES_AT,
   END_OF_BLOCK,
@@ -28,6 +25,7 @@ import {
 /** How many bytes a view must have after `end`, because bits are read four and five bytes at a time. */
 export const READ_AHEAD_BYTES = 8;
 
+/** What outlives a call. */
 export class SymbolState {
   /** Bytes of output so far. */
   produced = 0;
@@ -40,7 +38,7 @@ export class SymbolState {
 /** Counts the output of the steps between the bits `pos` and `end`; returns where it stopped. */
 export function countSymbols(
   state: SymbolState,
-  codes: BlockCodes,
+  entries: Int32Array,
   view: DataView,
   pos: number,
   end: number,
@@ -48,7 +46,6 @@ export function countSymbols(
   const ROOT_MASK = 0x3ff;
   const DISTANCES = 0x400;
   const RANK = 0xf800;
-  const { entries } = codes;
   const fastEnd = (end >>> 3) - READ_AHEAD_BYTES;
   // Behind two windows every distance is valid: to count from there keeps a long stream's count in 31 bits.
   const uncounted = Math.max(0, state.produced - 2 * WINDOW_BYTES);
@@ -115,7 +112,7 @@ export function countSymbols(
  */
 export function keepSymbols(
   state: SymbolState,
-  codes: BlockCodes,
+  entries: Int32Array,
   view: DataView,
   pos: number,
   end: number,
@@ -126,7 +123,6 @@ export function keepSymbols(
   const ROOT_MASK = 0x3ff;
   const DISTANCES = 0x400;
   const RANK = 0xf800;
-  const { entries } = codes;
   const fastEnd = (end >>> 3) - READ_AHEAD_BYTES;
   let out = state.produced;
   while (out < keepBytes) {

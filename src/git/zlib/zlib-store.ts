@@ -1,8 +1,10 @@
 /** A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4): new commits are small, and the host packs them again. */
-import { adler32 } from './adler32.ts';
 
 const MAX_STORED_BYTES = 65_535;
 const BLOCK_HEADER_BYTES = 5;
+const ADLER_MODULUS = 65_521;
+/** How many bytes can be summed before a remainder must be taken, so that the sums stay below 2^31. */
+const BYTES_PER_REMAINDER = 3_800;
 
 const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / MAX_STORED_BYTES));
 
@@ -32,4 +34,21 @@ export function zlibStore(
   }
   view.setUint32(position, adler32(content, length));
   return stream;
+}
+
+/** The checksum at the end of a zlib stream, RFC 1950 §8.2 and §9. */
+export function adler32(bytes: Uint8Array, length: number): number {
+  let a = 1;
+  let b = 0;
+  let i = 0;
+  while (i < length) {
+    const stop = Math.min(length, i + BYTES_PER_REMAINDER);
+    for (; i < stop; i++) {
+      a += bytes[i]!;
+      b += a;
+    }
+    a %= ADLER_MODULUS;
+    b %= ADLER_MODULUS;
+  }
+  return ((b << 16) | a) >>> 0;
 }

@@ -1,17 +1,16 @@
 /**
- * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its output.
- *
- * A pack does not store the compressed lengths of its entries, so every stream must be decoded to find the next entry.
- * Output is counted, and written only as far as the caller asks, or passed on piece by piece. Everything that zlib's
- * inflate refuses is refused, except wrong checksums of content that is not kept.
+ * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its output: a pack does
+ * not store the compressed lengths of its entries, so every stream must be decoded to find the next entry. Output is
+ * counted, and written only as far as the caller asks, or passed on piece by piece. Everything that zlib's inflate
+ * refuses is refused, except wrong checksums of content that is not kept.
  *
  * Decoding reads 32 bits at any bit offset straight from the chunk. At its end, the few bytes that are less than a
  * whole step are carried over in a small buffer, and the same code continues there.
  */
-import { adler32 } from './adler32.ts';
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
 import { WINDOW_BYTES, damagedData } from './deflate-format.ts';
+import { adler32 } from './zlib-store.ts';
 
 /** What the next bits are. All but stored bytes and symbols is one step, taken completely or not at all. */
 const ZLIB_HEADER = 0;
@@ -27,13 +26,12 @@ const UNUSABLE = 8;
 
 /** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
-/** The longest match. */
 const MAX_MATCH_BYTES = 258;
 /** Output that is passed on at once, at most. */
 const PIECE_BYTES = 2 * WINDOW_BYTES;
 /** Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a match of three. */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
-/** For headers: a stream may be flushed many times, and its checksum and blocks may hold a little output. */
+/** For headers: a stream may be flushed many times. */
 const STREAM_ALLOWANCE_BYTES = 1024;
 /** Room for a carried part of the longest step and enough new bytes to complete it. */
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
@@ -41,16 +39,17 @@ const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
 /** Takes a piece of output; the bytes are valid during the call only. */
 export type OutputSink = (bytes: Uint8Array) => void;
 
-const FIXED_CODES = BlockCodes.fixed();
+const FIXED_ENTRIES = BlockCodes.fixed().entries;
 const NOTHING = new Uint8Array(0);
 
 /** Walks one zlib stream after another, resumable at any byte; allocates nothing per stream. */
 export class ZlibWalker {
+  /** Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of content. */
+  dynamicBlocks = 0;
   #state = UNUSABLE;
   #inflatedBytes = 0;
   /** How many more bytes the stream may have. */
   #streamBytesLeft = 0;
-  #dynamicBlocks = 0;
   #output: Uint8Array = NOTHING;
   #keepBytes = 0;
   /** Null: output is kept or counted. */
@@ -63,7 +62,7 @@ export class ZlibWalker {
 
   #isLastBlock = false;
   #storedLeft = 0;
-  #codes = FIXED_CODES;
+  #entries = FIXED_ENTRIES;
   readonly #dynamicCodes = new BlockCodes();
   readonly #symbols = new SymbolState();
 
@@ -81,11 +80,6 @@ export class ZlibWalker {
     return this.#slidOut + this.#symbols.produced;
   }
 
-  /** Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of content. */
-  get dynamicBlocks(): number {
-    return this.#dynamicBlocks;
-  }
-
   /** Whether the stream has ended, its checksum included. */
   get done(): boolean {
     return this.#state === DONE;
@@ -93,12 +87,9 @@ export class ZlibWalker {
 
   /**
    * Starts at the first byte of a zlib stream whose inflated length must be exactly `inflatedBytes`. The first
-   * `keepBytes` bytes of output (0: none; `inflatedBytes`: all, and the checksum is verified) are written to
-   * `output` from index 0 on, which needs room for these and no more.
+   * `keepBytes` bytes of it (`inflatedBytes`: all, and the checksum is verified) are written to `output`.
    */
   begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
-    if (keepBytes > inflatedBytes || keepBytes > output.length)
-      throw new RangeError('keepBytes is too large');
     this.#state = ZLIB_HEADER;
     this.#inflatedBytes = inflatedBytes;
     this.#streamBytesLeft = MAX_STREAM_BYTES_PER_BYTE * inflatedBytes + STREAM_ALLOWANCE_BYTES;
@@ -167,10 +158,7 @@ export class ZlibWalker {
     return this.#walkCarry(chunk, pos >>> 3, end);
   }
 
-  /**
-   * Goes on in the carried bytes and as many of the chunk as fit behind them. Returns the chunk's index from which to
-   * go on; bytes that are not even walked then are carried, and the index is `end`.
-   */
+  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns the chunk's index from which to go on. */
   #walkCarry(chunk: Uint8Array, start: number, end: number): number {
     const carry = this.#carry;
     const added = Math.min(end - start, CARRY_BYTES - this.#carried);
@@ -209,13 +197,13 @@ export class ZlibWalker {
         case STORED_BYTES:
           pos = this.#walkStored(bytes, pos, end);
           if (this.#storedLeft > 0) return pos;
-          next = this.#endBlock(pos);
-          break;
+          this.#endBlock();
+          continue;
         case SYMBOLS:
           pos = this.#walkSymbols(view, pos, end);
           if (!this.#symbols.ended) return pos;
-          next = this.#endBlock(pos);
-          break;
+          this.#endBlock();
+          continue;
         case CHECKSUM:
           next = this.#readChecksum(view, pos, end);
           break;
@@ -245,13 +233,14 @@ export class ZlibWalker {
     if (pos + 3 > end) return -1;
     const bits = view.getUint16(pos >>> 3, true) >>> (pos & 7);
     this.#isLastBlock = (bits & 1) !== 0;
+    this.#symbols.ended = false;
     switch ((bits >>> 1) & 3) {
       case 0:
         this.#state = STORED_HEADER;
         break;
       case 1:
-        this.#codes = FIXED_CODES;
-        this.#beginSymbols();
+        this.#entries = FIXED_ENTRIES;
+        this.#state = SYMBOLS;
         break;
       case 2:
         this.#state = DYNAMIC_HEADER;
@@ -296,26 +285,21 @@ export class ZlibWalker {
   #readDynamicHeader(view: DataView, pos: number, end: number): number {
     const next = this.#dynamicCodes.readHeader(view, pos, end);
     if (next < 0) return -1;
-    this.#dynamicBlocks += 1;
-    this.#codes = this.#dynamicCodes;
-    this.#beginSymbols();
-    return next;
-  }
-
-  #beginSymbols(): void {
-    this.#symbols.ended = false;
+    this.dynamicBlocks += 1;
+    this.#entries = this.#dynamicCodes.entries;
     this.#state = SYMBOLS;
+    return next;
   }
 
   #walkSymbols(view: DataView, pos: number, end: number): number {
     const symbols = this.#symbols;
+    const keepBytes = this.#keepBytes;
     if (this.#sink !== null) return this.#walkContent(view, pos, end, this.#sink);
-    if (symbols.produced < this.#keepBytes) {
-      const keepBytes = this.#keepBytes;
-      pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#output, keepBytes, keepBytes);
+    if (symbols.produced < keepBytes) {
+      pos = keepSymbols(symbols, this.#entries, view, pos, end, this.#output, keepBytes, keepBytes);
     }
-    if (symbols.produced >= this.#keepBytes && !symbols.ended) {
-      pos = countSymbols(symbols, this.#codes, view, pos, end);
+    if (symbols.produced >= keepBytes && !symbols.ended) {
+      pos = countSymbols(symbols, this.#entries, view, pos, end);
     }
     this.#checkNotLonger();
     return pos;
@@ -325,7 +309,7 @@ export class ZlibWalker {
     const symbols = this.#symbols;
     const room = this.#window.length;
     for (let isFull = true; isFull && !symbols.ended;) {
-      pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#window, this.#keepBytes, room);
+      pos = keepSymbols(symbols, this.#entries, view, pos, end, this.#window, this.#keepBytes, room);
       isFull = symbols.produced >= this.#keepBytes;
       this.#checkNotLonger();
       if (isFull) this.#passOn(sink);
@@ -350,23 +334,20 @@ export class ZlibWalker {
     if (this.produced > this.#inflatedBytes) throw damagedData('longer than its declared size');
   }
 
-  #endBlock(pos: number): number {
-    this.#state = BLOCK_HEADER;
-    if (this.#isLastBlock) {
-      if (this.produced < this.#inflatedBytes) throw damagedData('shorter than its declared size');
-      if (this.#sink !== null) this.#passOn(this.#sink);
-      this.#state = CHECKSUM;
-    }
-    return pos;
+  #endBlock(): void {
+    this.#state = this.#isLastBlock ? CHECKSUM : BLOCK_HEADER;
+    if (!this.#isLastBlock) return;
+    if (this.produced < this.#inflatedBytes) throw damagedData('shorter than its declared size');
+    if (this.#sink !== null) this.#passOn(this.#sink);
   }
 
   /** ADLER32 at the next byte's border, highest byte first, RFC 1950 §2.2. */
   #readChecksum(view: DataView, pos: number, end: number): number {
     const at = (pos + 7) >>> 3;
     if (at * 8 + 32 > end) return -1;
-    if (this.#sink === null && this.#keepBytes === this.#inflatedBytes) {
-      if (view.getUint32(at) !== adler32(this.#output, this.#inflatedBytes))
-        throw damagedData('incorrect checksum');
+    const hasAll = this.#sink === null && this.#keepBytes === this.#inflatedBytes;
+    if (hasAll && view.getUint32(at) !== adler32(this.#output, this.#inflatedBytes)) {
+      throw damagedData('incorrect checksum');
     }
     this.#state = DONE;
     return at * 8 + 32;

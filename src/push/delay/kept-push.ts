@@ -38,7 +38,7 @@ export function encodeKept({ work, ...facts }: KeptPush): Uint8Array {
   const texts = { title: packed(title), description: packed(description) };
   const head = utf8(JSON.stringify({ ...facts, work: { ...rest, ...texts } } satisfies Head));
   const parts = [Uint8Array.of(VERSION), new Uint8Array(LENGTH_BYTES), length(head), head];
-  for (const commit of commits.encoded()) parts.push(length(commit), commit);
+  for (const commit of commits.encoded) parts.push(length(commit), commit);
   const bytes = concatBytes(parts);
   new DataView(bytes.buffer).setUint32(1, bytes.byteLength);
   return bytes;
@@ -58,7 +58,7 @@ export function decodeKept(bytes: Uint8Array): KeptPush {
   };
   const { work, ...facts } = JSON.parse(Buffer.from(next()).toString()) as Head;
   const commits = new PlannedCommits();
-  while (at < bytes.length) commits.pushEncoded(next());
+  while (at < bytes.length) commits.encoded.push(next());
   const texts = { title: unpacked(work.title), description: unpacked(work.description) };
   return { ...facts, work: { ...work, ...texts, commits } };
 }

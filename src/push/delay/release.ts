@@ -18,8 +18,7 @@ import {
   workflowLines,
 } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
-import { replaceableTip } from '../judge/others-work.ts';
-import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
+import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey } from '../pr-key.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';

@@ -7,15 +7,18 @@ import { latin1, utf8 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
 import { pullRequestText, UNTITLED } from '../../git/objects/commit-message.ts';
-import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
+import {
+  areAllNeeded,
+  type NewCommit,
+  type NewCommits,
+  traceNewCommits,
+} from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { OwnIds } from '../../git/objects/own-ids.ts';
-import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
-import { classifyObjects } from '../../git/objects/pushed-objects.ts';
+import { OwnIds, type Plan, planCommits } from '../../git/objects/planned-commits.ts';
 import { contentEnd, withTrailer } from '../../git/objects/trailers.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
-import { IdentityCollector } from '../../git/search/raw-identity.ts';
+import { IdentityCollector } from '../../git/search/identity-texts.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -63,8 +66,7 @@ export async function findWork(
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
         ]);
-      const { areAllNeeded } = classifyObjects(kept.objects(), commits, ground, otherTips, history);
-      if (areAllNeeded) return { commits, ground };
+      if (areAllNeeded(kept.objects(), commits, ground, otherTips, history)) return { commits, ground };
     }
     const reachesOthers = trace.kind === 'reaches-back-on-others';
     const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
@@ -121,7 +123,7 @@ export async function planWork(
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }
-  const { oid, commit } = commits.at(-1) as NewCommit;
+  const { oid, commit } = commits.at(-1)!;
   const newest = newestCommit(commits);
   let { message, encoding } = newest.commit;
   if (title !== null || description !== null) {
@@ -153,7 +155,7 @@ export function warningOfSquash(
 }
 
 function newestCommit(commits: NewCommits): NewCommit {
-  const at = (place: number) => commits.at(place) as NewCommit;
+  const at = (place: number) => commits.at(place)!;
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 

@@ -11,7 +11,7 @@ import type { AgitHost } from '../../host/open.ts';
 import type { AgitRequest, PullRequest } from '../../host/code-host.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
-import { tipOf } from '../judge/others-work.ts';
+import { tipOf } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';

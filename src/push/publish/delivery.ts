@@ -7,7 +7,7 @@ import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
-import { othersCommits, othersWork } from '../judge/others-work.ts';
+import { othersCommits, othersWork } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal, type RefusalCode } from '../reply/refusal.ts';
 import { namedText, type Publishable } from '../verdict/verdict.ts';

@@ -27,7 +27,7 @@ export const enter: typeof real.enter = (run, publication) => {
   console.log(verdictLine(bytes));
   const kept = decodeKept(bytes);
   deepStrictEqual(whole(kept.work), whole(work));
-  push.commits.free();
+  push.commits.encoded.free();
   const other = {
     push: { ...kept.work, ...says },
     spool: { read: () => spool.read() },

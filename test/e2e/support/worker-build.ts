@@ -22,10 +22,11 @@ declare module 'vitest' {
 
 const KEPT_BUILD = join(import.meta.dirname, '../../../.build');
 
-/** Answers what clears up after the tests. */
-export default async function setup(project: TestProject): Promise<() => void> {
+/** For the first project that asks, and with it for all others. Answers what clears up after the tests. */
+export default async function setup({ vitest }: TestProject): Promise<(() => void) | undefined> {
+  if ('newState' in vitest.getProvidedContext()) return undefined;
   const newState = mkdtempSync(join(tmpdir(), 'gitveil-new-state-'));
-  project.provide('newState', newState);
+  vitest.provide('newState', newState);
   // Tests start programs of the project more than a hundred times; compiling one takes it two thirds of its start.
   const compiled = mkdtempSync(join(tmpdir(), 'gitveil-compiled-'));
   process.env['NODE_COMPILE_CACHE'] = compiled;
@@ -36,11 +37,11 @@ export default async function setup(project: TestProject): Promise<() => void> {
     const { worker: build } = await buildForStart();
     const { folder } = await prepareService({ build, variables: [], stateDir: newState });
     rmSync(folder, { recursive: true });
-    project.provide('workerBuild', JSON.stringify(build));
-    project.provide('workerBuildProblem', '');
+    vitest.provide('workerBuild', JSON.stringify(build));
+    vitest.provide('workerBuildProblem', '');
   } catch (error) {
-    project.provide('workerBuild', null);
-    project.provide('workerBuildProblem', String(error));
+    vitest.provide('workerBuild', null);
+    vitest.provide('workerBuildProblem', String(error));
   }
   return () => {
     for (const folder of toRemove) rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,6 @@
 /** Sets and maps of object ids, and lists of bytes, in few arrays: they answer as a Map and an array would. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteArrays } from '../../../src/git/byte-arrays.ts';
 import { OidTable } from '../../../src/git/objects/oid-table.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
@@ -40,25 +39,5 @@ describe('OidTable', () => {
       19_999,
       oidNumber(12_345),
     ]);
-  });
-});
-
-describe('ByteArrays', () => {
-  it('gives back what it was given, of any length', () => {
-    const lengths = [1, 0, 100, 65_000, 536, 70_000, 3, 65_536, 1_000_000, 12];
-    const given = lengths.map((length, index) => new Uint8Array(length).fill(index + 1));
-    const arrays = new ByteArrays();
-    expect(given.map((bytes) => arrays.push(bytes))).toEqual(lengths.map((_, index) => index));
-    expect(arrays).toHaveLength(lengths.length);
-    expect(Buffer.compare(Buffer.concat([...arrays]), Buffer.concat(given))).toBe(0);
-    expect(given.every((bytes, index) => Buffer.compare(arrays.at(index), bytes) === 0)).toBe(true);
-  });
-
-  it('gives its memory back at once', () => {
-    const arrays = new ByteArrays();
-    arrays.push(Uint8Array.of(1, 2, 3));
-    const view = arrays.at(0);
-    arrays.free();
-    expect(view.byteLength).toBe(0);
   });
 });

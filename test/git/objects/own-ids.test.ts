@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { orderByMentions, OwnIds } from '../../../src/git/objects/own-ids.ts';
+import { orderByMentions, OwnIds } from '../../../src/git/objects/planned-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { runs } from '../../support/runs.ts';

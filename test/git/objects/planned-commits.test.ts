@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/git/bytes.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { OwnIds } from '../../../src/git/objects/own-ids.ts';
+import { OwnIds } from '../../../src/git/objects/planned-commits.ts';
 import { planCommits, PlannedCommits, withIds } from '../../../src/git/objects/planned-commits.ts';
 import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
@@ -28,12 +28,12 @@ describe('planned commits', () => {
         const added = new PlannedCommits();
         for (const commit of commits) added.push(commit);
         const copied = new PlannedCommits();
-        for (const encoded of added.encoded()) copied.pushEncoded(encoded);
+        for (const encoded of added.encoded) copied.encoded.push(encoded);
         for (const planned of [added, copied]) {
           expect(Array.from(planned, comparable)).toEqual(commits.map(comparable));
           expect(comparable(planned.at(planned.length - 1))).toEqual(comparable(commits.at(-1)!));
         }
-        const bytes = Array.from(added.encoded(), ({ byteLength }) => byteLength);
+        const bytes = Array.from(added.encoded, ({ byteLength }) => byteLength);
         expect(added.byteLength).toBe(bytes.reduce((sum, length) => sum + length, 0));
       }),
       runs(200),
@@ -61,7 +61,7 @@ describe('planned commits', () => {
         },
       },
     ]);
-    const bytes = Buffer.concat([...commits.encoded()]);
+    const bytes = Buffer.concat([...commits.encoded]);
     for (const word of PRIVATE_WORDS) expect(bytes.includes(word)).toBe(false);
     for (const { oid } of [one, two]) {
       expect(bytes.includes(Buffer.from(oid, 'hex'))).toBe(false);

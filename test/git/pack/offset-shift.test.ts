@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_CUTS } from '../../../src/git/pack/memory-limits.ts';
-import { OffsetShift } from '../../../src/git/pack/offset-shift.ts';
+import { OffsetShift } from '../../../src/git/pack/pack-scanner.ts';
 import { runs } from '../../support/runs.ts';
 
 function shiftOf(...cuts: readonly (readonly [start: number, end: number])[]): OffsetShift {

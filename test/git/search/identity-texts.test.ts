@@ -1,8 +1,7 @@
 /** What is searched for, by how it may stand in a text. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { identityTexts } from '../../../src/git/search/identity-texts.ts';
-import { IdentityCollector } from '../../../src/git/search/raw-identity.ts';
+import { IdentityCollector, identityTexts } from '../../../src/git/search/identity-texts.ts';
 import { MAX_TEXT_BYTES, placesOf, TextSearch } from '../../../src/git/search/text-search.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';

@@ -6,7 +6,6 @@
 import { utf8 } from '../../../git/bytes.ts';
 import { kindOfFile } from '../../../files/file-kinds.ts';
 import type { Memory } from '../../../git/memory.ts';
-import type { NewCommit } from '../../../git/objects/new-commits.ts';
 import { type Oid, OID_HEX_LENGTH } from '../../../git/objects/oid.ts';
 import type { Plan, PlannedText } from '../../../git/objects/planned-commits.ts';
 import type { Credential } from '../../../git/search/credentials.ts';
@@ -153,7 +152,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */
 function* headersOf({ work, pack, published }: NameSearch): Generator<HeaderSource> {
   for (let back = 1; back <= work.commits.length; back++) {
-    const { oid, commit } = work.commits.at(-back) as NewCommit;
+    const { oid, commit } = work.commits.at(-back)!;
     if (published.has(oid)) continue;
     const content = pack.kept.withOid(oid)?.content;
     if (content !== undefined) yield { content, encoding: commit.encoding };

@@ -6,7 +6,7 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
-import { isMadeHere } from '../../../push/judge/others-work.ts';
+import { isMadeHere } from '../../../push/judge/questions.ts';
 import { signOffLine } from '../../../push/judge/work.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';

@@ -1,7 +1,7 @@
 /** The search of one push: who is searched for, what it takes, and what it says of gaps. */
 import { describe, expect, it } from 'vitest';
 import { UNCOUNTED, type Memory } from '../../../../src/git/memory.ts';
-import { OwnIds } from '../../../../src/git/objects/own-ids.ts';
+import { OwnIds } from '../../../../src/git/objects/planned-commits.ts';
 import { planCommits } from '../../../../src/git/objects/planned-commits.ts';
 import { parseCommit } from '../../../../src/git/objects/commit.ts';
 import type { Refusal } from '../../../../src/push/reply/refusal.ts';

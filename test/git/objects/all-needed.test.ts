@@ -1,8 +1,7 @@
 /** Whether a pack holds more than its branch needs. */
 import { describe, expect, it } from 'vitest';
-import { type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
+import { areAllNeeded, type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
 import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
-import { classifyObjects } from '../../../src/git/objects/pushed-objects.ts';
 import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 
@@ -27,7 +26,7 @@ class Pack {
     return oid;
   }
 
-  classify(tip: string, otherTips: readonly string[] = [], known: readonly string[] = [UPSTREAM, BOUNDARY]) {
+  needsAll(tip: string, otherTips: readonly string[] = [], known: readonly string[] = [UPSTREAM, BOUNDARY]) {
     const history: KnownHistory = {
       since: -Infinity,
       othersSince: -Infinity,
@@ -36,23 +35,23 @@ class Pack {
     };
     const trace = traceNewCommits(tip, (oid) => this.kept.get(oid)?.content, history);
     if (trace.kind !== 'complete') throw new Error(trace.kind);
-    return classifyObjects(this.kept.values(), trace.commits, trace.ground, otherTips, history);
+    return areAllNeeded(this.kept.values(), trace.commits, trace.ground, otherTips, history);
   }
 }
 
-describe('classifyObjects', () => {
+describe('areAllNeeded', () => {
   it('needs all commits of the branch', () => {
     const pack = new Pack();
     const tip = pack.commit('b', pack.commit('a', UPSTREAM));
-    expect(pack.classify(tip)).toEqual({ upstreams: new Set(), areAllNeeded: true });
+    expect(pack.needsAll(tip)).toBe(true);
   });
 
   it('needs no commit that the branch does not reach', () => {
     const pack = new Pack();
     const tip = pack.commit('mine', UPSTREAM);
     const draft = pack.commit('draft', UPSTREAM);
-    expect(pack.classify(tip).areAllNeeded).toBe(false);
-    expect(pack.classify(tip, [draft]).areAllNeeded).toBe(false);
+    expect(pack.needsAll(tip)).toBe(false);
+    expect(pack.needsAll(tip, [draft])).toBe(false);
   });
 
   it('knows upstream’s commits, and with them all that they stand on', () => {
@@ -61,25 +60,23 @@ describe('classifyObjects', () => {
     const old = pack.commit('old', root);
     const listed = pack.commit('listed', old);
     const tip = pack.commit('mine', listed);
-    expect(pack.classify(tip, [], [listed])).toEqual({
-      upstreams: new Set([listed, old, root]),
-      areAllNeeded: true,
-    });
+    expect(pack.needsAll(tip, [], [listed])).toBe(true);
+    expect(pack.needsAll(tip, [old, root], [listed])).toBe(true);
   });
 
   it('knows upstream’s commits also where the branch does not reach them', () => {
     const pack = new Pack();
     const other = pack.commit('other', pack.commit('below'));
     const tip = pack.commit('mine', UPSTREAM);
-    expect(pack.classify(tip, [], [UPSTREAM, other]).areAllNeeded).toBe(true);
-    expect(pack.classify(tip, [], [UPSTREAM]).areAllNeeded).toBe(false);
+    expect(pack.needsAll(tip, [], [UPSTREAM, other])).toBe(true);
+    expect(pack.needsAll(tip, [], [UPSTREAM])).toBe(false);
   });
 
   it('lets tags be that point at what is needed, through however many tags', () => {
     const pack = new Pack();
     const tip = pack.commit('b', pack.commit('a', UPSTREAM));
     const chain = pack.tag(pack.tag(tip));
-    expect(pack.classify(tip, [chain, pack.tag(BOUNDARY)]).areAllNeeded).toBe(true);
+    expect(pack.needsAll(tip, [chain, pack.tag(BOUNDARY)])).toBe(true);
   });
 
   it.each([
@@ -89,7 +86,7 @@ describe('classifyObjects', () => {
     const pack = new Pack();
     const tip = pack.commit('mine', UPSTREAM);
     pack.tag(target(pack));
-    expect(pack.classify(tip).areAllNeeded).toBe(false);
+    expect(pack.needsAll(tip)).toBe(false);
   });
 
   it('takes no longer for each tag of a tag than for the one before', () => {
@@ -98,7 +95,7 @@ describe('classifyObjects', () => {
     let tag = pack.tag(tip);
     for (let count = 1; count < 15_000; count++) tag = pack.tag(tag);
     const startedAt = performance.now();
-    expect(pack.classify(tip, [tag]).areAllNeeded).toBe(true);
+    expect(pack.needsAll(tip, [tag])).toBe(true);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
@@ -107,16 +104,16 @@ describe('classifyObjects', () => {
     const tip = pack.commit('mine', UPSTREAM);
     const content = Buffer.from('type commit\ntag v1\n');
     pack.kept.set('tag', { type: 'tag', oid: oidOf('tag', content), content });
-    expect(pack.classify(tip).areAllNeeded).toBe(false);
+    expect(pack.needsAll(tip)).toBe(false);
   });
 
   it.each([
     ['a commit of the branch', (tip: string) => tip, true],
     ['a commit of upstream’s', () => UPSTREAM, true],
     ['anything else', () => oidNumber(9), false],
-  ])('lets another ref point at %s: %s', (_, other, areAllNeeded) => {
+  ])('lets another ref point at %s: %s', (_, other, isNeeded) => {
     const pack = new Pack();
     const tip = pack.commit('b', pack.commit('a', UPSTREAM));
-    expect(pack.classify(tip, [other(tip)]).areAllNeeded).toBe(areAllNeeded);
+    expect(pack.needsAll(tip, [other(tip)])).toBe(isNeeded);
   });
 });

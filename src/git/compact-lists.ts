@@ -1,0 +1,109 @@
+/** Lists that a push fills with tens of thousands of items, in typed arrays: outside the collected heap. */
+
+const FIRST_CAPACITY = 64;
+
+type NumberArray = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
+export class NumberList {
+  #numbers: NumberArray;
+  #length = 0;
+
+  /** @param kind `uint32`: integers from 0 to 2^32 - 1; `float64`: any number. */
+  constructor(kind: 'uint32' | 'float64') {
+    this.#numbers = kind === 'uint32' ? new Uint32Array(FIRST_CAPACITY) : new Float64Array(FIRST_CAPACITY);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#numbers.length) this.#grow();
+    this.#numbers[this.#length++] = value;
+  }
+
+  /** @param index below `length`. */
+  at(index: number): number {
+    return this.#numbers[index]!;
+  }
+
+  /** @param index below `length`. */
+  set(index: number, value: number): void {
+    this.#numbers[index] = value;
+  }
+
+  /** Removes the last number; there must be one. */
+  pop(): number {
+    return this.#numbers[--this.#length]!;
+  }
+
+  /** Of numbers in ascending order: the index of the first one above `value`; `length`: there is none. */
+  firstAbove(value: number): number {
+    let [low, high] = [0, this.#length];
+    // Most often there is none, and no search is needed.
+    if (high === 0 || this.#numbers[high - 1]! <= value) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#numbers[middle]! <= value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #grow(): void {
+    const old = this.#numbers;
+    const capacity = 2 * old.length;
+    this.#numbers = old instanceof Uint32Array ? new Uint32Array(capacity) : new Float64Array(capacity);
+    this.#numbers.set(old);
+    // Gives the memory back at once: the collector is slow to notice buffers.
+    old.buffer.transfer(0);
+  }
+}
+
+const SLAB_BYTES = 64 * 1024;
+/** Most pushes have a few commits. */
+const FIRST_SLAB_BYTES = 4 * 1024;
+
+export class ByteArrays {
+  readonly #slabs: Uint8Array<ArrayBuffer>[] = [];
+  /** Bytes of the last slab that are in use. */
+  #used = 0;
+  readonly #slabOf = new NumberList('uint32');
+  readonly #startOf = new NumberList('uint32');
+  readonly #lengthOf = new NumberList('uint32');
+
+  get length(): number {
+    return this.#lengthOf.length;
+  }
+
+  /** Copies the bytes. */
+  push(bytes: Uint8Array): void {
+    let slab = this.#slabs.at(-1);
+    if (slab === undefined || this.#used + bytes.byteLength > slab.byteLength) {
+      const slabBytes = slab === undefined ? FIRST_SLAB_BYTES : SLAB_BYTES;
+      slab = new Uint8Array(Math.max(slabBytes, bytes.byteLength));
+      this.#slabs.push(slab);
+      this.#used = 0;
+    }
+    slab.set(bytes, this.#used);
+    this.#slabOf.push(this.#slabs.length - 1);
+    this.#startOf.push(this.#used);
+    this.#lengthOf.push(bytes.byteLength);
+    this.#used += bytes.byteLength;
+  }
+
+  /** A view, not a copy. @param index below `length`. */
+  at(index: number): Uint8Array {
+    const start = this.#startOf.at(index);
+    return this.#slabs[this.#slabOf.at(index)]!.subarray(start, start + this.#lengthOf.at(index));
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array> {
+    for (let index = 0; index < this.length; index++) yield this.at(index);
+  }
+
+  /** Gives the memory back at once, where the collector would take its time. All views become empty. */
+  free(): void {
+    for (const slab of this.#slabs.splice(0)) slab.buffer.transfer(0);
+  }
+}
