@@ -37,7 +37,6 @@ import type { Work } from './work.ts';
 /** What judging needs besides the push and upstream. */
 export interface Circumstances {
   readonly settings: PushSettings;
-  /** The author of everything. */
   readonly botLogin: string;
   /** The claim of the pull request that the push names, if the service has that in its list. */
   readonly listed: ClaimedUpdate | null;

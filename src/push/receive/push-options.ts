@@ -9,7 +9,6 @@ import { nearName } from '../../near-name.ts';
 export interface Stated {
   /** Whether AI was used: `none`, `assisted` or `generated`; null: it does not say. */
   readonly ai: string | null;
-  /** The number of the issue that it is about. */
   readonly issue: number | null;
 }
 
@@ -23,7 +22,6 @@ export interface PushOptions extends Stated {
   readonly description: string | null;
   /** The branch of upstream that the pull request is for. */
   readonly base: string | null;
-  /** One commit of all new ones. */
   readonly squash: boolean;
   /** A new pull request is not ready to be merged yet. */
   readonly draft: boolean;
@@ -31,7 +29,6 @@ export interface PushOptions extends Stated {
   readonly preview: boolean;
   /** Replace what somebody else has put on the branch of the pull request. */
   readonly overwrite: boolean;
-  /** Close the pull request, and push nothing. */
   readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;

@@ -22,7 +22,6 @@ import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
 
-/** The branch of a push. */
 export interface TakenCommand {
   readonly command: Command;
   readonly target: PushTarget;
@@ -40,10 +39,11 @@ export interface Announced {
   readonly isWithdrawal: boolean;
   /** The ref that it deletes; null: none. */
   readonly deletedRef: string | null;
-  /** The answer for each of its refs. @param reason why the accepted one is refused; null: it is not. */
-  statuses(reason: string | null): readonly CommandStatus[];
-  /** The same if none of them counts by itself. */
-  allStatuses(reason: string | null): readonly CommandStatus[];
+  /**
+   * The answer for each of its refs. @param reason why the accepted one is refused; null: it is not.
+   * @param forAll whether none of them counts by itself.
+   */
+  statuses(reason: string | null, forAll: boolean): readonly CommandStatus[];
 }
 
 export function announced(request: PushRequest | FaultyRequest): Announced {
@@ -56,12 +56,11 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
   const deletedRef = deletedBranch(commandList);
   const isWithdrawal = deletedRef !== null || options?.withdraw === true;
   const closes = isWithdrawal && (options?.prHash ?? null) !== null;
-  const allStatuses = (reason: string | null): readonly CommandStatus[] =>
-    refNames.map((refName) => ({ refName, reason }));
-  const ofTaken = (reason: string | null): readonly CommandStatus[] =>
-    taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
-  const statuses = isFaulty || closes ? allStatuses : ofTaken;
-  return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses, allStatuses };
+  const statuses = (reason: string | null, forAll: boolean): readonly CommandStatus[] => {
+    if (forAll || isFaulty || closes) return refNames.map((refName) => ({ refName, reason }));
+    return taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
+  };
+  return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses };
 }
 
 /** Accepts one branch, and refuses everything else by name, so that the client's status table is complete. */
@@ -99,7 +98,6 @@ export function deletedBranch(commandList: readonly Command[]): string | null {
 
 /** A push whose last byte has arrived. */
 export interface Received {
-  /** The branch that was accepted. */
   readonly taken: TakenCommand;
   /** All commands of the push, including the accepted one. */
   readonly commandList: readonly Command[];
@@ -112,7 +110,6 @@ export interface ReceivedPack {
   readonly kept: KeptObjects;
   /** All other entries as they will be sent, one after another. */
   readonly spool: Spool;
-  /** The number of entries in the spool. */
   readonly entryCount: number;
   /** Bases that they name by their ids. */
   readonly namedBases: OidTable;

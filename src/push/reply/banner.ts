@@ -9,9 +9,7 @@ export interface BannerFacts extends Repeated {
   readonly branch: string;
   /** The key of the pull request; null: the push has not proved that it may see it. */
   readonly key: string | null;
-  /** A new pull request that is not ready to be merged yet. */
   readonly isDraft: boolean;
-  /** The service's own page of the pull request. */
   readonly pageUrl: string;
   /** Comments and reviews since the last push of the pull request. */
   readonly newRemarks: number;
@@ -23,12 +21,10 @@ interface Repeated {
   readonly prHash: string;
   /** Null if updates need no key. */
   readonly prKey: string | null;
-  /** Whether the commits are signed off. */
   readonly isSignedOff: boolean;
   readonly isSquashed: boolean;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
-  /** The address that was pushed to. */
   readonly remoteUrl: string;
   readonly refName: string;
 }
@@ -102,7 +98,6 @@ export function bannerLines(facts: BannerFacts): string[] {
   ];
 }
 
-/** Of a push that is published later. */
 export interface DelayedFacts {
   readonly reason: DelayReason;
   readonly window: DelayWindow;
@@ -171,7 +166,6 @@ type Farewell = {
   | { readonly kind: 'open'; readonly said: string }
 );
 
-/** In sentences. */
 export function farewell(withdrawn: Farewell): string[] {
   const branch = withdrawn.hadBranch ? ' Its branch is removed.' : '';
   switch (withdrawn.kind) {

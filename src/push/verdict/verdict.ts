@@ -32,13 +32,11 @@ import { type Preview, Refusal } from '../reply/refusal.ts';
  * (delay/kept-push.ts), and published by another isolate later.
  */
 export interface PushedWork {
-  /** The branch that the pull request is for. */
   readonly base: Ref;
   /** Whether the person named it. If not, an open pull request keeps its own. */
   readonly isBaseNamed: boolean;
   /** The pull request that the person named; null: a new one is opened, under a new hash. */
   readonly prHash: string | null;
-  /** Whether the person has shown its key. */
   readonly hasKey: boolean;
   /** In place of what the newest commit says; null: that is taken. */
   readonly title: PlannedText | null;
@@ -68,7 +66,6 @@ export interface OpenPlace {
   readonly named: NamedPullRequest | null;
 }
 
-/** A push that was judged whole. */
 export type Publishable = PushedWork & OpenPlace;
 
 export interface NamedPullRequest {
@@ -84,7 +81,6 @@ export function isUpdate(push: { readonly named: Omit<NamedPullRequest, 'tip'> |
   return isOpen === true && source !== null;
 }
 
-/** What the text of a pull request follows from. */
 export type Worded = Pick<Publishable, 'title' | 'description' | 'commits' | 'footer'>;
 /** How the commits of the push are called once they are anonymous. */
 type Ids = Pick<AnonymousCommits, 'idOf'>;

@@ -105,10 +105,10 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
   const { settings, options, work, plan, pack, memory, questions, ground, isQuiet } = search;
   const findings = new Findings(names, settings.pushSecrets === 'refuse');
-  const texts = Object.entries(search.texts).flatMap(([where, text]) =>
-    text === null ? [] : [{ where, text: text.bytes }],
+  const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
+    text === null ? [] : [[where, text.bytes] as const],
   );
-  for (const { where, text } of texts) findings.addText(() => where, text);
+  for (const [where, text] of texts) findings.addText(() => where, text);
   findings.addMessages(plan.messages(), privateMerges(search.upstream));
   const named = await namedCommits(bytesIn(texts, plan), search.history);
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
@@ -160,19 +160,16 @@ function* headersOf({ work, pack, published }: NameSearch): Generator<HeaderSour
   for (const { type, content } of pack.kept.objects()) if (type === 'tag') yield { content, encoding: null };
 }
 
-interface Text {
-  readonly where: string;
-  /** Ids of this push stand there as zeros. */
-  readonly text: Uint8Array;
-}
+/** Ids of this push stand there as zeros. */
+type Texts = readonly (readonly [where: string, text: Uint8Array])[];
 
-function* bytesIn(texts: readonly Text[], plan: Plan): Generator<Uint8Array> {
+function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
   yield* plan.messages();
-  for (const { text } of texts) yield text;
+  for (const [, text] of texts) yield text;
 }
 
-function* wordsIn(texts: readonly Text[], plan: Plan): Generator<readonly [where: string, text: string]> {
-  for (const { where, text } of texts) yield [where, Buffer.from(text).toString()];
+function* wordsIn(texts: Texts, plan: Plan): Generator<readonly [where: string, text: string]> {
+  for (const [where, text] of texts) yield [where, Buffer.from(text).toString()];
   for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
 }
 
