@@ -95,7 +95,7 @@ export async function judge(
   const plan = await planWork(work, options, sign, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
   const { commits } = plan;
-  const oddities = await checkFolders(pack, new Set(treesOf(plan)), memory);
+  const oddities = await checkFolders(pack, new Set(Array.from(commits, ({ tree }) => tree)), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
@@ -147,10 +147,11 @@ export async function judge(
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
   const { template, hasSubmodules, hasWorkflows } = policy.community;
-  const isAll = hasSubmodules || names.hasGitlinks;
+  const mayHaveModules = hasSubmodules || names.hasGitlinks;
   const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
-  const how = { isAll, isRequired: policy.refusesWorkflows };
-  const changed = isAll || mayHaveWorkflows ? await questions.entriesChanged(pushed, pack.spool, how) : [];
+  const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
+  const isCompared = mayHaveModules || mayHaveWorkflows;
+  const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
   const gate = updates ? null : gateSentence(repository, policy);
   questions.noteRules(
     ...(gate === null ? [] : [gate]),
@@ -169,7 +170,7 @@ export async function judge(
     ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
     ...oddities,
-    ...(isAll ? submoduleLines(changed) : []),
+    ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
     ...(refusal === null
       ? []
@@ -194,10 +195,6 @@ function refuseNuls(plan: Plan): void {
       `Code hosts refuse such commits. Change the message of "${title}": "git commit --amend" or "git rebase -i".`,
     ]);
   }
-}
-
-function* treesOf({ commits }: Plan): Generator<Oid> {
-  for (const { tree } of commits) yield tree;
 }
 
 function warningsOfUpdate({ isDraft, stated, description }: PushedWork): string[] {
