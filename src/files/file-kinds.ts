@@ -11,8 +11,7 @@ interface Magic extends FileKind {
   readonly and?: readonly [at: number, text: string];
 }
 
-const NOTHING_READ = null;
-const named = (name: string, ...starts: readonly string[]): Magic => ({ name, starts, read: NOTHING_READ });
+const named = (name: string, ...starts: readonly string[]): Magic => ({ name, starts, read: null });
 
 const MAGICS: readonly Magic[] = [
   { name: 'JPEG picture', starts: ['\xff\xd8\xff'], read: readJpeg },
@@ -26,16 +25,8 @@ const MAGICS: readonly Magic[] = [
   named('PDF document', '%PDF-'),
   named('office document, book or archive (ZIP)', 'PK\x03\x04'),
   named('office document (OLE)', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
-  named(
-    'archive',
-    '\x1f\x8b\x08',
-    'BZh',
-    '\xfd7zXZ\0',
-    '\x28\xb5\x2f\xfd',
-    '7z\xbc\xaf\x27\x1c',
-    'Rar!\x1a\x07',
-    'xar!',
-  ),
+  named('archive', '\x1f\x8b\x08', 'BZh', '\xfd7zXZ\0', '\x28\xb5\x2f\xfd'),
+  named('archive', '7z\xbc\xaf\x27\x1c', 'Rar!\x1a\x07', 'xar!'),
   // POSIX, pax: names of owners stand in it.
   { ...named('archive (tar)', 'ustar'), at: 257 },
   named('sound', 'ID3', 'OggS', 'fLaC', 'MThd'),
@@ -46,12 +37,11 @@ const MAGICS: readonly Magic[] = [
 ];
 
 /** Most files begin with none of these. */
-const BEGINNINGS = new Set(
-  MAGICS.flatMap(({ starts, at = 0 }) => (at > 0 ? [] : starts.map((start) => start.charCodeAt(0)))),
+const STARTS = MAGICS.flatMap(({ starts, at = 0 }) =>
+  starts.map((start) => [at, start.charCodeAt(0)] as const),
 );
-const LATER = MAGICS.flatMap(({ starts, at = 0 }) =>
-  at > 0 ? [[at, starts[0]!.charCodeAt(0)] as const] : [],
-);
+const BEGINNINGS = new Set(STARTS.flatMap(([at, byte]) => (at === 0 ? [byte] : [])));
+const LATER = STARTS.filter(([at]) => at > 0);
 
 /** Null: a search of its bytes is enough. @param first its first bytes, as many as FIRST_BYTES if it has them. */
 export function kindOfFile(first: Uint8Array): FileKind | null {

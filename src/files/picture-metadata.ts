@@ -1,7 +1,7 @@
 /**
- * What a picture says besides what it shows. It reads the beginning of a stranger's file: every offset is checked,
- * nothing is followed twice, and whatever is broken ends the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO
- * 16684-1); IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
+ * What a picture says besides what it shows, from the beginning of a stranger's file: every offset is checked, nothing is
+ * followed twice, and whatever is broken ends the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO 16684-1);
+ * IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
  */
 
 /** Labels of what a file says, with its words; '' where the place is all that is told. */
@@ -11,11 +11,10 @@ const MOST_WORDS = 80;
 const MOST_TELLS = 12;
 const MOST_ENTRIES = 256;
 const ENTRY_BYTES = 12;
-const ASCII = 2;
-const UTF_8 = 129;
+
 const EXIF_FOLDER = 0x8769;
 const GPS_FOLDER = 0x8825;
-
+const XMP_TAG = 0x02bc;
 /** Entries of TIFF's folders that people do not mean to publish. */
 const TIFF_LABELS: Readonly<Record<number, string>> = {
   0x010e: 'description',
@@ -31,7 +30,6 @@ const TIFF_LABELS: Readonly<Record<number, string>> = {
   0xa431: 'serial number',
   0xa435: 'serial number of the lens',
 };
-const XMP_TAG = 0x02bc;
 /** Of IPTC's second record. */
 const IPTC_LABELS: Readonly<Record<number, string>> = {
   80: 'author',
@@ -51,7 +49,7 @@ const XMP_LABELS: readonly (readonly [name: string, label: string])[] = [
   ['aux:SerialNumber', 'serial number'],
 ];
 
-/** Each at most once for every label and its words, and not too many. */
+/** Each only once, and not too many. */
 function told(read: (tell: Tell) => void): readonly string[] {
   const lines = new Set<string>();
   read((label, words = '') => {
@@ -125,17 +123,16 @@ function tiff(bytes: Uint8Array, tell: Tell): void {
     const start = folders[index]!;
     if (start + 2 > bytes.length) continue;
     const count = Math.min(view.getUint16(start, isLittle), MOST_ENTRIES);
-    for (
-      let at = start + 2;
-      at < start + 2 + count * ENTRY_BYTES && at + ENTRY_BYTES <= bytes.length;
-      at += ENTRY_BYTES
-    ) {
+    const end = Math.min(start + 2 + count * ENTRY_BYTES, bytes.length);
+    for (let at = start + 2; at + ENTRY_BYTES <= end; at += ENTRY_BYTES) {
       const [tag, type] = [view.getUint16(at, isLittle), view.getUint16(at + 2, isLittle)];
       const [size, value] = [view.getUint32(at + 4, isLittle), view.getUint32(at + 8, isLittle)];
       // Four bytes stand in the entry itself.
-      const content = bytes.subarray(size <= 4 ? at + 8 : value, (size <= 4 ? at + 8 : value) + size);
+      const contentAt = size <= 4 ? at + 8 : value;
+      const content = bytes.subarray(contentAt, contentAt + size);
       const label = TIFF_LABELS[tag];
-      if (label !== undefined && (type === ASCII || type === UTF_8))
+      // ASCII or UTF-8.
+      if (label !== undefined && (type === 2 || type === 129))
         tell(label, textOf(content.subarray(0, MOST_WORDS)));
       else if (tag === XMP_TAG && !hasXmp) {
         hasXmp = true;
@@ -168,11 +165,7 @@ function iptc(bytes: Uint8Array, tell: Tell): void {
   }
 }
 
-const viewOf = (bytes: Uint8Array): DataView =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString().replaceAll('\ufffd', '');
-
-function startsWith(bytes: Uint8Array, text: string): boolean {
-  return textOf(bytes.subarray(0, text.length)) === text;
-}
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  new DataView(buffer, byteOffset, byteLength);
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString().replaceAll('\ufffd', '');
+const startsWith = (bytes: Uint8Array, text: string) => textOf(bytes.subarray(0, text.length)) === text;

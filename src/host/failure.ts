@@ -42,7 +42,8 @@ interface Row {
 }
 
 interface MeaningRow extends Row {
-  readonly code: HostErrorCode;
+  /** Default: `refused`. */
+  readonly code?: HostErrorCode;
   readonly means?: Partial<Failure>;
   /** In place of the host's own words. */
   readonly sentence?: string;
@@ -79,53 +80,53 @@ const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer'
 export const SUSPENDED_TEXT =
   /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i;
 
-const MISSING = 'The repository does not exist, or is not public.';
 const AGAIN = { lasts: 'moment' } as const;
 const OURS = { whose: 'ours' } as const;
-const NOT_KNOWN_YET = { code: 'refused', means: { ...AGAIN, whose: 'theirs' } } as const;
+const MISSING = 'The repository does not exist, or is not public.';
 
 /** The first that fits; what none fits is a refusal, or a fault of the host from 500 on. */
 const ROWS: readonly MeaningRow[] = [
   // Without a token, hosts answer so to whoever asks for what the public may not see.
   { status: [401, 403], when: ({ isPublic }) => isPublic === true, code: 'missing', sentence: MISSING },
-  { status: [403], when: SUSPENDED_TEXT, code: 'refused', means: OURS },
+  { status: [403], when: SUSPENDED_TEXT, means: OURS },
   // A scope is missing: routers/api/v1/api.go of Gitea, tokenRequiresScopes. GitHub: cli/cli#7574; "Resource not
   // accessible", docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
   {
     status: [403, 422],
     when: /required scope|public-only tokens|without `workflow` scope|resource not accessible by/i,
-    code: 'refused',
     means: OURS,
   },
   // A token for public repositories, on one that is private but shown to the bot (checkTokenPublicOnly in
   // routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
   { status: [403], when: /token scope is limited to public/, code: 'missing', means: { status: 404 } },
   // One among good answers is a fault: renovatebot/renovate#17822. The callers ask a second time.
-  { status: [401], code: 'refused', means: { ...AGAIN, ...OURS } },
+  { status: [401], means: { ...AGAIN, ...OURS } },
   // To the bot's own fork, so no repository is to blame.
-  { to: ['push'], status: [403], code: 'refused', means: { ...AGAIN, ...OURS } },
+  { to: ['push'], status: [403], means: { ...AGAIN, ...OURS } },
   // A proxy's limit: docs.gitea.com/administration/reverse-proxies, "client_max_body_size"; gogs/gogs#4970.
   {
     to: ['push', 'offer'],
     status: [413],
-    code: 'refused',
     sentence:
       'The code host does not take so large a push (413). Push fewer commits at once, or smaller files.',
   },
   // Quota of Gitea and Forgejo: forgejo.org/docs/latest/admin/advanced/quota.
-  { status: [413], code: 'refused', means: OURS },
+  { status: [413], means: OURS },
   // "Can't read pulls or can't read UnitTypeCode": parseCompareInfo in routers/api/v1/repo/pull.go, Gitea.
   {
     to: ['open'],
     status: [404],
     when: /can't read/i,
-    code: 'refused',
     sentence: 'The repository takes no pull requests from the bot account of this service.',
   },
   // A branch that was pushed a moment ago: GitHub's REST interface gets to know it later than Git. milvus-io/pymilvus#2956
   // has all of these sentences; octokit/octokit.rb#622 and octokit/octokit.net#879 have the older ones.
-  { to: ['open'], status: [422], when: /head invalid|head sha can't be blank|head_sha/i, ...NOT_KNOWN_YET },
-  { to: ['open'], status: [422], when: /no commits between|not all refs are readable/i, ...NOT_KNOWN_YET },
+  {
+    to: ['open'],
+    status: [422],
+    when: /head invalid|head sha can't be blank|head_sha|no commits between|not all refs are readable/i,
+    means: { ...AGAIN, whose: 'theirs' },
+  },
   // Opened by an attempt whose answer was lost: docs.github.com/rest/pulls/pulls#create-a-pull-request. Gitea: 409.
   {
     to: ['open'],
@@ -139,7 +140,6 @@ const ROWS: readonly MeaningRow[] = [
     to: ['open'],
     status: [404, 422],
     when: /base invalid|BaseNotExist/,
-    code: 'refused',
     sentence: 'The base branch{base} is not there any more. Fetch, and push to another branch.',
   },
   // SWE-agent/SWE-agent#179, mislav/hub#2099.
@@ -147,7 +147,6 @@ const ROWS: readonly MeaningRow[] = [
     to: ['open'],
     status: [422],
     when: /draft pull requests are not supported/i,
-    code: 'refused',
     sentence: 'The repository takes no drafts. Push again without -o draft.',
   },
   // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
@@ -155,7 +154,6 @@ const ROWS: readonly MeaningRow[] = [
   {
     to: ['open'],
     status: [404],
-    code: 'refused',
     sentence:
       'The code host does not let this service open a pull request there, and does not say why. ' +
       'The repository may limit how many pull requests an account has open.',
@@ -163,7 +161,6 @@ const ROWS: readonly MeaningRow[] = [
   {
     to: ['fork'],
     status: [404],
-    code: 'refused',
     sentence: 'The code host does not let this service fork the repository, and does not say why.',
   },
   { status: [404], code: 'missing', sentence: MISSING },
@@ -188,24 +185,24 @@ export function limitOf(answer: RefusedCall, now: number): Limit | null {
 }
 
 /** What an answer means that asks for no pause. @param says the host's words, cleaned. */
-export function refusalOf(answer: RefusedCall, hostName: string, says: string, cause?: unknown): HostError {
-  const { status, base } = answer;
+export function refusalOf(answer: RefusedCall, hostName: string, says: string): HostError {
+  const { status, base, operation } = answer;
   const row = ROWS.find((one) => fits(one, answer));
-  // A read changes nothing.
-  const effect = answer.operation === 'read' ? ({ effect: 'none' } as const) : {};
-  const failure = { status, says, ...effect, ...row?.means };
-  const refused = (code: HostErrorCode, message: string) => new HostError(code, message, cause, failure);
-  if (row?.sentence !== undefined)
-    return refused(
-      row.code,
-      row.sentence.replace('{base}', () => (typeof base === 'string' ? ` "${oneLine(base)}"` : '')),
-    );
-  if (row === undefined && status >= 500) return noAnswer(hostName, cause, answer.operation, failure);
+  const { code = 'refused', means, sentence } = row ?? {};
+  const failure: Partial<Failure> = { status, says, ...effectOf(operation), ...means };
+  if (row === undefined && status >= 500) return noAnswer(hostName, undefined, operation, failure);
+  const refused = (as: HostErrorCode, message: string) => new HostError(as, message, undefined, failure);
   if (status < 400) return refused('moved', `${hostName} redirects to another address. Try again later.`);
+  const branch = typeof base === 'string' ? ` "${oneLine(base)}"` : '';
+  if (sentence !== undefined)
+    return refused(
+      code,
+      sentence.replace('{base}', () => branch),
+    );
   const words = says || 'no reason';
   const isOurs = failure.whose === 'ours';
   const message = isOurs ? `refuses the bot account: ${words} (${status})` : `says: ${words}`;
-  return refused(row?.code ?? 'refused', `${hostName} ${message}`);
+  return refused(code, `${hostName} ${message}`);
 }
 
 /** No answer, or none that can be believed: the host may have done what it was asked for, unless that was a read. */
@@ -215,10 +212,13 @@ export function noAnswer(
   operation?: Operation,
   means: Partial<Failure> = {},
 ): HostError {
-  const effect = operation === 'read' ? ({ effect: 'none' } as const) : {};
   const message = `${hostName} did not answer as expected. Try again later.`;
-  return new HostError('unreachable', message, cause, { ...effect, ...means });
+  return new HostError('unreachable', message, cause, { ...effectOf(operation), ...means });
 }
+
+/** A read changes nothing. */
+const effectOf = (operation?: Operation): Partial<Failure> =>
+  operation === 'read' ? { effect: 'none' } : {};
 
 /** The host asks for a pause, just now or some time ago. */
 export class HostPause extends HostError {
@@ -248,26 +248,17 @@ function hasHeader(name: string, value: RegExp): When {
   return ({ header }) => value.test(header(name) ?? '');
 }
 
-/** Retry-After, or the time at which the host starts counting again, by its clock. */
+/** Retry-After: seconds, or a date (RFC 9110, 10.2.3). Else the time at which the host starts counting again. */
 function retryAfterMs({ header }: HostAnswer, now: number): number | null {
   const hostNow = hostTime(header, now);
-  const asked = delayMs(header('retry-after'), hostNow);
-  if (asked !== null) return bounded(asked);
-  if (header('x-ratelimit-remaining') !== '0') return null;
-  const resetsAt = Number(header('x-ratelimit-reset') ?? Number.NaN) * SECOND_MS;
-  return Number.isFinite(resetsAt) ? bounded(resetsAt - hostNow) : null;
-}
-
-/** Seconds, or a date (RFC 9110, 10.2.3). */
-function delayMs(retryAfter: string | null, hostNow: number): number | null {
-  if (retryAfter === null || retryAfter.trim() === '') return null;
-  const seconds = Number(retryAfter);
-  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - hostNow : seconds * SECOND_MS;
-  return Number.isNaN(ms) ? null : ms;
-}
-
-function bounded(ms: number): number {
-  return Math.min(LONGEST_PAUSE_MS, Math.max(SECOND_MS, ms));
+  const asked = header('retry-after')?.trim() || 'nothing';
+  const resetsAt = header('x-ratelimit-remaining') === '0' ? header('x-ratelimit-reset') : null;
+  const ms = [
+    Number(asked) * SECOND_MS,
+    Date.parse(asked) - hostNow,
+    Number(resetsAt ?? 'unknown') * SECOND_MS - hostNow,
+  ].find((delay) => !Number.isNaN(delay));
+  return ms === undefined ? null : Math.min(LONGEST_PAUSE_MS, Math.max(SECOND_MS, ms));
 }
 
 function minutes(ms: number): string {

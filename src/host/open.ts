@@ -16,7 +16,7 @@ import { AgitRepositories } from './rest/agit.ts';
 import { ForkRepositories } from './rest/forks.ts';
 import { Rest, type RestAccess } from './rest/rest.ts';
 import type { RestRepositories } from './rest/repositories.ts';
-import { RestThreads, THREAD_TIMEOUT_MS } from './rest/threads.ts';
+import { RestThreads } from './rest/threads.ts';
 
 type Public<Host> = Pick<Host, keyof Host>;
 /** Repositories, and the bot's pull requests there. */
@@ -37,7 +37,7 @@ export function openRepositories(access: RestAccess): CodeHost {
 }
 
 export function openThreads(access: RestAccess): ThreadHost {
-  return new RestThreads(new Rest(access, { timeoutMs: THREAD_TIMEOUT_MS }));
+  return new RestThreads(access);
 }
 
 /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */

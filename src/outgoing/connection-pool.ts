@@ -20,7 +20,7 @@ export type OpenSocket = (address: { hostname: string; port: number }, isSecure:
 export const openSocket: OpenSocket = (address, isSecure) =>
   connect(address, { secureTransport: isSecure ? 'on' : 'off', allowHalfOpen: false });
 
-export interface WantedConnection {
+interface WantedConnection {
   readonly url: URL;
   readonly signal: AbortSignal | null;
   /** One that has carried nothing yet, and so cannot have been closed by the server meanwhile. */
@@ -91,10 +91,8 @@ export class ConnectionPool {
   async #open(url: URL, signal: AbortSignal | null): Promise<Connection> {
     const isSecure = url.protocol === 'https:';
     const port = Number(url.port || (isSecure ? 443 : 80));
-    const connection = new Connection(
-      url.origin,
-      this.#openSocket({ hostname: url.hostname, port }, isSecure),
-    );
+    const socket = this.#openSocket({ hostname: url.hostname, port }, isSecure);
+    const connection = new Connection(url.origin, socket);
     this.#openCount += 1;
     const abort = (): void => connection.destroy(signal?.reason);
     signal?.addEventListener('abort', abort);

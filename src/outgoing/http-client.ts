@@ -1,10 +1,9 @@
 /**
- * Everything that leaves the Worker leaves through here: HTTP/1.1 over sockets of our own, offered as a `fetch`.
- *
- * The runtime's `fetch` is not used, because it adds header fields that nobody can take away: on Cloudflare a request
- * to a server outside its network carries the client's address (`CF-Connecting-IP`), and every request the name of the
- * Worker's zone (`CF-Worker`). What leaves here is what `encodeRequestHead` writes. `node:http` is `fetch` in disguise
- * there, and undici compiles WebAssembly, which Workers refuse.
+ * Everything that leaves the Worker leaves through here: HTTP/1.1 over sockets of our own, offered as a `fetch`. The
+ * runtime's `fetch` adds header fields that nobody can take away: on Cloudflare a request to a server outside its network
+ * carries the client's address (`CF-Connecting-IP`), and every request the name of the Worker's zone (`CF-Worker`). What
+ * leaves here is what `encodeRequestHead` writes. `node:http` is `fetch` in disguise there, and undici compiles
+ * WebAssembly, which Workers refuse.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
@@ -14,7 +13,6 @@ import { malformed } from './outgoing-error.ts';
 import { checkFields, encodeRequestHead, type OutgoingRequest, type RequestBody } from './request.ts';
 
 const MAX_REDIRECTS = 5;
-/** Those after which a read is repeated elsewhere, and a write. */
 const FOLLOWED_BY_READS = [301, 302, 303, 307, 308];
 const FOLLOWED_BY_WRITES = [307, 308];
 
@@ -120,10 +118,9 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
 }
 
 /**
- * Where to repeat the request; null: the response is the answer itself.
- *
- * A write follows only redirects that repeat it (307, 308): `fetch` would make a GET of the others, and its success
- * would look like the write's. No request follows to another server, because its credentials are meant for this one.
+ * Where to repeat the request; null: the response is the answer itself. A write follows only redirects that repeat it
+ * (307, 308): `fetch` would make a GET of the others, and its success would look like the write's. No request follows to
+ * another server, because its credentials are meant for this one.
  */
 export function redirectTarget(request: { method: string; url: URL }, response: Response): URL | null {
   const location = response.headers.get('Location');

@@ -1,19 +1,13 @@
 /** A TypeError, like the failures of `fetch`. It may be logged: no message quotes what the server sent. */
-export type OutgoingErrorCode =
-  /** No connection: nothing was sent. */
-  | 'unreachable'
-  /** The connection ended in the middle. */
-  | 'broken-off'
-  /** The server stopped sending in the middle of its response. */
-  | 'stalled'
-  /** The response breaks the rules of HTTP/1.1, or is beyond our limits. */
-  | 'malformed';
-
 export class OutgoingError extends TypeError {
   override readonly name = 'OutgoingError';
-  readonly code: OutgoingErrorCode;
+  /**
+   * `unreachable`: no connection, so nothing was sent. `broken-off`: it ended in the middle. `stalled`: the server stopped
+   * sending in the middle. `malformed`: the response breaks the rules of HTTP/1.1, or is beyond our limits.
+   */
+  readonly code: 'unreachable' | 'broken-off' | 'stalled' | 'malformed';
 
-  constructor(code: OutgoingErrorCode, message: string, cause?: unknown) {
+  constructor(code: OutgoingError['code'], message: string, cause?: unknown) {
     super(message, { cause });
     this.code = code;
   }

@@ -97,15 +97,14 @@ function wrongLineEnd(): OutgoingError {
   return malformed('a line does not end with CR LF');
 }
 
-/** A decoder moves the body's bytes to the front of the chunk that it is given, so each read gives one run of bytes. */
 export interface BodyDecoder {
   /** Whether the end of the connection ends the body. */
   readonly endsWithConnection: boolean;
-  /** @throws OutgoingError */
+  /** Moves the body's bytes to the front of the chunk, so each read gives one run of bytes. @throws OutgoingError */
   decode(chunk: Uint8Array): Decoded;
 }
 
-export interface Decoded {
+interface Decoded {
   /** How many bytes of the body are now at the chunk's beginning. */
   readonly bodyBytes: number;
   /** How many bytes of the chunk belonged to this response; less than all only at its end. */
@@ -117,39 +116,27 @@ export interface Decoded {
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** The decoder for a response's body; null: it has none. @throws OutgoingError */
-export function bodyDecoder(
-  method: string,
-  { status, minorVersion, headers }: ResponseHead,
-): BodyDecoder | null {
+export function bodyDecoder(method: string, head: ResponseHead): BodyDecoder | null {
+  const { status, minorVersion, headers } = head;
   const coding = headers.get('Transfer-Encoding');
   const length = headers.get('Content-Length');
   // Request smuggling: two parties that believe different ones see different messages.
   if (coding !== null && length !== null) throw malformed('its body has two lengths');
   // Several lengths, even equal ones, are joined by a comma, which is not a digit.
   if (length !== null && !/^\d{1,15}$/.test(length)) throw malformed('the length of its body');
-  if (coding !== null && (coding.toLowerCase() !== 'chunked' || minorVersion === 0)) {
+  if (coding !== null && (coding.toLowerCase() !== 'chunked' || minorVersion === 0))
     throw malformed('the transfer coding of its body');
-  }
   if (method === 'HEAD' || BODILESS.has(status)) return null;
   if (coding !== null) return new ChunkedDecoder();
-  return new LengthDecoder(length === null ? null : Number(length));
-}
-
-class LengthDecoder implements BodyDecoder {
-  readonly endsWithConnection: boolean;
-  #left: number;
-
-  /** @param length null: up to the end of the connection. */
-  constructor(length: number | null) {
-    this.endsWithConnection = length === null;
-    this.#left = length ?? Infinity;
-  }
-
-  decode(chunk: Uint8Array): Decoded {
-    const bodyBytes = Math.min(this.#left, chunk.byteLength);
-    this.#left -= bodyBytes;
-    return { bodyBytes, usedBytes: bodyBytes, isEnd: this.#left === 0 };
-  }
+  let left = Number(length ?? Infinity);
+  return {
+    endsWithConnection: length === null,
+    decode({ byteLength }) {
+      const bodyBytes = Math.min(left, byteLength);
+      left -= bodyBytes;
+      return { bodyBytes, usedBytes: bodyBytes, isEnd: left === 0 };
+    },
+  };
 }
 
 const LF = 0x0a;

@@ -1,16 +1,14 @@
 /**
  * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory and belongs to this
  * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died. The
- * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace.
- *
- * Each number is written once, so no initialisation vector is used twice with a key. Name and number of a row are
- * authenticated with it: a row that was changed or put in another's place is refused.
+ * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace. Each number is
+ * written once, so no initialisation vector is used twice with a key. Name and number of a row are authenticated with it.
  */
 import { utf8 } from '../git/bytes.ts';
 import { busy } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
 
-/** What stores the rows: the object `Spool`, or a stand-in of a test. */
+/** What stores the rows: the object `Spool`. */
 export interface RowStore {
   write(attempt: string, number: number, sealed: ArrayBuffer): Promise<void>;
   /** Null if there is no such row. */
@@ -21,10 +19,10 @@ export interface RowStore {
   keep(attempt: string, until: number): Promise<void>;
 }
 
-/** Opens the store of an attempt. Called for each question, because a stub does not outlive its object's death. */
+/** Called for each question, because a stub does not outlive its object's death. */
 export type OpenRowStore = (attempt: string) => RowStore;
 
-/** Where the rows of a delayed push are, and what opens them. */
+/** The rows of a delayed push, and what opens them. */
 export interface SealedAttempt {
   readonly attempt: string;
   /** Base64. */
@@ -36,15 +34,13 @@ export class LostRowError extends Error {
   override readonly name = 'LostRowError';
 }
 
-const ATTEMPT_BYTES = 16;
-const IV_BYTES = 12;
 const ALGORITHM = 'AES-GCM';
 /** How long the object may take for a row. */
 const USUAL_PATIENCE_MS = 20_000;
 
 export class SealedRows {
   /** Random, so that it tells nothing. */
-  #attempt = Buffer.from(crypto.getRandomValues(new Uint8Array(ATTEMPT_BYTES))).toString('hex');
+  #attempt = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
   readonly #open: OpenRowStore;
   readonly #patienceMs: number;
   #key: CryptoKey | null = null;
@@ -60,18 +56,15 @@ export class SealedRows {
     const rows = new SealedRows(open);
     rows.#attempt = attempt;
     rows.#isKept = true;
-    rows.#key = await crypto.subtle.importKey('raw', Buffer.from(key, 'base64'), ALGORITHM, false, [
-      'decrypt',
-    ]);
+    const keyBytes = Buffer.from(key, 'base64');
+    rows.#key = await crypto.subtle.importKey('raw', keyBytes, ALGORITHM, false, ['decrypt']);
     return rows;
   }
 
   /** @param row its buffer becomes empty. @throws HostError `busy` if the object fails. */
   async write(number: number, row: Uint8Array<ArrayBuffer>): Promise<void> {
-    this.#key ??= (await crypto.subtle.generateKey({ name: ALGORITHM, length: 256 }, true, [
-      'encrypt',
-      'decrypt',
-    ])) as CryptoKey;
+    const algorithm = { name: ALGORITHM, length: 256 };
+    this.#key ??= (await crypto.subtle.generateKey(algorithm, true, ['encrypt', 'decrypt'])) as CryptoKey;
     const sealed = await crypto.subtle.encrypt(this.#parameters(number), this.#key, row);
     // Now, because the collector would take its time.
     row.buffer.transfer(0);
@@ -119,7 +112,7 @@ export class SealedRows {
   }
 
   #parameters(number: number) {
-    const iv = new Uint8Array(IV_BYTES);
+    const iv = new Uint8Array(12);
     new DataView(iv.buffer).setUint32(0, number);
     return { name: ALGORITHM, iv, additionalData: utf8(`${this.#attempt} ${number}`) };
   }

@@ -1,7 +1,7 @@
 /**
- * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
- * So the memory of a push does not grow with its size: one row that is filled, and one that is written. Where memory is
- * short, rows begin much earlier, so that a crowd of pushes that crawl leaves room for others.
+ * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`,
+ * one that is filled and one that is written at a time. Where memory is short, rows begin much earlier, so that a crowd
+ * of pushes that crawl leaves room for others.
  */
 import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
@@ -9,7 +9,6 @@ import { onForget } from '../isolate/recent.ts';
 import { busy } from '../isolate/memory-budget.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 
-/** What stays in memory. */
 export const MEMORY_BYTES = 1024 * 1024;
 /** Of a row. One of an object may have 2 MB, but on its way it is copied several times, and so much memory stays taken. */
 export const ROW_BYTES = 256 * 1024;
@@ -32,9 +31,7 @@ export interface KeptSpool extends SealedAttempt {
 }
 
 export interface SpoolOptions {
-  /** Usually `spoolOf`. */
   readonly open: OpenRowStore;
-  /** What the request holds of the isolate's memory. */
   readonly memory: Memory;
   /** As its memory counts it. */
   readonly client: string | null;
@@ -54,7 +51,7 @@ const SHARE_LIFE_MS = 10 * 60 * 1000;
 
 /** What one spool has taken. */
 interface SpoolShare {
-  /** On whose behalf; null: it is not known, and they count as one. */
+  /** Null: it is not known, and they count as one. */
   readonly client: string | null;
   bytes: number;
   /** Its last sign of life; milliseconds since 1970. */
@@ -62,11 +59,9 @@ interface SpoolShare {
 }
 
 /**
- * How many bytes the pushes of an isolate may keep in their spools at once: in all, and for one client.
- *
- * On one machine there is one isolate, so this bounds its disk. On Cloudflare each isolate counts for itself: one
- * object that counts for all would be asked with each megabyte. Rows of a process that died do not count; their object
- * removes them.
+ * How many bytes the pushes of an isolate may keep in their spools at once: in all, and for one client. On one machine
+ * there is one isolate, so this bounds its disk. On Cloudflare each isolate counts for itself: one object that counts for
+ * all would be asked with each megabyte. Rows of a process that died do not count; their object removes them.
  */
 export class SpoolBudget {
   readonly #shares = new Set<SpoolShare>();
@@ -89,7 +84,6 @@ export class SpoolBudget {
     share.bytes += bytes;
   }
 
-  /** Gives all of it back. */
   release(share: SpoolShare): void {
     share.bytes = 0;
     this.#shares.delete(share);
@@ -99,14 +93,10 @@ export class SpoolBudget {
   get bytes(): number {
     return [...this.#shares].reduce((bytes, share) => bytes + share.bytes, 0);
   }
-
-  clear(): void {
-    this.#shares.clear();
-  }
 }
 
-const isolateSpools = new SpoolBudget();
-onForget(() => isolateSpools.clear());
+let isolateSpools = new SpoolBudget();
+onForget(() => (isolateSpools = new SpoolBudget()));
 
 /** One call at a time, but for `discard`, which the caller must call in the end, whatever happens. */
 export class Spool {
@@ -123,7 +113,6 @@ export class Spool {
   #writing: Promise<void> = Promise.resolve();
   #discarding: Promise<void> | null = null;
 
-  /** Begins an empty one. */
   constructor(options: SpoolOptions) {
     const { client, clock, open, patienceMs } = options;
     this.#options = options;
@@ -136,12 +125,10 @@ export class Spool {
     return this.#byteLength;
   }
 
-  /** Whether everything lies in memory. */
   get isInMemory(): boolean {
     return this.#rowEnds.length === 0;
   }
 
-  /** Of a new row. */
   get #rowBytes(): number {
     return this.#options.memory.isShort ? SHORT_ROW_BYTES : ROW_BYTES;
   }
@@ -202,19 +189,17 @@ export class Spool {
 
   /** Gives everything back and removes the rows. Never rejects. May be called more than once. */
   discard(): Promise<void> {
-    return (this.#discarding ??= this.#giveBack());
-  }
-
-  async #giveBack(): Promise<void> {
-    // A row that arrives after the others were removed would stay.
-    await this.#writing.catch(() => {});
-    for (const { bytes, share } of this.#chunks.splice(0)) {
-      share.setNow(0);
-      // The collector would take its time.
-      bytes.buffer.transfer(0);
-    }
-    await this.#rows.remove().catch(() => {});
-    this.#budget.release(this.#share);
+    return (this.#discarding ??= (async () => {
+      // A row that arrives after the others were removed would stay.
+      await this.#writing.catch(() => {});
+      for (const { bytes, share } of this.#chunks.splice(0)) {
+        share.setNow(0);
+        // The collector would take its time.
+        bytes.buffer.transfer(0);
+      }
+      await this.#rows.remove().catch(() => {});
+      this.#budget.release(this.#share);
+    })());
   }
 
   *#readChunks(start: number, end: number): Generator<Uint8Array> {
@@ -264,7 +249,7 @@ export class Spool {
   }
 }
 
-/** Bytes [start, end) of a kept spool, as `Spool.read`. @param memory where up to two rows are counted. */
+/** Bytes [start, end) of a kept spool, as `Spool.read`. */
 export async function* readKept(
   kept: KeptSpool,
   open: OpenRowStore,
@@ -285,15 +270,13 @@ async function* readRows(
   touch: () => void,
 ): AsyncGenerator<Uint8Array> {
   if (start >= end) return;
-  const rowAt = (offset: number): number => rowEnds.findIndex((rowEnd) => rowEnd > offset);
-  const startOf = (number: number): number => rowEnds[number - 1] ?? 0;
+  const rowAt = (offset: number) => rowEnds.findIndex((rowEnd) => rowEnd > offset);
   const [first, last] = [rowAt(start), rowAt(end - 1)];
+  const offsets = [0, ...rowEnds].slice(first, last + 2);
+  // Of two rows at once, or of the only one.
+  const most = Math.max(...offsets.slice(1).map((rowEnd, at) => (offsets[at + 2] ?? rowEnd) - offsets[at]!));
   const share = memory.share();
   try {
-    let most = 0;
-    for (let number = first; number <= last; number++) {
-      most = Math.max(most, startOf(Math.min(number + 1, last) + 1) - startOf(number));
-    }
     await share.set(most);
     let ahead = rows.read(first);
     for (let number = first; number <= last; number++) {
@@ -304,7 +287,7 @@ async function* readRows(
         // If nobody asks for it, nobody wants to know.
         ahead.catch(() => {});
       }
-      const offset = startOf(number);
+      const offset = offsets[number - first]!;
       yield row.subarray(Math.max(0, start - offset), end - offset);
       // The collector would let many of them come together.
       row.buffer.transfer(0);

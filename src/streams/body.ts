@@ -64,16 +64,12 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
   return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
 }
 
-function patientSource(
-  body: ReadableStream<Uint8Array>,
-  { timeoutMs, pace = 'steady' }: BodyLimits,
-): ChunkSource {
+function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): ChunkSource {
+  const { timeoutMs, pace = 'steady' } = limits;
   const reader = body.getReader({ mode: 'byob' });
   const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
-  let lastBuffer: ArrayBuffer | null = null;
+  let lastChunk: Uint8Array<ArrayBuffer> | null = null;
   let freeBuffer: ArrayBuffer | null = null;
-  /** Of the last chunk. */
-  let lastBytes = 0;
   let hasEnded = false;
   let isFast = false;
   let leftMs = timeoutMs;
@@ -103,13 +99,13 @@ function patientSource(
 
   /** A full chunk, or less at the end of the body or from a slow sender; null if there is nothing. */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
-    const size = lastBytes < SLOW_READ_BYTES ? SLOW_READ_BYTES : READ_BYTES;
+    const size = (lastChunk?.byteLength ?? 0) < SLOW_READ_BYTES ? SLOW_READ_BYTES : READ_BYTES;
     let buffer = freeBuffer?.byteLength === size ? freeBuffer : new ArrayBuffer(size);
     freeBuffer = null;
     const startedAt = Date.now();
     let filled = 0;
     // The beginning of a body (commands, sections) is worth reading before more arrives.
-    const fullAt = lastBuffer === null ? 1 : size;
+    const fullAt = lastChunk === null ? 1 : size;
     // Several short reads, not a single one for all bytes, because the time limit is for each read.
     while (filled < fullAt && !hasEnded && (filled === 0 || Date.now() - startedAt < CHUNK_MS)) {
       const { bytes, moved } = await readMore(buffer, filled);
@@ -132,13 +128,13 @@ function patientSource(
         throw error;
       });
       if (chunk === null) return null;
-      [lastBuffer, lastBytes] = [chunk.buffer, chunk.byteLength];
-      isolate.buffered(lastBuffer);
+      lastChunk = chunk;
+      isolate.buffered(chunk.buffer);
       return chunk;
     },
     recycle() {
-      if (lastBuffer !== null) isolate.reusing(lastBuffer);
-      freeBuffer = lastBuffer;
+      if (lastChunk !== null) isolate.reusing(lastChunk.buffer);
+      freeBuffer = lastChunk?.buffer ?? null;
     },
     async cancel() {
       // A broken body cannot be cancelled, and need not be.
@@ -149,7 +145,7 @@ function patientSource(
 
 /** More than a client usually still has in flight when the answer is ready. A client that sends more is cut off. */
 const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
-/** A client that is still sending is not silent for so long. */
+/** No client that is still sending is silent for so long. */
 const ANSWERED_PATIENCE_MS = 1_000;
 
 /**

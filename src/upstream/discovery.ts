@@ -1,11 +1,10 @@
 /**
- * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history.
- *
- * One request to the host, and one more for the history if none was listed lately. Newer history is listed beside the
- * answer. The push that follows finds the refs and the listings in the cache.
+ * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history. One request to
+ * the host, and one more for the history if none was listed lately. Newer history is listed beside the answer. The push
+ * that follows finds the refs and the listings in the cache.
  */
 import type { Oid } from '../git/objects/oid.ts';
-import { encodeReceivePackAdvertisement, selectHaves } from '../git/wire/ref-advertisement.ts';
+import { encodeReceivePackAdvertisement, type Ref, selectHaves } from '../git/wire/ref-advertisement.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import { Recent } from '../isolate/recent.ts';
@@ -13,14 +12,10 @@ import { openHistory } from './known-ids.ts';
 import { defaultBranchOf, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
 
 /**
- * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
- * wait for a new one, which only a push needs (`listAhead`).
+ * By repository, some 5 MB in all. An older listing is just as good for a stale clone, and the client need not wait for
+ * a new one, which only a push needs (`listAhead`).
  */
-const HAVES_LIFE_MS = 10 * 60_000;
-/** Together at most some 5 MB. */
-const MAX_REPOSITORIES = 400;
-
-const recentHaves = new Recent<readonly Oid[]>({ lifeMs: HAVES_LIFE_MS, most: MAX_REPOSITORIES });
+const recentHaves = new Recent<readonly Oid[]>({ lifeMs: 10 * 60_000, most: 400 });
 
 /** @throws HostError if the repository is missing, private or out of reach. */
 export async function discoverForPush(
@@ -29,15 +24,11 @@ export async function discoverForPush(
   logger: Logger,
 ): Promise<Uint8Array> {
   const list = await listUpstreamRefs(host, repository);
-  const tip = defaultBranchOf(list)?.oid;
   // A discovery without `.have` lines still works; a stale clone then sends more than it needs to.
-  const haves =
-    tip === undefined
-      ? []
-      : await havesOf(host, repository, tip).catch((error: unknown) => {
-          logger.warn('the history could not be listed for discovery', { error });
-          return [];
-        });
+  const haves = await havesOf(host, repository, defaultBranchOf(list)).catch((error: unknown) => {
+    logger.warn('the history could not be listed for discovery', { error });
+    return [];
+  });
   return encodeReceivePackAdvertisement(list.refs, haves);
 }
 
@@ -51,9 +42,13 @@ export async function listAhead(host: HistoryHost, target: RepositoryName): Prom
 }
 
 /** @throws HostError */
-async function havesOf(host: HistoryHost, repository: RepositoryName, tip: Oid): Promise<readonly Oid[]> {
-  const { lister, transport, clock } = host;
-  const part = { tips: [tip], without: [] };
+async function havesOf(
+  { lister, transport, clock }: HistoryHost,
+  repository: RepositoryName,
+  main: Ref | null,
+): Promise<readonly Oid[]> {
+  if (main === null) return [];
+  const part = { tips: [main.oid], without: [] };
   const key = repositoryKey(transport.hostName, repository);
   const known = await lister.listed(part);
   const recent = known === null ? recentHaves.get(key, clock.now()) : null;

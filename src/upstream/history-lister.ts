@@ -1,20 +1,22 @@
 /**
- * Lists upstream's history from the host: commits without their trees, window by window.
+ * Lists upstream's history from the host: commits without their trees, by date, starting with the last 90 days. Only a
+ * push that reaches further back extends it. The request names only tips that upstream itself advertises.
  *
- * It is listed by date, starting with the last 90 days. Only a push that reaches further back extends it. The request
- * names only tips that upstream itself advertises.
+ * Listings are cached: in the isolate's memory for the push that follows its discovery, and in KV for all other
+ * isolates. The key has the host and the tips, and a tip determines its history, so an entry is never wrong.
  */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../isolate/clock.ts';
-import type { Oid } from '../git/objects/oid.ts';
+import { utf8 } from '../git/bytes.ts';
 import type { CommitTable } from '../git/objects/commit-table.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
-import type { GitTransport } from '../host/git/git-transport.ts';
 import { HostError } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
-import { Turns } from '../isolate/memory-budget.ts';
-import type { HistoryCache, HistoryListing } from './history-cache.ts';
+import type { GitTransport } from '../host/git/git-transport.ts';
+import type { Clock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
+import { Turns } from '../isolate/memory-budget.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import type { SealedStore } from '../secret/sealed-kv.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** How far back to list, step by step; null: everything. */
@@ -31,9 +33,7 @@ const MAX_EMPTY_BYTES = 16 * 1024;
 const MAX_CANDIDATES = 8;
 
 /** A listing that is too large costs as much as one that is not, so it is not tried again for each request. */
-const TOO_LARGE_LIFE_MS = 10 * 60_000;
-const MAX_TOO_LARGE = 1_000;
-const tooLarge = new Recent<true>({ lifeMs: TOO_LARGE_LIFE_MS, most: MAX_TOO_LARGE });
+const tooLarge = new Recent<true>({ lifeMs: 10 * 60_000, most: 1_000 });
 /** Requests that need the same listing at once wait for the first of them, and find it in the cache. */
 const turns = new Turns();
 
@@ -43,14 +43,24 @@ export interface HistoryPart {
   readonly without: readonly Oid[];
 }
 
-type HistorySource = Pick<GitTransport, 'hostName' | 'listHistory'>;
+/** The commits that were listed from some tips. */
+export interface HistoryListing {
+  /** Seconds since 1970; -Infinity: everything was listed. */
+  readonly since: number;
+  readonly tips: readonly Oid[];
+  readonly newestFirst: readonly Oid[];
+  /** Each listed commit, with the index in `tips` of a tip that reaches it. */
+  readonly listed: ReadonlyMap<Oid, number>;
+  /** Parents of listed commits that were not listed themselves. */
+  readonly boundary: ReadonlySet<Oid>;
+}
 
 export class HistoryLister {
-  readonly #transport: HistorySource;
+  readonly #transport: Pick<GitTransport, 'hostName' | 'listHistory'>;
   readonly #cache: HistoryCache;
   readonly #clock: Clock;
 
-  constructor(transport: HistorySource, cache: HistoryCache, clock: Clock) {
+  constructor(transport: Pick<GitTransport, 'hostName' | 'listHistory'>, cache: HistoryCache, clock: Clock) {
     this.#transport = transport;
     this.#cache = cache;
     this.#clock = clock;
@@ -76,10 +86,8 @@ export class HistoryLister {
       const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
       if (listedMeanwhile !== null) return listedMeanwhile;
       // End the turn before waiting for memory: otherwise requests that hold memory could wait for this one.
-      const onWait = () => turn.end();
-      const listing =
-        (await this.#fetch(repository, part, days, onWait)) ??
-        (step === 0 ? await this.#fetch(repository, part, NARROW_WINDOW_DAYS, onWait) : null);
+      const fetch = (back: number | null) => this.#fetch(repository, part, back, () => turn.end());
+      const listing = (await fetch(days)) ?? (step === 0 ? await fetch(NARROW_WINDOW_DAYS) : null);
       if (listing !== null) this.#cache.put(key, listing);
       return listing;
     } finally {
@@ -152,29 +160,23 @@ export class HistoryLister {
     }
     if (answer.kind === 'listed') return toListing(part.tips, answer.commits, since);
     if (answer.kind === 'none-selected') {
-      throw new HostError(
-        'unreachable',
-        `${this.#transport.hostName} did not list the history. Try again later.`,
-      );
+      const message = `${this.#transport.hostName} did not list the history. Try again later.`;
+      throw new HostError('unreachable', message);
     }
     // If the part that was read lies within the narrow window, that one is too large, too.
     const narrowSince = since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
-    const isNarrow = answer.oldestAt >= narrowSince;
-    for (const each of isNarrow ? [days, NARROW_WINDOW_DAYS] : [days])
+    for (const each of answer.oldestAt >= narrowSince ? [days, NARROW_WINDOW_DAYS] : [days])
       tooLarge.set(this.#keyOf(part, each), true, this.#clock.now());
     return null;
   }
 
   /** A host is believed what it says of its own repositories only. */
-  #keyOf(part: HistoryPart, days: number | null): string {
-    return `commits/${this.#transport.hostName}/${keyOf(part)}/${days ?? 'all'}`;
+  #keyOf({ tips, without }: HistoryPart, days: number | null): string {
+    const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
+    const isOne = tips.length === 1 && without.length === 0;
+    const name = isOne ? tips[0] : createHash('sha256').update(text).digest('hex');
+    return `commits/${this.#transport.hostName}/${name}/${days ?? 'all'}`;
   }
-}
-
-function keyOf({ tips, without }: HistoryPart): string {
-  if (tips.length === 1 && without.length === 0) return tips[0] as Oid;
-  const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function toListing(tips: readonly Oid[], commits: CommitTable, since: number | null): HistoryListing {
@@ -188,4 +190,57 @@ function toListing(tips: readonly Oid[], commits: CommitTable, since: number | n
     listed: commits.reachedFrom(tips),
     boundary,
   };
+}
+
+const KV_LIFE_MS = 7 * DAY_SECONDS * 1000;
+/** With the tips: at most about 10 MB of ids, over all listings. */
+const memory = new Recent<HistoryListing>({
+  most: 100_000,
+  weightOf: ({ tips, newestFirst }) => tips.length + newestFirst.length,
+});
+
+/** If it fails, the history is listed again. */
+export class HistoryCache {
+  readonly #store: SealedStore;
+  readonly #waitUntil: (work: Promise<unknown>) => void;
+
+  constructor(store: SealedStore, waitUntil: (work: Promise<unknown>) => void) {
+    this.#store = store;
+    this.#waitUntil = waitUntil;
+  }
+
+  async get(key: string): Promise<HistoryListing | null> {
+    const remembered = memory.get(key);
+    if (remembered !== null) return remembered;
+    const stored = await this.#store.get(key).catch(() => null);
+    if (stored === null) return null;
+    const listing = decodeListing(stored);
+    memory.set(key, listing);
+    return listing;
+  }
+
+  put(key: string, listing: HistoryListing): void {
+    memory.set(key, listing);
+    const stored = this.#store.put(key, encodeListing(listing), KV_LIFE_MS);
+    this.#waitUntil(stored.catch(() => {}));
+  }
+}
+
+export function encodeListing({ since, tips, newestFirst, listed, boundary }: HistoryListing): Uint8Array {
+  const places = newestFirst.map((oid) => listed.get(oid));
+  // JSON has no -Infinity, and writes null.
+  return utf8(JSON.stringify([since, tips, newestFirst, places, [...boundary]]));
+}
+
+export function decodeListing(stored: Uint8Array): HistoryListing {
+  const fields = JSON.parse(new TextDecoder().decode(stored)) as [
+    number | null,
+    Oid[],
+    Oid[],
+    number[],
+    Oid[],
+  ];
+  const [since, tips, newestFirst, places, boundary] = fields;
+  const listed = new Map(newestFirst.map((oid, index) => [oid, places[index] as number]));
+  return { since: since ?? -Infinity, tips, newestFirst, listed, boundary: new Set(boundary) };
 }

@@ -1,11 +1,9 @@
 /**
- * Finds a path in a commit, and reads no more than the folders on the way. The code host is asked level by level,
- * because hosts serve objects by their ids and not by paths.
- *
- * GitHub allows no filter by depth but `tree:0`, which leaves out everything that was not asked for by its id. So the
- * fifth call for a folder asks for all folders below it instead, and takes the answer if it is small. Up to four
- * folders cost at most eight calls. In a repository of 10,000 files, with a hundred in each folder, the way to one file
- * costs 9 KB. A folder is read as a whole, so one with thousands of files costs more than 64 KiB.
+ * Finds a path in a commit, and reads no more than the folders on the way, level by level, because hosts serve objects
+ * by their ids and not by paths. GitHub allows no filter by depth but `tree:0`, which leaves out everything that was not
+ * asked for by its id. So the fifth call for a folder asks for all folders below it instead, and takes the answer if it
+ * is small. Up to four folders cost at most eight calls. In a repository of 10,000 files, with a hundred in each folder,
+ * the way to one file costs 9 KB.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import { type Commit, parseCommit } from '../git/objects/commit.ts';
@@ -42,18 +40,15 @@ const MAX_LISTED_ENTRIES = 50_000;
 const MAX_PATH_LENGTH = 4_096;
 /** Calls for the folders of a path, as long as what lies below the last one is small. */
 const MAX_FOLDER_CALLS = 5;
-/** What counts as small. */
 const SMALL_BYTES = 40 * 1024;
 /** An entry of some 35 bytes becomes an object with a name, a mode and an id. */
 const FOLDER_COPIES = 10;
 /** A text: as it came, as a string, as lines, and in the page. */
 const FILE_COPIES = 4;
-/** Together with their keys, at most some 4 MB. */
-const MAX_REMEMBERED = 64;
-const MAX_REMEMBERED_BYTES = 64 * 1024;
 
-/** Folders that this isolate has read lately, by their ids: their content never changes. */
-const remembered = new Recent<Uint8Array>({ most: MAX_REMEMBERED });
+/** Folders that this isolate has read lately, by their ids: their content never changes. At most some 4 MB. */
+const remembered = new Recent<Uint8Array>({ most: 64 });
+const MAX_REMEMBERED_BYTES = 64 * 1024;
 
 /**
  * Counts what is read in the memory of a request, which gives it back when it ends. Rejects as `read` does, and with
@@ -173,16 +168,12 @@ class FolderReader {
     if (objects === null) return null;
     const folder = objects.get(oid);
     if (folder === undefined) throw notSent('folder');
-    remember(oid, folder.content);
+    // A copy, because the content is a view into a larger buffer.
+    if (folder.content.byteLength <= MAX_REMEMBERED_BYTES) remembered.set(oid, folder.content.slice());
     return folder.content;
   }
 }
 
 function notSent(what: string): ProtocolError {
   return new ProtocolError('bad-pack', `The code host did not send the ${what} that was asked for.`);
-}
-
-function remember(oid: Oid, content: Uint8Array): void {
-  // A copy, because the content is a view into a larger buffer.
-  if (content.byteLength <= MAX_REMEMBERED_BYTES) remembered.set(oid, content.slice());
 }

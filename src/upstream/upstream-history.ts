@@ -1,17 +1,15 @@
 /**
- * The history that a push is compared with: it tells upstream's commits from the pusher's.
- *
- * The main part is the history of the base branch and the default branch, and a push must be based on it. The rest is
- * what upstream's other branches have in addition. Those commits are upstream's too, and must not be rewritten as if
- * they were the pusher's. But if there are too many, a push continues without the oldest.
+ * The history that a push is compared with: it tells upstream's commits from the pusher's. The main part is that of the
+ * base branch and the default branch, on which a push must be based. The rest is what upstream's other branches have in
+ * addition, which must not be rewritten as if it were the pusher's; if there is too much, a push continues without the
+ * oldest.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
 import { SHARED } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import type { HistoryListing } from './history-cache.ts';
-import type { HistoryLister, HistoryPart } from './history-lister.ts';
+import type { HistoryLister, HistoryListing, HistoryPart } from './history-lister.ts';
 
 /** How many other branches are examined. One request names them all, at 50 bytes each. */
 const MAX_OTHER_BRANCHES = 1_000;
@@ -19,57 +17,38 @@ const MAX_OTHER_BRANCHES = 1_000;
 /** Digits of an abbreviated id. */
 const SHORTEST = 7;
 
+const NOTHING: HistoryListing = {
+  since: -Infinity,
+  tips: [],
+  newestFirst: [],
+  listed: new Map(),
+  boundary: new Set(),
+};
+
 /** One part of the history, listed further back step by step. */
 class GrowingListing {
   readonly #list: (step: number) => Promise<HistoryListing | null>;
-  #listing: HistoryListing | null = null;
-  #step = -1;
-  #isExhausted = false;
+  #step = 0;
+  current = NOTHING;
+  /** What is older cannot be listed. */
+  isExhausted = false;
 
   constructor(list: (step: number) => Promise<HistoryListing | null>) {
     this.#list = list;
   }
 
-  /** Seconds since 1970; -Infinity: nothing older can be listed, or nothing could be listed at all. */
-  get since(): number {
-    return this.#listing?.since ?? -Infinity;
-  }
-
-  get isExhausted(): boolean {
-    return this.#isExhausted;
-  }
-
-  isListed(oid: Oid): boolean {
-    return this.#listing?.listed.has(oid) ?? false;
-  }
-
-  isBoundary(oid: Oid): boolean {
-    return this.#listing?.boundary.has(oid) ?? false;
-  }
-
-  *oids(): Generator<Oid> {
-    if (this.#listing === null) return;
-    yield* this.#listing.newestFirst;
-    yield* this.#listing.boundary;
-  }
-
   /** A tip from which a listed commit is reached. */
   tipAbove(oid: Oid): Oid | undefined {
-    return this.#listing?.tips[(this.#listing.listed.get(oid) ?? -1) % SHARED];
-  }
-
-  /** Whether one tip alone reaches a listed commit. */
-  isOfOne(oid: Oid): boolean {
-    return (this.#listing?.listed.get(oid) ?? SHARED) < SHARED;
+    return this.current.tips[(this.current.listed.get(oid) ?? -1) % SHARED];
   }
 
   /** Lists one window more; false if there is none, or it is too large. @throws HostError */
   async grow(): Promise<boolean> {
-    if (this.#isExhausted || this.#listing?.since === -Infinity) return false;
-    this.#step += 1;
-    const longer = await this.#list(this.#step);
-    this.#isExhausted = longer === null;
-    this.#listing = longer ?? this.#listing;
+    const isWhole = this.#step > 0 && this.current.since === -Infinity;
+    if (this.isExhausted || isWhole) return false;
+    const longer = await this.#list(this.#step++);
+    this.isExhausted = longer === null;
+    this.current = longer ?? this.current;
     return longer !== null;
   }
 }
@@ -89,8 +68,7 @@ export class UpstreamHistory implements KnownHistory {
 
   /**
    * @param refs upstream's branches and tags, as many as are kept. @param main the base branch and the default branch,
-   * which need not be among them.
-   * @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
+   * which need not be among them. @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
    */
   constructor(
     lister: Pick<HistoryLister, 'list'>,
@@ -108,22 +86,20 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   get since(): number {
-    return Math.max(...this.#main.map(({ since }) => since));
+    return Math.max(...this.#main.map(({ current }) => current.since));
   }
 
   get othersSince(): number {
-    return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.since;
+    return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.current.since;
   }
 
   isListed(oid: Oid): boolean {
-    return this.#listings().some((listing) => listing.isListed(oid));
+    return this.#listings().some(({ listed }) => listed.has(oid));
   }
 
   isKnown(oid: Oid): boolean {
-    return (
-      this.#advertised.has(oid) ||
-      this.#listings().some((listing) => listing.isListed(oid) || listing.isBoundary(oid))
-    );
+    const isThere = ({ listed, boundary }: HistoryListing) => listed.has(oid) || boundary.has(oid);
+    return this.#advertised.has(oid) || this.#listings().some(isThere);
   }
 
   /** Of abbreviated ids, those with which no known commit begins. @param abbreviations of seven digits or more. */
@@ -136,23 +112,26 @@ export class UpstreamHistory implements KnownHistory {
       }
     };
     for (const oid of this.#advertised) remove(oid);
-    for (const listing of this.#listings()) for (const oid of listing.oids()) remove(oid);
+    for (const { newestFirst, boundary } of this.#listings()) {
+      newestFirst.forEach(remove);
+      boundary.forEach(remove);
+    }
     return [...unknown];
   }
 
   /** The one branch that has a commit, if it is not in the main part. Null: it is, several have it, or nobody knows. */
   ownerOf(oid: Oid): Ref | null {
-    if (tipsOf(this.#heads).length > MAX_OTHER_BRANCHES || this.#others?.isOfOne(oid) !== true) return null;
-    const tip = this.#others.tipAbove(oid);
+    const isOfOne = (this.#others?.current.listed.get(oid) ?? SHARED) < SHARED;
+    if (tipsOf(this.#heads).length > MAX_OTHER_BRANCHES || !isOfOne) return null;
+    const tip = this.#others?.tipAbove(oid);
     const [branch, twin] = this.#heads.filter((head) => head.oid === tip);
     return branch === undefined || twin !== undefined ? null : branch;
   }
 
   /** Other branches that contain some of these commits. */
   branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
-    const tips = new Set(
-      [...oids].map((oid) => this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid) ?? oid),
-    );
+    const tipOf = (oid: Oid) => this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid) ?? oid;
+    const tips = new Set([...oids].map(tipOf));
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
@@ -174,7 +153,7 @@ export class UpstreamHistory implements KnownHistory {
   async reachBackOnOthers(): Promise<boolean> {
     // The main part may contain all of them.
     this.#others ??= this.#beside(
-      tipsOf(this.#heads).filter((tip) => !this.#main.some((part) => part.isListed(tip))),
+      tipsOf(this.#heads).filter((tip) => !this.#main.some(({ current }) => current.listed.has(tip))),
     );
     return (await this.#others?.grow()) ?? false;
   }
@@ -198,8 +177,9 @@ export class UpstreamHistory implements KnownHistory {
     return tips.length === 0 ? null : this.#listed(part);
   }
 
-  #listings(): readonly GrowingListing[] {
-    return [...this.#main, this.#others, this.#newer].filter((listing) => listing !== null);
+  #listings(): readonly HistoryListing[] {
+    const parts = [...this.#main, this.#others, this.#newer];
+    return parts.filter((part) => part !== null).map(({ current }) => current);
   }
 }
 

@@ -1,8 +1,6 @@
 /**
- * Upstream's refs, listed once for a discovery and the push that follows it.
- *
- * A client discovers and pushes within a second or two, and decides from the discovered refs what to send. So that list
- * is also the right one for its push, and saves a request to the host. Another isolate lists again.
+ * Upstream's refs, listed once for a discovery and the push that follows it within a second or two: a client decides from
+ * the discovered refs what to send, so that list is also the right one for its push. Another isolate lists again.
  */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
@@ -26,8 +24,8 @@ export interface HistoryHost {
 /** Only these, not the thousands of refs that the host keeps for pull requests. */
 const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
 
-const LIFE_MS = 10_000;
 const MOST_BYTES = 8 * 1024 * 1024;
+const remembered = new Recent<RefList>({ lifeMs: 10_000, most: MOST_BYTES, weightOf: bytesOfRefs });
 
 /** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
 export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
@@ -48,18 +46,15 @@ export async function findUpstreamBranch(
   return refs.find((ref) => ref.name === name) ?? null;
 }
 
+type RefsHost = Pick<HistoryHost, 'transport' | 'clock'>;
+
 export interface DiscoveredRefs extends RefList {
   /** Under its current name. */
   readonly repository: RepositoryName;
 }
 
-const remembered = new Recent<RefList>({ lifeMs: LIFE_MS, most: MOST_BYTES, weightOf: bytesOfRefs });
-
 /** Lists afresh, and remembers. @throws HostError */
-export async function listUpstreamRefs(
-  host: Pick<HistoryHost, 'transport' | 'clock'>,
-  repository: RepositoryName,
-): Promise<RefList> {
+export async function listUpstreamRefs(host: RefsHost, repository: RepositoryName): Promise<RefList> {
   const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream');
   const key = repositoryKey(host.transport.hostName, repository);
   // A longer one is asked for again, so that one repository does not drop those of all others.
@@ -73,24 +68,17 @@ export async function listUpstreamRefs(
  * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
  * @throws HostError
  */
-export async function discoveredRefs(
-  host: Pick<HistoryHost, 'transport' | 'clock'>,
-  repository: RepositoryName,
-): Promise<DiscoveredRefs> {
-  try {
-    const list = recall(host, repository) ?? (await listUpstreamRefs(host, repository));
-    return { ...list, repository };
-  } catch (error) {
+export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
+  const listed = async (name: RepositoryName) => {
+    const known = remembered.get(repositoryKey(host.transport.hostName, name), host.clock.now());
+    return { ...(known ?? (await listUpstreamRefs(host, name))), repository: name };
+  };
+  return listed(repository).catch((error: unknown) => {
     if (!(error instanceof MovedError)) throw error;
-    const list = recall(host, error.to) ?? (await listUpstreamRefs(host, error.to));
-    return { ...list, repository: error.to };
-  }
+    return listed(error.to);
+  });
 }
 
 function bytesOfRefs({ refs }: RefList): number {
   return refs.reduce((sum, { name }) => sum + REF_BYTES + 2 * name.length, REF_BYTES);
-}
-
-function recall(host: Pick<HistoryHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {
-  return remembered.get(repositoryKey(host.transport.hostName, repository), host.clock.now());
 }

@@ -86,11 +86,10 @@ const isPublic = (file: string): boolean =>
   file.startsWith('do/gitveil-PullRequest/') || /^kv\/[^/]+\/blobs\//.test(file);
 
 it('200 networks and 40 pushes leave few files, and others leave files of the same names', async () => {
-  const first = await filesAfter('192.0', PUSHES_EACH);
+  // One push of each person opens all that five would, but for the pull requests.
+  const [first, second] = await Promise.all([filesAfter('192.0', PUSHES_EACH), filesAfter('203.0', 1)]);
   const others = databases(first).filter((file) => !isPublic(file));
   const pulls = databases(first).filter((file) => /PullRequest\/[0-9a-f]{64}\.sqlite$/.test(file));
   expect(pulls).toHaveLength(PUSHES);
-  // One push of each person opens all that five would, but for the pull requests.
-  const second = await filesAfter('203.0', 1);
   expect(databases(second).filter((file) => !isPublic(file))).toEqual(others);
 });

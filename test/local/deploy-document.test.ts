@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { git, tryGit } from '../sandbox/support/git.ts';
-import { type Program, ROOT, freePorts, npmStart, untilPrinted } from './programs.ts';
+import { type Program, ROOT, freePorts, nodeStart, untilPrinted } from './programs.ts';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
 /** Exposure by `systemd-analyze security`, in tenths: 0 is none, 100 all. */
@@ -101,7 +101,7 @@ describe.skipIf(!has('sqlite3'))('the backup', () => {
     const service = `http://127.0.0.1:${port}`;
     const stateDir = join(folder, 'state');
     const start = async () => {
-      program = npmStart({ env: { PORT: String(port), STATE_DIR: stateDir, PR_UPDATE_POLICY: 'key' } });
+      program = nodeStart({ env: { PORT: String(port), STATE_DIR: stateDir, PR_UPDATE_POLICY: 'key' } });
       await untilPrinted(program, 'Press Ctrl-C to stop.');
       return program;
     };

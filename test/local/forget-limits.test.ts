@@ -13,7 +13,7 @@ import {
   descendantsOf,
   freePorts,
   isRunning,
-  npmStart,
+  nodeStart,
   untilPrinted,
 } from './programs.ts';
 
@@ -48,7 +48,7 @@ const read = (url: string): Promise<string> =>
 it('lets a client open pull requests again, and ends with the program', async () => {
   const port = await freePorts();
   const [service, host] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${port + 1}`];
-  program = npmStart({ env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
+  program = nodeStart({ env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
   await untilPrinted(program, 'Press Ctrl-C to stop.');
   const clone = join(folder, 'hello');
   execFileSync('git', ['clone', '--quiet', `${service}/v1/gh/octo/hello`, clone]);
@@ -80,7 +80,7 @@ it('lets a client open pull requests again, and ends with the program', async ()
 
 it('leaves nothing running when the program ends meanwhile', async () => {
   const port = await freePorts();
-  program = npmStart({ env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
+  program = nodeStart({ env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
   await untilPrinted(program, 'Press Ctrl-C to stop.');
   const answer = forgetLimits(`http://127.0.0.1:${port + 1}`).catch(() => null);
   program.child.kill('SIGTERM');

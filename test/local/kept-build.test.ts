@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Program, ROOT, freePorts, npmStart, ownEnvironment, untilPrinted } from './programs.ts';
+import { type Program, ROOT, freePorts, nodeStart, ownEnvironment, untilPrinted } from './programs.ts';
 
 const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build|test|docs|bench)$/;
 
@@ -40,7 +40,7 @@ afterEach(async () => {
 async function startedBundle(): Promise<string | null> {
   const port = await freePorts();
   const before = readdirSync(checkout);
-  program = npmStart({ cwd: checkout, env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
+  program = nodeStart({ cwd: checkout, env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
   await untilPrinted(program, 'Press Ctrl-C to stop.');
   const answer = await fetch(`http://127.0.0.1:${port}/health`);
   program.child.kill('SIGTERM');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { git, tryGit } from '../sandbox/support/git.ts';
-import { freePorts, npmStart, ROOT, untilPrinted } from './programs.ts';
+import { freePorts, nodeStart, ROOT, untilPrinted } from './programs.ts';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
 
@@ -21,7 +21,7 @@ it('a rehearsal shows an alert with its buttons, and the commands by hand work t
       .map((word) => word.split(/=(.*)/)),
   ) as Record<string, string>;
   const [, alerts = ''] = /<(http:\S+)> shows the alert/.exec(here(DOCUMENT)) ?? [];
-  const program = npmStart({ env: { ...env, PORT: String(port), STATE_DIR: join(folder, 'state') } });
+  const program = nodeStart({ env: { ...env, PORT: String(port), STATE_DIR: join(folder, 'state') } });
   try {
     await untilPrinted(program, 'Press Ctrl-C to stop.');
     const service = env['SERVICE_URL'] ?? '';

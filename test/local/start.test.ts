@@ -1,4 +1,4 @@
-/** `npm start`, run as a person runs it: bad configuration, a port in use, and what it keeps. */
+/** What `npm start` runs: bad configuration, a port in use, and what it keeps. first-start.test.ts has npm as well. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import {
   descendantsOf,
   freePorts,
   isRunning,
-  npmStart,
+  nodeStart,
   untilPrinted,
 } from './programs.ts';
 
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 function start(env: Record<string, string>): Program {
-  const program = npmStart({ env: { STATE_DIR: stateDir, ...env } });
+  const program = nodeStart({ env: { STATE_DIR: stateDir, ...env } });
   programs.push(program);
   return program;
 }

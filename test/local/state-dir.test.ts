@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stateDirProblem } from '../../local/state-dir.ts';
-import { freePorts, npmStart } from './programs.ts';
+import { freePorts, nodeStart } from './programs.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -77,7 +77,7 @@ describe('npm start with a bad STATE_DIR', () => {
   it.each(['file', 'missing/state', '/proc/gitveil'])('exits with 1 and one line: %s', async (path) => {
     writeFileSync(inFolder('file'), '');
     const stateDir = path.startsWith('/') ? path : inFolder(path);
-    const program = npmStart({ env: { PORT: String(await freePorts()), STATE_DIR: stateDir } });
+    const program = nodeStart({ env: { PORT: String(await freePorts()), STATE_DIR: stateDir } });
     expect(await program.ended).toBe(1);
     expect(program.output.stderr).toBe('');
     expect(program.output.stdout).toContain(`\ngitveil: STATE_DIR is "${stateDir}": `);

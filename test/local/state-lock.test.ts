@@ -9,7 +9,7 @@ import {
   descendantsOf,
   freePorts,
   isRunning,
-  npmStart,
+  nodeStart,
   type Program,
   untilPrinted,
 } from './programs.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 function start(port: number): Program {
-  const program = npmStart({ env: { STATE_DIR: stateDir, PORT: String(port) } });
+  const program = nodeStart({ env: { STATE_DIR: stateDir, PORT: String(port) } });
   programs.push(program);
   return program;
 }

@@ -8,7 +8,7 @@ import {
   encodeListing,
   HistoryCache,
   type HistoryListing,
-} from '../../src/upstream/history-cache.ts';
+} from '../../src/upstream/history-lister.ts';
 import { SealedKv, type SealedStore } from '../../src/secret/sealed-kv.ts';
 import { oidNumber } from '../support/objects.ts';
 import { runs } from '../support/runs.ts';

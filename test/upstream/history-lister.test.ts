@@ -1,11 +1,9 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CommitTable } from '../../src/git/objects/commit-table.ts';
-import type { GitTransport } from '../../src/host/git/git-transport.ts';
-import type { HistoryAnswer } from '../../src/host/git/git-transport.ts';
-import { HistoryCache } from '../../src/upstream/history-cache.ts';
+import type { GitTransport, HistoryAnswer } from '../../src/host/git/git-transport.ts';
+import { HistoryCache, HistoryLister } from '../../src/upstream/history-lister.ts';
 import type { SealedStore } from '../../src/secret/sealed-kv.ts';
-import { HistoryLister } from '../../src/upstream/history-lister.ts';
 import { oidNumber } from '../support/objects.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 

@@ -1,7 +1,6 @@
 /**
  * One back-off for an account. When the host asks for a pause, no call of the account leaves this isolate from then on,
- * and those of others stop as soon as they ask the board, every few seconds. A push asks it together with its
- * admission.
+ * and those of others stop as soon as they ask the board, every few seconds. A push asks it with its admission.
  */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
@@ -33,30 +32,19 @@ export type BackOff = Pick<AccountBackOff, 'throwIfPaused' | 'observe'>;
 const LEAST_PAUSE_MS = 60_000;
 /** How old an answer of the board may be. */
 const FRESH_MS = 10_000;
-const MAX_ACCOUNTS = 100;
 
-interface UnnamedPause {
-  readonly ms: number;
-  /** Milliseconds since 1970. */
-  readonly until: number;
-}
-
+/** Moments are milliseconds since 1970. */
 interface Known {
-  /** Milliseconds since 1970. */
   readonly pausedUntil: number;
   readonly askedAt: number;
   /** The last pause for which the host has named no time. */
-  readonly unnamed: UnnamedPause;
+  readonly unnamed: { readonly ms: number; readonly until: number };
 }
 
-const NOTHING: Known = {
-  pausedUntil: Number.NEGATIVE_INFINITY,
-  askedAt: Number.NEGATIVE_INFINITY,
-  unnamed: { ms: 0, until: Number.NEGATIVE_INFINITY },
-};
+const NOTHING: Known = { pausedUntil: -Infinity, askedAt: -Infinity, unnamed: { ms: 0, until: -Infinity } };
 
 /** By account; this isolate's copy of the board. */
-const known = new Recent<Known>({ most: MAX_ACCOUNTS });
+const known = new Recent<Known>({ most: 100 });
 
 export class AccountBackOff {
   readonly #settings: BackOffSettings;
@@ -65,7 +53,7 @@ export class AccountBackOff {
     this.#settings = settings;
   }
 
-  /** How long the account has to pause, as far as this isolate knows; 0: not at all. */
+  /** How long the account has to pause, as far as this isolate knows, in milliseconds; 0: not at all. */
   leftMs(): number {
     const { pausedUntil } = this.#known;
     const now = this.#settings.clock.now();
@@ -107,7 +95,7 @@ export class AccountBackOff {
   }
 
   /** A minute; soon after the last pause, twice as long as that (GitHub, "Rate limits for the REST API"). */
-  #unnamedPause(now: number): UnnamedPause {
+  #unnamedPause(now: number): Known['unnamed'] {
     const last = this.#known.unnamed;
     // The call was under way when the pause began.
     if (isAhead(last.until, last.ms, now)) return last;
@@ -123,8 +111,11 @@ export class AccountBackOff {
     const { account } = this.#settings;
     const before = this.#known;
     // A pause is never made shorter: one that the board does not know yet stays.
-    const heldUntil = this.leftMs() > 0 ? before.pausedUntil : NOTHING.pausedUntil;
-    const pausedUntil = Math.max(heldUntil, news.pausedUntil ?? NOTHING.pausedUntil);
-    known.set(account, { ...before, ...news, pausedUntil });
+    const heldUntil = this.leftMs() > 0 ? before.pausedUntil : -Infinity;
+    known.set(account, {
+      ...before,
+      ...news,
+      pausedUntil: Math.max(heldUntil, news.pausedUntil ?? -Infinity),
+    });
   }
 }

@@ -2,7 +2,7 @@
  * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of
  * those that write waits: durable/host-account/host-account.ts. A write is a push, a comment or an issue.
  */
-import type { Clock } from '../../isolate/clock.ts';
+import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
 
@@ -28,7 +28,7 @@ export interface KnownCalls extends CallsLeft {
   readonly at: number;
 }
 
-/** How long what only reads has to wait, in milliseconds; 0: not at all. */
+/** How long what only reads has to wait; 0: not at all. */
 export function readsWaitMs(calls: KnownCalls | null, now: number): number {
   const left = callsLeft(calls, 0, now);
   if (calls === null || left === null || left >= calls.limit * WRITERS_PART) return 0;
@@ -50,19 +50,17 @@ export function latestCalls(known: KnownCalls | null, said: KnownCalls): KnownCa
 
 /** Until the host starts counting again; null: it does already, or a clock has jumped. */
 export function resetMs({ at, resetsInMs }: KnownCalls, now: number): number | null {
-  const leftMs = at + resetsInMs - now;
-  return leftMs > 0 && leftMs <= LONGEST_RESET_MS ? leftMs : null;
+  const resetsAt = at + resetsInMs;
+  return isAhead(resetsAt, LONGEST_RESET_MS, now) ? resetsAt - now : null;
 }
 
-const SECOND_MS = 1_000;
 const TELLING_PAUSE_MS = 10_000;
 /** When little is left, it matters more. */
 const SCARCE_PART = 0.3;
 const SCARCE_PAUSE_MS = 1_000;
 
-/** What this isolate has heard last, by account. */
+/** What this isolate has heard last, and when it has told last (milliseconds since 1970), by account. */
 const heard = new Recent<KnownCalls>({ most: 100 });
-/** When this isolate has told last, by account; milliseconds since 1970. */
 const toldAt = new Recent<number>({ most: 100 });
 
 export interface CallMeter {
@@ -79,28 +77,23 @@ export function callMeter(account: string, clock: Clock, tell: (calls: CallsLeft
       if (calls === null) return;
       heard.set(account, latestCalls(heard.get(account), { ...calls, at: now }));
       const pauseMs = calls.left < calls.limit * SCARCE_PART ? SCARCE_PAUSE_MS : TELLING_PAUSE_MS;
-      if (Math.abs(now - (toldAt.get(account) ?? Number.NEGATIVE_INFINITY)) < pauseMs) return;
+      if (isWithin(toldAt.get(account) ?? -Infinity, pauseMs, now)) return;
       toldAt.set(account, now);
       tell(calls);
     },
   };
 }
 
-/** How long pages and badges must not ask the host, in milliseconds, as far as this isolate has heard; 0: they may. */
+/** How long pages and badges must not ask the host, as far as this isolate has heard; 0: they may. */
 export function readsPauseMs(account: string, now: number): number {
   return readsWaitMs(heard.get(account), now);
 }
 
 /** What an answer tells of the account's usual budget (searches have their own); null: nothing. */
 export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: number): CallsLeft | null {
-  const limit = wholeNumber(header('x-ratelimit-limit'));
-  const left = wholeNumber(header('x-ratelimit-remaining'));
-  const resetsAt = wholeNumber(header('x-ratelimit-reset'));
+  const said = ['limit', 'remaining', 'reset'].map((name) => header(`x-ratelimit-${name}`) ?? '');
   const isUsual = (header('x-ratelimit-resource') ?? 'core') === 'core';
-  if (limit === null || left === null || resetsAt === null || !isUsual) return null;
-  return { limit, left, resetsInMs: resetsAt * SECOND_MS - hostTime(header, now) };
-}
-
-function wholeNumber(text: string | null): number | null {
-  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
+  if (!isUsual || !said.every((text) => /^\d{1,12}$/.test(text))) return null;
+  const [limit, left, resetsAt] = said.map(Number) as [number, number, number];
+  return { limit, left, resetsInMs: resetsAt * 1_000 - hostTime(header, now) };
 }

@@ -1,5 +1,5 @@
 /** Notices problems of the bot's account or token in answers to calls that are made anyway. */
-import type { Clock } from '../../isolate/clock.ts';
+import { type Clock, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
 import { type HostAnswer, SUSPENDED_TEXT } from '../failure.ts';
@@ -61,7 +61,7 @@ export class TokenWatch {
     const problems = isPart ? merged(last, shown, now) : (shown ?? rest(last, answer));
     if (problems === null) return;
     const isSame = last !== null && last.problems.join(' ') === problems.join(' ');
-    if (isSame && Math.abs(now - last.at) < DAY_MS) return;
+    if (isSame && isWithin(last.at, DAY_MS, now)) return;
     told.set(account, { problems, at: now });
     for (const problem of problems) count('gitveil_token_problems_total', { problem });
     tell(problems);
@@ -70,7 +70,7 @@ export class TokenWatch {
 
 /** With those that another answer has shown within a day. */
 function merged(last: Told | null, shown: readonly TokenProblem[], now: number): readonly TokenProblem[] {
-  const recent = last !== null && Math.abs(now - last.at) < DAY_MS ? last.problems : [];
+  const recent = last !== null && isWithin(last.at, DAY_MS, now) ? last.problems : [];
   return [...new Set([...recent, ...shown])];
 }
 

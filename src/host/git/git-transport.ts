@@ -33,20 +33,17 @@ import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
 import type { IsPublic } from './visibility.ts';
 
+const MiB = 1024 * 1024;
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
-const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
+const MAX_REF_LIST_BYTES = 16 * MiB;
 /** Of one of which nothing is kept. The largest public repositories have half a million refs. */
-const MAX_SEARCHED_REF_LIST_BYTES = 64 * 1024 * 1024;
-const MAX_REPORT_BYTES = 1024 * 1024;
+const MAX_SEARCHED_REF_LIST_BYTES = 64 * MiB;
 
 /** What a pack of a few objects has besides them. */
 const PACK_OVERHEAD_BYTES = 4 * 1024;
 
-/** What a host says instead of a listing without commits, if it says anything. */
-const NONE_SELECTED = /no commits selected/;
-
 /** Commits of one listing, inflated, with what each costs besides: some 45,000. */
-const MAX_LISTED_BYTES = 18 * 1024 * 1024;
+const MAX_LISTED_BYTES = 18 * MiB;
 /** What a listed commit takes besides its content: its place among the objects, its date and its parents. */
 const LISTED_COMMIT_BYTES = 160;
 /** More than a side-band packet of ordinary commits takes. */
@@ -92,17 +89,14 @@ export class GitTransport {
 
   /** The refs that begin with one of the prefixes. One request. @throws HostError */
   async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
-    return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, (reader) =>
-      readLsRefs(reader, this.#memory),
-    );
+    const read = (reader: ByteReader) => readLsRefs(reader, this.#memory);
+    return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, read);
   }
 
   /** Which ids any ref of upstream names or peels to, with the first ref of each. One request. @throws HostError */
   async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
-    const asked = encodePeeledLsRefs();
-    return this.#ask(repository, asked, MAX_SEARCHED_REF_LIST_BYTES, 'upstream', (reader) =>
-      readAdvertised(reader, oids),
-    );
+    const read = (reader: ByteReader) => readAdvertised(reader, oids);
+    return this.#ask(repository, encodePeeledLsRefs(), MAX_SEARCHED_REF_LIST_BYTES, 'upstream', read);
   }
 
   /** Commits without their trees, some 150 bytes each. One request. @param onWait before it waits for memory. */
@@ -112,9 +106,8 @@ export class GitTransport {
     maxBytes: number,
     onWait: () => void = () => {},
   ): Promise<HistoryAnswer> {
-    return this.#ask(repository, encodeFetch(request), maxBytes, 'upstream', (reader) =>
-      readHistory(reader, this.#memory, onWait),
-    );
+    const read = (reader: ByteReader) => readHistory(reader, this.#memory, onWait);
+    return this.#ask(repository, encodeFetch(request), maxBytes, 'upstream', read);
   }
 
   /**
@@ -128,9 +121,8 @@ export class GitTransport {
     maxBytes: number,
   ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
     const allBytes = maxBytes + request.wants.length * KEPT_OBJECT_BYTES + PACK_OVERHEAD_BYTES;
-    return this.#ask(repository, encodeFetch(request), allBytes, 'upstream', (reader) =>
-      readPackedObjects(reader, this.#memory, allBytes),
-    );
+    const read = (reader: ByteReader) => readPackedObjects(reader, this.#memory, allBytes);
+    return this.#ask(repository, encodeFetch(request), allBytes, 'upstream', read);
   }
 
   /** What a repository's receive-pack can do, as it tells the bot. One request. @throws HostError */
@@ -149,7 +141,7 @@ export class GitTransport {
   ): Promise<PushReport> {
     const response = await this.#http.post(repository, 'git-receive-pack', 'bot', body, operation);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
-    return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
+    return this.#http.read(response, { maxBytes: MiB, pace: 'any' }, readPushReport);
   }
 
   /**
@@ -206,9 +198,8 @@ async function readPackedObjects(
   try {
     // Once for all: the objects, and the copies of them.
     await share.set(2 * maxBytes);
-    if (!(await readFetchSections(reader))) {
+    if (!(await readFetchSections(reader)))
       throw new ProtocolError('bad-pack', 'The code host sent no pack.');
-    }
     for await (const { band, data } of readBands(reader)) {
       if (band === BAND_DATA) scanner.scan(data);
       if (scanner.namedBases.size > 0) throw withoutBases();
@@ -238,7 +229,7 @@ async function readHistory(
     },
   });
   try {
-    if (!(await beginsListing(reader))) return { kind: 'none-selected' };
+    if (!(await readFetchSections(reader))) return { kind: 'none-selected' };
     for await (const { band, data } of readBands(reader, true)) {
       const basesBytes = NAMED_BASE_BYTES * scanner.namedBases.size;
       await scanner.kept.makeRoom(LISTING_ROOM_BYTES + basesBytes, onWait);
@@ -249,6 +240,8 @@ async function readHistory(
     return { kind: 'listed', commits };
   } catch (error) {
     if (isTooLarge(error)) return { kind: 'too-large', oldestAt: commits.oldestAt };
+    const isNone = error instanceof ErrorPacket && /no commits selected/.test(error.text);
+    if (isNone) return { kind: 'none-selected' };
     throw error;
   } finally {
     scanner.kept.free();
@@ -262,14 +255,4 @@ function withoutBases(): ProtocolError {
 /** Of an answer, or of what is in it. */
 function isTooLarge(error: unknown): boolean {
   return (error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large';
-}
-
-/** False: no commit was selected. */
-async function beginsListing(reader: ByteReader): Promise<boolean> {
-  try {
-    return await readFetchSections(reader);
-  } catch (error) {
-    if (error instanceof ErrorPacket && NONE_SELECTED.test(error.text)) return false;
-    throw error;
-  }
 }

@@ -1,8 +1,7 @@
 /**
- * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures.
- *
- * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
- * forks and for repositories that are known to be public, because it could read private repositories for anyone.
+ * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures. The
+ * headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own forks and
+ * for repositories that are known to be public, because it could read private repositories for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
@@ -45,13 +44,7 @@ export interface BotAccount {
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
-function basicAuth({ token }: BotAccount): string {
-  return `Basic ${btoa(`x-access-token:${token}`)}`;
-}
-
-/** Of a list of refs whose first line has the capabilities. */
-const MAX_FIRST_LINES_BYTES = 1024 * 1024;
-/** As much is read of an answer that refuses. */
+/** Of an answer that refuses. */
 const MAX_REFUSAL_BYTES = 4 * 1024;
 
 export class SmartHttp {
@@ -98,7 +91,7 @@ export class SmartHttp {
     const request = { method: 'GET', headers: {}, body: null };
     const asked = [repository, 'info/refs?service=git-receive-pack', request] as const;
     const response = await this.#ask('bot', 'git-receive-pack', 'push', asked);
-    return this.read(response, { maxBytes: MAX_FIRST_LINES_BYTES }, async (reader) => {
+    return this.read(response, { maxBytes: 1024 * 1024 }, async (reader) => {
       for (;;) {
         const packet = await readPacket(reader);
         const [, words] = packet.kind === 'data' ? (decodeUtf8(packet.payload) ?? '').split('\0') : [];
@@ -120,7 +113,8 @@ export class SmartHttp {
       if (request.body instanceof ReadableStream) await request.body.cancel(error).catch(() => {});
       throw error;
     });
-    const headers = { ...request.headers, ...(account !== null && { Authorization: basicAuth(account) }) };
+    const headers = { ...request.headers };
+    if (account !== null) headers['Authorization'] = `Basic ${btoa(`x-access-token:${account.token}`)}`;
     const response = await this.fetch(repository, path, { ...request, headers }, timeoutMs);
     if (!response.ok) throw await this.#refusal(response, account, service, operation);
     account?.tokenWatch.observe({ status: response.status, header: () => null, text: '', service });
@@ -129,8 +123,7 @@ export class SmartHttp {
 
   /**
    * Any request about a repository, with the host's answer unchanged, redirects included.
-   * @param path after `<owner>/<name>.git/`. @param timeoutMs until the answer begins; null: the caller limits the
-   * time.
+   * @param path after `<owner>/<name>.git/`. @param timeoutMs until the answer begins; null: the caller limits it.
    * @throws HostError `unreachable` if no answer begins in time.
    */
   async fetch(
@@ -174,8 +167,8 @@ export class SmartHttp {
 
   unreachable(cause: unknown): HostError {
     if (cause instanceof ErrorPacket) {
-      const said = hostText(cause.text);
-      return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, { says: said });
+      const says = hostText(cause.text);
+      return new HostError('unreachable', `${this.hostName} says: ${says}`, cause, { says });
     }
     if (cause instanceof BodyError && cause.code === 'too-large') {
       const message = `${this.hostName} answers with more than this service reads.`;
@@ -201,8 +194,8 @@ export class SmartHttp {
     const movedTo = movedRepository(response);
     if (movedTo !== null) return new MovedError(movedTo);
     // Not JSON, as it is meant for programs.
-    if (account !== null)
-      return refusalOf(answer, this.hostName, /^\s*[[{]/.test(text) ? '' : hostText(text));
+    const says = /^\s*[[{]/.test(text) ? '' : hostText(text);
+    if (account !== null) return refusalOf(answer, this.hostName, says);
     if (limitOf(answer, Date.now()) !== null) {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, undefined, { status });
@@ -217,12 +210,10 @@ export async function beginningOf(response: Response, timeoutMs: number): Promis
   const isText = /^text\/plain|json/.test(response.headers.get('Content-Type') ?? 'text/plain');
   let text = '';
   const decoder = new TextDecoder();
-  try {
-    for (let chunk = isText ? await source.read() : null; chunk !== null; chunk = await source.read()) {
-      text += decoder.decode(chunk, { stream: true });
-    }
-  } catch {
-    // What came so far is enough.
+  // What came before a failure is enough.
+  const next = () => source.read().catch(() => null);
+  for (let chunk = isText ? await next() : null; chunk !== null; chunk = await next()) {
+    text += decoder.decode(chunk, { stream: true });
   }
   await source.cancel();
   return text.slice(0, MAX_REFUSAL_BYTES);

@@ -9,9 +9,7 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 
 /** So long a repository that has become private may be listed with the token. */
 const LIFE_MS = 10 * 60 * 1000;
-const MAX_REPOSITORIES = 1_000;
-
-const knownPublic = new Recent<Repository['pullRequests']>({ lifeMs: LIFE_MS, most: MAX_REPOSITORIES });
+const knownPublic = new Recent<Repository['pullRequests']>({ lifeMs: LIFE_MS, most: 1_000 });
 
 function keyOf(apiUrl: string, repository: RepositoryName): string {
   return `${apiUrl} ${fullName(repository)}`.toLowerCase();

@@ -1,9 +1,7 @@
 /**
- * Reads from a code host what others do to the bot's pull requests: the account's notifications say which ones were
- * touched, and the pull request itself says how. And what is said on any thread.
- *
- * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so the
- * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
+ * Reads what others do to the bot's pull requests: the account's notifications say which ones were touched, and the pull
+ * request itself says how. And what is said on any thread. No notification is marked as read: the operator may use the
+ * same account in a browser, so the feed is asked for all. Nothing is retried: the caller comes back in a minute.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
@@ -32,7 +30,6 @@ import {
 } from './reads.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
-const TIMEOUT_MS = 10_000;
 /** How often the feed may be read when its answer does not say so. */
 const USUAL_POLL_INTERVAL_S = 60;
 
@@ -51,9 +48,10 @@ export class RestActivity {
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     const habits: RestHabits = {
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: 10_000,
       isPatient: false,
-      beforeCall: (route) => beforeCall(activityCall(route)),
+      // That of a pull request ends with its number.
+      beforeCall: (route) => beforeCall(CALLS[route.slice(route.lastIndexOf('/') + 1)] ?? 'pull_request'),
     };
     this.#rest = new Rest(access, habits);
     this.#public = new Rest({ ...access, ...NOBODY }, habits);
@@ -163,7 +161,7 @@ export class RestActivity {
   }
 }
 
-/** By the last word of the path; that of a pull request ends with its number. */
+/** By the last word of the path. */
 const CALLS: Readonly<Record<string, ActivityCall>> = {
   notifications: 'feed',
   user: 'account',
@@ -172,18 +170,13 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
   reviews: 'reviews',
 };
 
-/** What a call is made for. */
-function activityCall(route: string): ActivityCall {
-  return CALLS[route.slice(route.lastIndexOf('/') + 1)] ?? 'pull_request';
-}
-
 /** What a host calls a pull request in its notifications: GitHub, and Gitea (services/convert/notification.go). */
 const PULL_REQUEST_TYPES = new Set<unknown>(['PullRequest', 'Pull']);
 
 /** An entry of the feed, as far as it can be relied on. */
 interface AnsweredEntry {
   readonly id?: string | number | null;
-  /** GitHub: why the bot is told. */
+  /** Of GitHub. */
   readonly reason?: string;
   readonly subject?: { readonly type?: string; readonly url?: string | null } | null;
   readonly repository?: { readonly name?: string; readonly owner?: { readonly login?: string } } | null;
@@ -191,9 +184,8 @@ interface AnsweredEntry {
 }
 
 /**
- * The pull request that an entry is about, as a list of one; empty for one about anything else, or that does not say what
- * it is about: it must not hide the others.
- * @throws TypeError if it is no entry of a feed at all
+ * The pull request that an entry is about, as a list of one; none if it is about anything else, or does not say: it must
+ * not hide the others. @throws TypeError if it is no entry of a feed at all.
  */
 function pullRequestThread(entry: AnsweredEntry): FeedThread[] {
   const { id, reason, subject, repository: named, updated_at } = entry;
@@ -226,24 +218,22 @@ function remarksSince(
   reviews: readonly AnsweredReview[],
 ): readonly Remark[] {
   const remarks = [
-    ...comments.map((comment) => toRemark('comment', comment, comment.created_at)),
-    ...reviews.map((review) => ({
-      ...toRemark('review', review, review.submitted_at ?? ''),
-      kind: VERDICTS[review.state] ?? 'reviewed',
-    })),
+    ...comments.map((one) => toRemark('comment', one, one.created_at, 'commented')),
+    ...reviews.map((one) =>
+      toRemark('review', one, one.submitted_at ?? '', VERDICTS[one.state] ?? 'reviewed'),
+    ),
   ];
   // An old comment that was edited is no news.
   return remarks.filter(({ at }) => !(Date.parse(at) < Date.parse(since)));
 }
 
-type AnsweredRemark = Pick<AnsweredReview, 'id' | 'user' | 'html_url'> & { readonly body?: string | null };
-
 /** @throws TypeError for fields of another shape */
 function toRemark(
   of: 'comment' | 'review',
-  { id, user, html_url, body }: AnsweredRemark,
+  { id, user, html_url, body }: AnsweredComment | AnsweredReview,
   at: string,
+  kind: Remark['kind'],
 ): Remark {
   const [key, url] = [`${of}:${expectNumber(id)}`, expectAddress(html_url)];
-  return { key, authorId: idOf(user), url, at, kind: 'commented', text: body ?? '' };
+  return { key, authorId: idOf(user), url, at, kind, text: body ?? '' };
 }

@@ -1,9 +1,7 @@
 /**
- * Pull requests by a push to `refs/for/<base>` (AGit flow).
- *
- * `services/agit/agit.go` of Gitea 1.26 and of Forgejo: the topic and the pusher's login name the pull request, beside the
- * base. The open one of a topic is updated, and else a new one opens. Title and description count only for a new one;
- * where one is empty, the server takes it from the newest commit's message.
+ * Pull requests by a push to `refs/for/<base>` (AGit flow). `services/agit/agit.go` of Gitea 1.26 and of Forgejo: the
+ * topic and the pusher's login name the pull request, beside the base. The open one of a topic is updated, and else a new
+ * one opens. Title and description count only for a new one; an empty one is taken from the newest commit's message.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import { unlessMissing } from '../../host-error.ts';
@@ -56,16 +54,15 @@ export class AgitRepositories extends RestRepositories {
     number: number,
     text: AgitRequest['text'],
   ): Promise<PullRequest> {
-    const { pull, shown } = await this.rest.retried(async () => {
+    const [pull, title, body] = await this.rest.retried(async () => {
       const data = await readPull(this.rest, repository, number);
-      const { title, body } = data;
-      return {
-        pull: this.toPullRequest(data, repository),
-        shown: { title: expectText(title), body: body ?? '' },
-      };
+      return [this.toPullRequest(data, repository), expectText(data.title), data.body ?? ''] as const;
     });
-    if (text === null || hasText(shown, shownText(text))) return pull;
-    await this.editPullRequest(repository, number, shownText(text));
+    if (text === null) return pull;
+    const wanted = shownText(text);
+    // Servers trim both.
+    const isShown = title.trim() === wanted.title.trim() && body.trim() === wanted.body.trim();
+    if (!isShown) await this.editPullRequest(repository, number, wanted);
     return pull;
   }
 
@@ -107,9 +104,7 @@ export class AgitRepositories extends RestRepositories {
       const query = { ...place, state: 'all', poster: head.owner, ...rest.differences.page } as const;
       const { data } = await rest.call(PULLS, query);
       // Older servers do not know the filter by author, and answer with all.
-      const own = expectList(data).filter(
-        (pull) => expectNumber(pull.number) > 0 && isBots(pull, head.owner),
-      );
+      const own = expectList(data).filter((pull) => expectNumber(pull.number) && isBots(pull, head.owner));
       const named = new Set(own.map(({ base }) => expectText(base.ref)));
       const main = own[0]?.base.repo?.default_branch;
       return [...named].toSorted((one, other) => Number(other === main) - Number(one === main));
@@ -133,14 +128,8 @@ export class AgitRepositories extends RestRepositories {
   }
 }
 
-/** Title and description as the pull request is to have them. */
-interface ShownText {
-  readonly title: string;
-  readonly body: string;
-}
-
-function shownText({ title, body, isDraft }: NonNullable<AgitRequest['text']>): ShownText {
-  // There is no other way to say it.
+/** As the pull request is to have it: only the title can say that it is a draft. */
+function shownText({ title, body, isDraft }: NonNullable<AgitRequest['text']>) {
   return { title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title, body };
 }
 
@@ -148,11 +137,6 @@ function shownText({ title, body, isDraft }: NonNullable<AgitRequest['text']>): 
 function oneLine(text: string): string {
   const isPlain = !/[\0\r\n]/.test(text) && !text.startsWith(ENCODED);
   return isPlain ? text : ENCODED + Buffer.from(text).toString('base64');
-}
-
-/** Whether a pull request has the text that it was to have. Servers trim it. */
-function hasText(shown: ShownText, wanted: ShownText): boolean {
-  return shown.title.trim() === wanted.title.trim() && shown.body.trim() === wanted.body.trim();
 }
 
 /** @param login the bot's */

@@ -1,8 +1,7 @@
 /**
  * Which answers of the host's REST interface are believed: those with the status that the call has when it succeeds,
- * and with fields of the right shape. Proxies, maintenance pages and faults answer too, and their 200 says nothing.
- *
- * All functions throw TypeError for anything else. What the host has done is then as unknown as without an answer.
+ * and with fields of the right shape. Proxies, maintenance pages and faults answer too, and their 200 says nothing. All
+ * functions throw TypeError for anything else: what the host has done is then as unknown as without an answer.
  */
 import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
@@ -45,10 +44,7 @@ export function expectAddress(value: unknown): string {
 }
 
 /** The thread whose page that is. */
-export function expectThread(address: unknown): {
-  readonly repository: RepositoryName;
-  readonly index: number;
-} {
+export function expectThread(address: unknown): { repository: RepositoryName; index: number } {
   const path = new URL(expectAddress(address)).pathname.split('/');
   const [owner = '', name = '', , number] = path.slice(-4);
   const repository = parseRepositoryName(owner, name);

@@ -55,24 +55,20 @@ async function readReviews(
   pull_number: number,
 ): Promise<readonly ThreadComment[]> {
   const { hasRemarkList, page } = rest.differences;
-  const at = { ...placeOf(repository), pull_number, ...page };
-  const readSent = async () => {
-    const all = await lastPages((which) => rest.call(`${PULL}/reviews`, { ...at, page: which }));
-    return (all as readonly AnsweredReview[]).filter(isSent);
-  };
-  const readRemarks = async () => {
-    const list = { ...at, sort: 'created', direction: 'desc' } as const;
-    return expectList((await rest.call(`${PULL}/comments`, list)).data)
-      .map(toComment)
-      .toReversed();
-  };
-  const [reviews, listed] = await Promise.all([readSent(), hasRemarkList ? readRemarks() : []]);
+  const pull = { ...placeOf(repository), pull_number };
+  const newestFirst = { ...pull, ...page, sort: 'created', direction: 'desc' } as const;
+  const [all, listed] = await Promise.all([
+    lastPages((which) => rest.call(`${PULL}/reviews`, { ...pull, ...page, page: which })),
+    hasRemarkList ? rest.call(`${PULL}/comments`, newestFirst) : { data: [] },
+  ]);
+  const reviews = (all as readonly AnsweredReview[]).filter(isSent);
   const asked = reviews.filter(({ comments_count: count = 0 }) => count > 0).slice(-REVIEWS_WITH_REMARKS);
-  const remarks = asked.map(async ({ id }) => {
-    const list = { ...placeOf(repository), pull_number, review_id: expectNumber(id) };
-    return expectList((await rest.call(`${PULL}/reviews/{review_id}/comments`, list)).data).map(toComment);
+  const ofReviews = asked.map(async ({ id }) => {
+    const review = { ...pull, review_id: expectNumber(id) };
+    return expectList((await rest.call(`${PULL}/reviews/{review_id}/comments`, review)).data);
   });
-  return [...reviews.map(toComment), ...listed, ...(await Promise.all(remarks)).flat()];
+  const remarks = [...expectList(listed.data).toReversed(), ...(await Promise.all(ofReviews)).flat()];
+  return [...reviews, ...remarks].map(toComment);
 }
 
 /** Of another shape, a field counts as none: its page is shown all the same. */
@@ -80,9 +76,7 @@ interface Answered {
   readonly user?: { readonly login?: unknown } | null;
   readonly body?: unknown;
   readonly created_at?: unknown;
-  /** Of a review; none where it was not sent yet. */
   readonly submitted_at?: unknown;
-  /** Of the file that it is about. */
   readonly path?: unknown;
 }
 
@@ -101,15 +95,10 @@ function textOf(value: unknown): string | null {
 
 /** The newest first. Leaves out what has no words, such as an approval. @param lists each with the oldest first. */
 function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
-  return (
-    lists
-      .flat()
-      // Of the same second, the last one is the newest.
-      .toReversed()
-      .filter(({ at, text }) => text.trim() !== '' && !Number.isNaN(Date.parse(at)))
-      .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
-      .slice(0, MOST_COMMENTS)
-  );
+  const said = lists.flat().filter(({ at, text }) => text.trim() !== '' && !Number.isNaN(Date.parse(at)));
+  // Of the same second, the last one is the newest.
+  const sorted = said.toReversed().toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  return sorted.slice(0, MOST_COMMENTS);
 }
 
 /** The end of a list that begins with the oldest, at least one page of it: up to three calls. */
@@ -125,9 +114,8 @@ async function lastPages<T>(read: (page: number) => Promise<Answer<readonly T[]>
 
 /** GitHub names it; Gitea counts the entries of the whole list, and may give fewer at once than it was asked for. */
 function lastPageOf({ header, data }: Answer<readonly unknown[]>): number {
-  const last = header('link')
-    ?.split(',')
-    .find((link) => link.includes('rel="last"'));
-  const named = /[?&]page=(\d+)/.exec(last ?? '')?.[1];
+  const links = header('link')?.split(',') ?? [];
+  const last = links.find((link) => link.includes('rel="last"')) ?? '';
+  const named = /[?&]page=(\d+)/.exec(last)?.[1];
   return Number(named ?? Math.ceil(Number(header('x-total-count') ?? 0) / Math.max(1, data.length)));
 }

@@ -22,16 +22,14 @@ export class ForkRepositories extends RestRepositories {
    * repositories. Repeatable.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
-    const { id, networkId } = repository;
     return this.#created(repository, (name) =>
       this.rest.retried(async () => {
         const answer = await this.rest.call('POST /repos/{owner}/{repo}/forks', placeOf(name));
         // Not declared, but a host of another make may answer a fork that exists with 200.
         expectStatus(answer, 200, 201, 202);
         const fork = expectRepository(answer.data);
-        const { parent, source } = answer.data;
-        const origins = new Set<unknown>([parent?.id, source?.id]);
-        if (origins.has(id) || origins.has(networkId)) return fork;
+        const origins = new Set<unknown>([answer.data.parent?.id, answer.data.source?.id]);
+        if (origins.has(repository.id) || origins.has(repository.networkId)) return fork;
         throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
       }),
     );
@@ -58,8 +56,9 @@ export class ForkRepositories extends RestRepositories {
     });
     if (secondRefusal === null) return;
     // A token that may not change workflows is told so by the first call, and by the second one that nothing is there.
-    const isTelling = secondRefusal.code !== 'missing' && !isAboutWorkflows(refusal);
-    throw isTelling ? secondRefusal : (refusal ?? secondRefusal);
+    const [, refused = ''] = refusal?.publicMessage.split(/refusing to allow/i) ?? [];
+    const isAboutWorkflows = / workflow/i.test(refused);
+    throw secondRefusal.code === 'missing' || isAboutWorkflows ? (refusal ?? secondRefusal) : secondRefusal;
   }
 
   /**
@@ -68,10 +67,10 @@ export class ForkRepositories extends RestRepositories {
    * and is synced. Repeatable.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, ground: Oid): Promise<void> {
-    const { name: branch, tip: upstreamTip } = upstream;
-    if ((await this.#createBranch(fork, branch, upstreamTip)) === null) return;
+    const { name: branch } = upstream;
+    if ((await this.#createBranch(fork, branch, upstream.tip)) === null) return;
     const tip = await this.#branchTip(fork, branch);
-    if (tip === upstreamTip) return;
+    if (tip === upstream.tip) return;
     if (tip === null) {
       const refusal = await this.#createBranch(fork, branch, ground);
       if (refusal !== null && (await this.#branchTip(fork, branch)) === null) {
@@ -93,9 +92,10 @@ export class ForkRepositories extends RestRepositories {
       const { data } = await this.rest.call('GET /repos/{owner}/{repo}/git/matching-refs/{ref}', at);
       return expectList(data).map(({ ref }) => expectText(ref).slice('refs/heads/'.length));
     });
-    // Not a branch of ours, which is somebody's pull request.
-    const stale = similar.filter((old) => prHashOf(old) === null);
-    const inTheWay = stale.filter((old) => branch.startsWith(`${old}/`) || old.startsWith(`${branch}/`));
+    const inTheWay = similar.filter(
+      // Not a branch of ours, which is somebody's pull request.
+      (old) => prHashOf(old) === null && (branch.startsWith(`${old}/`) || old.startsWith(`${branch}/`)),
+    );
     for (const old of inTheWay.slice(0, MOST_CLEARED)) await this.deleteBranch(fork, old);
     return inTheWay.length > 0 && inTheWay.length <= MOST_CLEARED;
   }
@@ -115,10 +115,7 @@ export class ForkRepositories extends RestRepositories {
     return this.#created(repository, (name) => this.#open(name, request));
   }
 
-  /**
-   * Answers may get lost, and look-ups may be behind: a second pull request would be worse than an error. An error that
-   * deletes the branch of an open pull request would be just as bad.
-   */
+  /** Look-ups may be behind. An error that deletes the branch of an open pull request would be as bad as a second one. */
   async #open(name: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     /** An attempt may have opened it, and nobody has seen it yet. */
     let isUnknown = false;
@@ -186,10 +183,7 @@ export class ForkRepositories extends RestRepositories {
     // The types promise a repository; a deleted one is null.
     const repository = head.repo as typeof head.repo | null;
     if (repository === null) return null;
-    return {
-      repository: expectRepository(repository),
-      refName: `refs/heads/${expectText(head.ref)}`,
-    };
+    return { repository: expectRepository(repository), refName: `refs/heads/${expectText(head.ref)}` };
   }
 
   /** Null if the fork has no such branch. */
@@ -228,11 +222,6 @@ export class ForkRepositories extends RestRepositories {
       throw error;
     });
   }
-}
-
-function isAboutWorkflows(refusal: HostError | null): boolean {
-  const [, refused = ''] = refusal?.publicMessage.split(/refusing to allow/i) ?? [];
-  return / workflow/i.test(refused);
 }
 
 /** @throws TypeError */

@@ -27,7 +27,7 @@ export async function readAccount(rest: Rest): Promise<Account> {
 }
 
 /** What octokit does not declare: newer fields, and those of Gitea. */
-type AnsweredRepository = Omit<DataOf<'GET /repos/{owner}/{repo}'>, 'mirror_url'> & {
+type AnsweredRepository = DataOf<'GET /repos/{owner}/{repo}'> & {
   readonly has_pull_requests?: boolean;
   readonly pull_request_creation_policy?: string;
   /** Its owner shows it only to people who are signed in. */
@@ -40,10 +40,9 @@ type AnsweredRepository = Omit<DataOf<'GET /repos/{owner}/{repo}'>, 'mirror_url'
 
 /** The repository under its current name. What it shows is remembered, as `git/visibility.ts` says. @throws HostError */
 export async function lookUp(rest: Rest, name: RepositoryName): Promise<Repository> {
-  const repository = await rest.retried(async () => {
-    const { data } = await rest.call('GET /repos/{owner}/{repo}', placeOf(name));
-    return toRepository(data);
-  });
+  const repository = await rest.retried(async () =>
+    toRepository((await rest.call('GET /repos/{owner}/{repo}', placeOf(name))).data),
+  );
   for (const known of [name, repository])
     rememberVisibility(rest.apiUrl, known, repository, rest.clock.now());
   return repository;
@@ -105,7 +104,7 @@ export function branchOf({ differences }: Rest, { head }: AnsweredPull): string 
 const COMMENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
 export type AnsweredComment = DataOf<typeof COMMENTS>[number];
 
-/** All of a thread. @param since ISO 8601. */
+/** @param since ISO 8601. */
 export async function readComments(
   rest: Rest,
   repository: RepositoryName,
@@ -122,9 +121,8 @@ export async function readComments(
 
 /**
  * Writes to a repository that may have been renamed. A host redirects such a write, GitHub with 307, others with 301. The
- * client follows only redirects that repeat the request (RFC 9110, 15.4: with 301 to 303 a POST may become a GET, whose
- * success says nothing), so after the others nothing has been done. The new name is looked up, and the same write is made
- * under it.
+ * client follows only redirects that repeat the request (RFC 9110, 15.4: with 301 to 303 a POST may become a GET), so after
+ * the others nothing has been done, and the same write is made under the new name.
  * @throws HostError; `moved` if the host redirects the write, and shows no public repository of another name.
  */
 export async function underCurrentName<T>(

@@ -1,7 +1,6 @@
 /**
  * Repositories and pull requests, as far as both ways of opening these are alike: `forks.ts` and `agit.ts` have the rest.
- *
- * Reads, and writes with the same result when repeated, are retried.
+ * What is repeatable is retried.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
@@ -35,14 +34,12 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 /** What is at a path. */
 interface AnsweredEntry {
+  readonly name: string;
   readonly type: string;
   readonly size: number;
   readonly encoding?: string | null;
   readonly content?: string | null;
 }
-type NamedEntry = Pick<AnsweredEntry, 'type'> & { readonly name: string };
-
-type PullChanges = PullRequestChanges & { readonly state?: 'closed' };
 
 export abstract class RestRepositories {
   protected readonly rest: Rest;
@@ -79,31 +76,33 @@ export abstract class RestRepositories {
    * nothing. Repeatable.
    */
   async file(repository: RepositoryName, path: string): Promise<FileAnswer> {
-    const entry = await unlessMissing(() =>
-      this.rest.retried(async (): Promise<FileAnswer> => {
-        const { data } = await this.rest.call(CONTENTS, { ...placeOf(repository), path });
-        // A folder.
-        if (Array.isArray(data)) return { kind: 'unreadable' };
-        const { type, encoding, content, size } = data as AnsweredEntry;
-        const isFile = expectText(type) === 'file' && encoding === 'base64';
-        return isFile && typeof content === 'string' && !(size > MAX_FILE_BYTES)
-          ? { kind: 'file', content: Buffer.from(content, 'base64') }
-          : { kind: 'unreadable' };
-      }),
-    );
-    return entry ?? { kind: 'missing' };
+    const answer = await this.#contents(repository, path, (found): FileAnswer => {
+      // A folder.
+      if (Array.isArray(found)) return { kind: 'unreadable' };
+      const { type, encoding, content, size } = found as AnsweredEntry;
+      const isFile = expectText(type) === 'file' && encoding === 'base64';
+      return isFile && typeof content === 'string' && !(size > MAX_FILE_BYTES)
+        ? { kind: 'file', content: Buffer.from(content, 'base64') }
+        : { kind: 'unreadable' };
+    });
+    return answer ?? { kind: 'missing' };
   }
 
   /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. Repeatable. */
   async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
-    const names = await unlessMissing(() =>
-      this.rest.retried(async () => {
-        const { data } = await this.rest.call(CONTENTS, { ...placeOf(repository), path });
-        const entries = Array.isArray(data) ? (data as readonly NamedEntry[]) : [];
-        return entries.map(({ name, type }) => expectText(name) + (type === 'dir' ? '/' : ''));
-      }),
-    );
+    const names = await this.#contents(repository, path, (found) => {
+      const entries = Array.isArray(found) ? (found as readonly AnsweredEntry[]) : [];
+      return entries.map(({ name, type }) => expectText(name) + (type === 'dir' ? '/' : ''));
+    });
     return names ?? [];
+  }
+
+  /** Null: nothing is there. */
+  #contents<T>(repository: RepositoryName, path: string, read: (found: unknown) => T): Promise<T | null> {
+    const at = { ...placeOf(repository), path };
+    return unlessMissing(() =>
+      this.rest.retried(async () => read((await this.rest.call(CONTENTS, at)).data)),
+    );
   }
 
   /**
@@ -117,10 +116,13 @@ export abstract class RestRepositories {
     recorded: PullRequestPlace | null = null,
   ): Promise<PullRequest | null> {
     const known = await this.rest.retried(async () => {
-      const shown = recorded === null ? null : await this.#shown(repository, recorded.number);
+      if (recorded === null) return null;
+      const { number } = recorded;
+      const shown = await unlessMissing(() => readPull(this.rest, repository, number));
+      if (shown === null) return null;
+      if (shown.number !== number) throw new TypeError('the host answers with another pull request');
       // The number belongs to another one if the hash is of another repository, or this one was created again.
-      const isKnown =
-        shown !== null && recorded !== null && this.isRecorded(shown, head, repository, recorded);
+      const isKnown = this.isRecorded(shown, head, repository, recorded);
       return isKnown ? this.toPullRequest(shown, repository) : null;
     });
     if (known !== null) return known;
@@ -172,8 +174,8 @@ export abstract class RestRepositories {
   #changePull(
     repository: RepositoryName,
     pull_number: number,
-    changes: PullChanges,
-  ): Promise<Pick<AnsweredPull, 'merged' | 'closed_at'>> {
+    changes: PullRequestChanges & { readonly state?: 'closed' },
+  ) {
     return this.rest.retried(async () => {
       const change = { ...placeOf(repository), pull_number, ...changes };
       const answer = await this.rest.call('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', change);
@@ -183,15 +185,6 @@ export abstract class RestRepositories {
       const isChanged = expectNumber(number) === pull_number && (changes.state ?? state) === state;
       if (!isChanged) throw new TypeError('the host did not change this pull request');
       return answer.data;
-    });
-  }
-
-  /** One by its number; null if the host shows none with it. */
-  #shown(repository: RepositoryName, number: number): Promise<AnsweredPull | null> {
-    return unlessMissing(async () => {
-      const pull = await readPull(this.rest, repository, number);
-      if (pull.number !== number) throw new TypeError('the host answers with another pull request');
-      return pull;
     });
   }
 

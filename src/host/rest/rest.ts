@@ -13,7 +13,7 @@ import { wholeResponse } from '../../outgoing/response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
-import { noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
+import { type HostAnswer, noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { expectList, expectStatus } from './answer.ts';
 import { withRetries } from './retry.ts';
@@ -26,52 +26,29 @@ import { withRetries } from './retry.ts';
  * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`, `owner.visibility` and
  * `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
  */
-interface Differences {
-  /** How the bot proposes commits: from its fork, or by a push to upstream (Gitea: services/agit/agit.go). */
-  readonly way: 'fork' | 'agit';
+function differencesOf(kind: HostKind) {
+  const isGitHub = kind === 'github';
   /** Asks for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`, unless it allows more. */
-  readonly page: Readonly<Record<string, number>>;
-  /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
-  readonly feedQuery: Readonly<Record<string, unknown>>;
-  /** False: the comments of a thread come all at once (Gitea: ListIssueComments in routers/api/v1/repo/issue_comment.go). */
-  readonly hasCommentPages: boolean;
-  /** A comment on a missing issue is a 500, as if it might have been posted (Gitea: CreateIssueComment, there). */
-  readonly looksBeforeComment: boolean;
-  /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
-  readonly labelsByNumber: boolean;
-  /** Of an account that it has flagged, others see nothing (backstrokeapp/server#84, streamlink/streamlink#622). */
-  readonly hidesFlagged: boolean;
-  /** False: the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
-  readonly hasRemarkList: boolean;
+  const page: Readonly<Record<string, number>> = isGitHub ? { per_page: 100 } : { limit: 50 };
+  return {
+    /** How the bot proposes commits: from its fork, or by a push to upstream (Gitea: services/agit/agit.go). */
+    way: isGitHub ? 'fork' : 'agit',
+    page,
+    /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
+    feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
+    /** Else those of a thread come all at once (Gitea: ListIssueComments in routers/api/v1/repo/issue_comment.go). */
+    hasCommentPages: isGitHub,
+    /** A comment on a missing issue is a 500, as if it might have been posted (Gitea: CreateIssueComment, there). */
+    looksBeforeComment: !isGitHub,
+    /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
+    labelsByNumber: !isGitHub,
+    /** Of an account that it has flagged, others see nothing (backstrokeapp/server#84, streamlink/streamlink#622). */
+    hidesFlagged: isGitHub,
+    /** Else the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
+    hasRemarkList: isGitHub,
+  } as const;
 }
 
-const GITEA: Differences = {
-  way: 'agit',
-  page: { limit: 50 },
-  feedQuery: { 'subject-type': 'Pull' },
-  hasCommentPages: false,
-  looksBeforeComment: true,
-  labelsByNumber: true,
-  hidesFlagged: false,
-  hasRemarkList: false,
-};
-
-const DIFFERENCES: Readonly<Record<HostKind, Differences>> = {
-  github: {
-    way: 'fork',
-    page: { per_page: 100 },
-    feedQuery: { participating: true, per_page: 50 },
-    hasCommentPages: true,
-    looksBeforeComment: false,
-    labelsByNumber: false,
-    hidesFlagged: true,
-    hasRemarkList: true,
-  },
-  gitea: GITEA,
-  forgejo: GITEA,
-};
-
-const TIMEOUT_MS = 30_000;
 /** docs.github.com/rest/about-the-rest-api/api-versions. Other hosts do not know it. */
 const API_VERSION = '2022-11-28';
 /** Of a POST, by the last word of its path. */
@@ -83,7 +60,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 /** Of one list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;
-/** Of a refusal that is no JSON, so much is read. */
+/** Of a refusal that is no JSON. */
 const MAX_RAW_CHARACTERS = 4 * 1024;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
@@ -104,9 +81,7 @@ export type DataOf<R extends Route> = R extends keyof Endpoints
   : DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>;
 type EntryOf<R extends Route> = DataOf<R> extends readonly (infer T)[] ? T : never;
 
-export interface Answer<T> {
-  readonly status: number;
-  readonly header: (name: string) => string | null;
+export interface Answer<T> extends Pick<HostAnswer, 'status' | 'header'> {
   readonly data: T;
 }
 
@@ -124,40 +99,33 @@ export interface RestAccess {
 
 export interface RestHabits {
   /** Until the whole answer to a call has come. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs: number;
   /** False: nothing is tried again, because the caller comes back by itself. */
-  readonly isPatient?: boolean;
+  readonly isPatient: boolean;
   /** Told of each call, further pages included; what it throws comes instead of the call. */
-  readonly beforeCall?: (route: Route) => void;
+  readonly beforeCall: (route: Route) => void;
 }
 
 export class Rest {
   readonly apiUrl: string;
   readonly clock: Clock;
-  readonly differences: Differences;
+  readonly differences: ReturnType<typeof differencesOf>;
   readonly #access: RestAccess;
   readonly #fetch: Http['fetch'];
   readonly #hostName: string;
-  readonly #habits: Required<RestHabits>;
+  readonly #habits: RestHabits;
 
-  constructor(
-    access: RestAccess,
-    { timeoutMs = TIMEOUT_MS, isPatient = true, beforeCall = () => {} }: RestHabits = {},
-  ) {
+  constructor(access: RestAccess, habits: Partial<RestHabits> = {}) {
     this.apiUrl = access.apiUrl;
     this.clock = access.clock;
-    this.differences = DIFFERENCES[access.kind];
+    this.differences = differencesOf(access.kind);
     this.#access = access;
     this.#fetch = countedFetch('rest', access.http);
     this.#hostName = new URL(access.apiUrl).host;
-    this.#habits = { timeoutMs, isPatient, beforeCall };
+    this.#habits = { timeoutMs: 30_000, isPatient: true, beforeCall: () => {}, ...habits };
   }
 
-  /**
-   * One call. Parameters that the route does not name become the query, or the body.
-   * @param headers in addition to those of every call.
-   * @throws HostError
-   */
+  /** One call. Parameters that the route does not name become the query, or the body. @throws HostError */
   async call<R extends Route>(
     route: R,
     parameters: ParametersOf<R>,
@@ -172,7 +140,7 @@ export class Rest {
       throw error instanceof HostError ? error : noAnswer(this.#hostName, error, operation);
     });
     const body = parsed(text);
-    const { base } = parameters as { readonly base?: unknown };
+    const base = 'base' in parameters ? parameters.base : undefined;
     const refused = { ...wordsOf(body, text), operation, status, header, base };
     const answer = status < 400 ? { status, header, text: '' } : refused;
     for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
@@ -187,11 +155,9 @@ export class Rest {
   }
 
   /**
-   * Pages of a list, one after the other, as long as there are any and somebody asks for them.
-   *
-   * Not every list of Gitea's has a link to its next page: those of labels and reviews only say how many entries there are
-   * in all (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26). They
-   * may count more than they show.
+   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of Gitea's has a link to its
+   * next page: those of labels and reviews only say how many entries there are in all, which may be more than they show
+   * (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
    * @param condition a header of the first call; where nothing has changed since, there is one page without entries.
    */
   async *pages<R extends Route>(
@@ -288,19 +254,20 @@ interface Request {
 
 function requestOf(route: Route, parameters: Readonly<Record<string, unknown>>): Request {
   const [method = '', template = ''] = route.split(' ', 2);
-  const rest = new Map(Object.entries(parameters));
+  const rest: Record<string, unknown> = { ...parameters };
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String(rest.get(name));
-    rest.delete(name);
+    const value = String(rest[name]);
+    delete rest[name];
     return encodeURIComponent(value);
   });
+  const isEmpty = Object.keys(rest).length === 0;
+  if (method === 'GET') {
+    const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]));
+    return { operation: 'read', method, path: isEmpty ? path : `${path}?${query.toString()}`, body: null };
+  }
   const last = template.slice(template.lastIndexOf('/') + 1);
-  const write = method === 'POST' ? (OPERATIONS[last] ?? 'write') : 'write';
-  const body = rest.size === 0 ? null : JSON.stringify(Object.fromEntries(rest));
-  if (method !== 'GET') return { operation: write, method, path, body };
-  const query = new URLSearchParams([...rest].map(([name, value]) => [name, String(value)]));
-  const asked = rest.size === 0 ? path : `${path}?${query.toString()}`;
-  return { operation: 'read', method, path: asked, body: null };
+  const operation = (method === 'POST' ? OPERATIONS[last] : null) ?? 'write';
+  return { operation, method, path, body: isEmpty ? null : JSON.stringify(rest) };
 }
 
 /** Undefined: it is no JSON. */
@@ -312,11 +279,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a refusal says, as `failure.ts` reads it, and as people do: its message and the first of its details. */
-function wordsOf(
-  body: unknown,
-  raw: string,
-): Pick<RefusedCall, 'text' | 'codes'> & { readonly says: string } {
+interface Words extends Pick<RefusedCall, 'text' | 'codes'> {
+  /** For people: the message and the first of the details. */
+  readonly says: string;
+}
+
+/** What a refusal says. */
+function wordsOf(body: unknown, raw: string): Words {
   const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
   // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or one with `field` and `code` alone.
   const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {

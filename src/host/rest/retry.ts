@@ -1,7 +1,4 @@
-/**
- * Retries a call to the host if that is safe: a second pull request would be worse than an error. A wait is only as long as
- * the host asks for, up to a limit for people who wait at a terminal.
- */
+/** Retries a call to the host if that is safe: a second pull request would be worse than an error. */
 import type { Clock } from '../../isolate/clock.ts';
 import { HostError } from '../../host-error.ts';
 
@@ -12,8 +9,7 @@ export const LONGEST_WAIT_MS = 10_000;
 
 /**
  * Calls until it succeeds, the failure is final, or three attempts have failed; then rejects with the last error. A host
- * that has taken its time to fail, or to say nothing at all, is not asked again. One that has refused is asked again only
- * after the pause that it asks for.
+ * that has taken its time to fail is not asked again, and one that has refused only after the pause that it asks for.
  * @param isRepeatable false: not where the host may have done it already.
  */
 export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
@@ -25,11 +21,10 @@ export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRep
       if (!(error instanceof HostError)) throw error;
       const { effect, lasts, retryAfterMs } = error.failure;
       const isFault = error.code === 'unreachable' && lasts === 'moment';
-      const growingMs = isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : null;
-      const waitMs = retryAfterMs ?? growingMs;
+      const waitMs = retryAfterMs ?? (isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : Infinity);
       const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
       const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;
-      if (waitMs === null || waitMs > LONGEST_WAIT_MS || !mayRepeat) throw error;
+      if (waitMs > LONGEST_WAIT_MS || !mayRepeat) throw error;
       await clock.sleep(waitMs);
     }
   }

@@ -9,10 +9,7 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
 import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
-import type { Rest } from './rest.ts';
-
-/** Of one call. */
-export const THREAD_TIMEOUT_MS = 10_000;
+import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
@@ -25,19 +22,23 @@ const knownThreads = new Recent<true>({ most: 1_000 });
 export class RestThreads {
   readonly #rest: Rest;
 
-  constructor(rest: Rest) {
-    this.#rest = rest;
+  constructor(access: RestAccess) {
+    this.#rest = new Rest(access, { timeoutMs: 10_000 });
   }
 
   /** Once. */
   async createComment(
     repository: RepositoryName,
     issue_number: number,
-    text: string,
+    body: string,
   ): Promise<PostedComment> {
     const created = this.#once(repository, async (name) => {
-      if (this.#rest.differences.looksBeforeComment) await this.#expectThread(name, issue_number);
-      const comment = { ...placeOf(name), issue_number, body: text };
+      const key = `${this.#rest.apiUrl} ${fullName(name)}#${issue_number}`.toLowerCase();
+      if (this.#rest.differences.looksBeforeComment && knownThreads.get(key) === null) {
+        await this.#issue(name, issue_number);
+        knownThreads.set(key, true);
+      }
+      const comment = { ...placeOf(name), issue_number, body };
       const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
       return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
@@ -81,13 +82,10 @@ export class RestThreads {
     const { id: botId } = await readAccount(this.#rest);
     return this.#rest.retried(async () => {
       const comments = await readComments(this.#rest, repository, number, new Date(since).toISOString());
-      return comments
-        .filter(({ user }) => user?.id === botId)
-        .map(({ id, html_url, body }) => ({
-          id: expectNumber(id),
-          url: expectAddress(html_url),
-          text: body ?? '',
-        }));
+      const own = comments.filter(({ user }) => user?.id === botId);
+      return own.map(({ id, html_url, body }) => {
+        return { id: expectNumber(id), url: expectAddress(html_url), text: body ?? '' };
+      });
     });
   }
 
@@ -136,13 +134,6 @@ export class RestThreads {
     return (await this.#rest.call(`GET ${ISSUE}`, { ...placeOf(repository), issue_number })).data;
   }
 
-  async #expectThread(repository: RepositoryName, number: number): Promise<void> {
-    const key = `${this.#rest.apiUrl} ${fullName(repository)}#${number}`.toLowerCase();
-    if (knownThreads.get(key) !== null) return;
-    await this.#issue(repository, number);
-    knownThreads.set(key, true);
-  }
-
   /** As the host wants them: by name, or the numbers of those that the repository has. */
   async #labels(repository: RepositoryName, names: readonly string[]): Promise<readonly (string | number)[]> {
     if (names.length === 0 || !this.#rest.differences.labelsByNumber) return names;
@@ -158,9 +149,8 @@ export class RestThreads {
   /** Where an issue stands that was transferred to another public repository; null: nowhere, or nobody knows. */
   async #movedTo(repository: RepositoryName, number: number, error: unknown) {
     if (!(error instanceof HostError) || error.code !== 'moved') return null;
-    const to = await this.#rest.retried(async () =>
-      expectThread((await this.#issue(repository, number)).html_url),
-    );
+    const issue = await this.#rest.retried(() => this.#issue(repository, number));
+    const to = expectThread(issue.html_url);
     const isHere = fullName(to.repository).toLowerCase() === fullName(repository).toLowerCase();
     return isHere || (await lookUp(this.#rest, to.repository)).isPrivate ? null : to;
   }
@@ -172,15 +162,14 @@ export class RestThreads {
     return data.body ?? '';
   }
 
-  /** Something new. @throws HostError */
+  /** Something new. */
   #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => create(name), false));
   }
 
   /**
-   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more, because it would
-   * never be tried again.
-   * @param read what is to be changed. @throws HostError
+   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more with a read of
+   * what is to be changed, because it would never be tried again.
    */
   async #unlessGone(
     repository: RepositoryName,

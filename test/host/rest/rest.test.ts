@@ -9,7 +9,7 @@ const API = 'https://api.host.test';
 const COMMENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
 const THREAD = { owner: 'o', repo: 'r', issue_number: 1 };
 
-function opened(answers: readonly Response[], habits: RestHabits = {}) {
+function opened(answers: readonly Response[], habits: Partial<RestHabits> = {}) {
   const left = [...answers];
   const fetch = vi.fn<Http['fetch']>(async () => left.shift() ?? Response.error());
   const access = { apiUrl: API, token: 'secret', http: { fetch }, clock: systemClock, ...ACCOUNT };
