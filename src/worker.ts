@@ -14,7 +14,8 @@ import { onionLocation, securityHeaders } from './middleware/browser-headers.ts'
 import { admin } from './routes/moderation/admin.ts';
 import { delayedReview } from './routes/moderation/delayed.ts';
 import { appeals } from './routes/moderation/appeals.ts';
-import { posts } from './routes/threads/posts.ts';
+import { comments } from './routes/threads/comments.ts';
+import { issues } from './routes/threads/issues.ts';
 import { badges } from './routes/service/badges.ts';
 import { delayedPage } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
@@ -61,7 +62,8 @@ app.route('/', serviceKey);
 // In the order of the API's description.
 app.route('/', delayedPublisher);
 app.route('/', git);
-app.route('/', posts);
+app.route('/', comments);
+app.route('/', issues);
 app.route('/', moderation);
 app.route('/', appeals);
 app.route('/', api);

@@ -6,7 +6,7 @@
  * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
  * be listed is counted.
  */
-import type { Difference } from '../edit/hunks.ts';
+import type { Difference } from '../edit/lines.ts';
 import { decodeEscaped, decodeUtf8 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';

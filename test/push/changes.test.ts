@@ -1,6 +1,6 @@
 /** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
 import { describe, expect, it } from 'vitest';
-import { difference as differ } from '../../src/edit/hunks.ts';
+import { difference as differ } from '../../src/edit/lines.ts';
 import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';

@@ -85,17 +85,15 @@ function read<T>(
 /** A template begins with fields between two lines of dashes, or with its text. */
 function parsed(text: string): IssueTemplate {
   const end = text.startsWith('---\n') ? text.slice(0, MOST_HEADER_CHARACTERS).indexOf('\n---\n', 3) : -1;
-  const body = end < 0 ? text : text.slice(end + '\n---\n'.length).trimStart();
-  const fields = end < 0 ? null : fieldsIn(text.slice('---\n'.length, end + 1));
+  if (end < 0) return { title: '', labels: '', body: text };
+  const body = text.slice(end + '\n---\n'.length).trimStart();
+  let fields: Record<string, unknown> | null = null;
+  try {
+    fields = readYaml(text.slice('---\n'.length, end + 1)) as typeof fields;
+  } catch {
+    // It is no YAML.
+  }
   const labels = [fields?.['labels']].flat().filter((label) => typeof label === 'string');
   const title = fields?.['title'];
   return { title: typeof title === 'string' ? title : '', labels: labels.join(', '), body };
-}
-
-function fieldsIn(header: string): Record<string, unknown> | null {
-  try {
-    return readYaml(header) as Record<string, unknown> | null;
-  } catch {
-    return null;
-  }
 }

@@ -31,7 +31,7 @@ import { limitsOf } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
-import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';
+import { MAX_TOKEN_CHARACTERS } from '../threads/comments.ts';
 import { standingAnswer } from './moderation.ts';
 
 const ERRORS = {

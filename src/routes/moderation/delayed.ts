@@ -14,7 +14,7 @@ import {
   type DiscardReason,
   type SeenPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
-import { difference } from '../../edit/hunks.ts';
+import { difference } from '../../edit/lines.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../../forms/form-fields.ts';

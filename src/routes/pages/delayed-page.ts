@@ -76,8 +76,7 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
     return null;
   }
   const end = await objects.giveUp(name);
-  if (end === 'done') return null;
-  if (typeof end === 'string') return PROBLEMS[end];
+  if (typeof end === 'string') return end === 'done' ? null : PROBLEMS[end];
   const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
   return isRemoved ? null : NOT_REMOVED;
 }
