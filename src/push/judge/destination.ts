@@ -18,8 +18,7 @@ import {
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ChangedEntry } from '../changes.ts';
-import { missingKey } from '../pr-key.ts';
-import type { ClaimedUpdate, Pushed } from '../push-run.ts';
+import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';

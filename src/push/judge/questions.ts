@@ -215,7 +215,7 @@ export function questionsOf(
     /** What the person reads first. */
     reply,
     /** Tells the person something behind that. */
-    note: (...lines: string[]) => run.note(...lines),
+    note: (...lines: string[]) => run.notes.push(...lines),
     noteRules: (...lines: string[]) => run.notes.unshift(...lines),
     /** Why a number is not that of an open issue; null: it is. */
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),

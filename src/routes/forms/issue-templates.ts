@@ -8,7 +8,7 @@ import { kindOf } from '../../git/objects/tree.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
 import { findPath, readBlob } from '../../upstream/tree-reader.ts';
-import { pushHost } from '../git/push-host.ts';
+import { pushHost } from '../git/open-push.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { openSource, type Source } from './change/source.ts';
 import type { Place } from './form.ts';

@@ -36,8 +36,8 @@ import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
 import { type TextLimits, textsLeaving } from '../../push/delay/kept-push.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
-import { pushHost } from '../git/push-host.ts';
-import { entriesOf, openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
+import { pushHost } from '../git/open-push.ts';
+import { openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { memoryFor } from '../request/client.ts';
@@ -237,7 +237,7 @@ async function changesIn(
     return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
   }
   try {
-    const pack = storedPack(await entriesOf(stored, listed), 0);
+    const pack = storedPack(await stored.entries(), 0);
     const { target, work } = stored.kept;
     return await changesOf(
       { commits: work.commits, ground: work.ground, pack },

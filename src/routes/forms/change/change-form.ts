@@ -26,7 +26,7 @@ import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
-import { pushHost } from '../../git/push-host.ts';
+import { pushHost } from '../../git/open-push.ts';
 import { memoryFor, untilAnswered } from '../../request/client.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../request/repository.ts';

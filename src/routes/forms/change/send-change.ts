@@ -36,7 +36,7 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upstream/tree-reader.ts';
-import { pushHost } from '../../git/push-host.ts';
+import { pushHost } from '../../git/open-push.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
 import { answerForm, identityOf, NO_NAME, type Place, secretsOf, type SentForm } from '../form.ts';
 import { changeForm, pathProblem, showAgain } from './change-form.ts';
