@@ -6,14 +6,7 @@ import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import {
-  delayedPushesOf,
-  feedOf,
-  guardOf,
-  identityOf,
-  pullRequestOf,
-  spoolOf,
-} from '../../src/objects.ts';
+import { delayedPushesOf, feedOf, guardOf, identityOf, pullRequestOf, spoolOf } from '../../src/objects.ts';
 import { documented, lacksOf } from '../support/storage-document.ts';
 import { type Stored, storedByObjects, storedInDatabase } from '../support/stored.ts';
 
