@@ -137,11 +137,8 @@ export function difference(oldText: string, newText: string): Difference {
   };
 }
 
-interface DiffBlock {
-  readonly same: number;
-  readonly removed: number;
-  readonly added: number;
-}
+/** How many lines stay, and how many then go and come. */
+type DiffBlock = Readonly<Record<'same' | 'removed' | 'added', number>>;
 
 /** The shortest difference of two texts; beyond the limit, all from the first to the last changed line is replaced. */
 export function diffLines(

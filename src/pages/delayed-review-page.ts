@@ -55,7 +55,7 @@ function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
 export function reviewDoorPage(token: string | null, hasPassword: boolean, problem: string | null): Page {
   const holder = { label: 'Account', value: 'operator' };
   const label = 'PANIC_PASSWORD of this service';
-  const password = field('password', label, '', { secret: 'current-password', holder });
+  const password = field('password', label, '', { holder });
   const door = html`<form method="post" action="${REVIEW_PATH}" class="card">
     ${token === null ? password : hidden({ token })}
     <div class="buttons"><button type="submit">Open</button></div>

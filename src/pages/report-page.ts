@@ -8,7 +8,7 @@ import {
   REPORT_LIFE_MS,
   type Standing,
 } from '../durable/identity/moderation.ts';
-import { cardForm, field, problemNotice } from './forms/parts.ts';
+import { cardForm, field, type FormFrame, problemNotice } from './forms/parts.ts';
 import REPORT_HTML from './fragments/report.html';
 import REPORTS_HTML from './fragments/reports.html';
 import {
@@ -44,11 +44,8 @@ const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly
   blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
-export interface ReportedComment {
-  readonly url: string;
-  /** Such as `octo/hello#7`. */
-  readonly thread: string;
-}
+/** @property thread such as `octo/hello#7`. */
+export type ReportedComment = Readonly<Record<'url' | 'thread', string>>;
 
 /** @param hash 8 hexadecimal characters. @param comments that the pseudonym has posted, the newest first. */
 export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
@@ -115,13 +112,8 @@ export function problemPage(title: string, explanation: string, onward: string |
   );
 }
 
-export interface AppealForm {
-  readonly token: string;
-  readonly problem: string | null;
-  readonly thread: string;
-  readonly userToken: string;
-  readonly text: string;
-}
+type AppealForm = Pick<FormFrame, 'token' | 'problem'> &
+  Readonly<Record<'thread' | 'userToken' | 'text', string>>;
 
 /** @param maxLength of the text, in characters. */
 export function appealFormPage(form: AppealForm, maxLength: number): Page {

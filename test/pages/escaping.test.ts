@@ -188,7 +188,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => replyPreviewPage(reply(text), text, text, given(text)),
   (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, own_name: text }, [text]),
   (text) => replyToPage(frame(text), text, text),
-  (text) => donePage('comments', frame(text), { url: text, number: 1, hash: text, userToken: text }),
+  (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
   (text) =>
     remotePage(
       {

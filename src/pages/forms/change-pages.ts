@@ -274,11 +274,10 @@ function timeField(isDelayed: boolean): Html {
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
 }
 
-export interface OpenedChange
-  extends Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'>, Pick<NotedReply, 'notes' | 'same'> {
-  readonly path: string;
-  readonly topicUrl: string;
-}
+/** @property path of the file. */
+export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
+  Pick<NotedReply, 'notes' | 'same'> &
+  Readonly<Record<'path' | 'topicUrl', string>>;
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   const { updated, prUrl, prHash, key, topicUrl, path, same } = opened;

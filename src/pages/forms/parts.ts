@@ -44,12 +44,8 @@ export function formPage(
   );
 }
 
-/** What somebody who publishes it should know. */
-export interface GivenAway {
-  /** What was searched and found, and warnings. */
-  readonly remarks: readonly string[];
-  readonly addresses: readonly string[];
-}
+/** What somebody who publishes it should know: what was searched and found, and e-mail addresses that become public. */
+export type GivenAway = Readonly<Record<'remarks' | 'addresses', readonly string[]>>;
 
 interface Preview {
   /** Who it will be from, at the end of a sentence. */
@@ -122,6 +118,7 @@ interface FieldOptions {
   readonly rows?: number;
   readonly isCode?: boolean;
   readonly choices?: Readonly<Record<string, string>>;
+  /** Default: none, unless somebody holds it. */
   readonly secret?: 'new-password' | 'current-password';
   /** What the password manager files the secret under; missing: the field before it says that. */
   readonly holder?: { readonly label: string; readonly value: string } | undefined;
@@ -138,7 +135,8 @@ export function attributes(values: Attributes): Html[] {
 
 /** A field with its label; by default for a line of text. */
 export function field(name: string, label: string, value: string, options: FieldOptions = {}): Html {
-  const { hint, maxLength, isOptional = false, rows, isCode = false, choices, secret, holder } = options;
+  const { hint, maxLength, isOptional = false, rows, isCode = false, choices, holder } = options;
+  const { secret = holder && 'current-password' } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
   const all = (own: Attributes): Html[] => attributes({ id: name, name, ...own, ...common });
@@ -171,13 +169,9 @@ export function shownValue(id: string, label: string, value: string, use: 'off' 
   </div>`;
 }
 
-interface Query {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly placeholder: string;
-  readonly maxlength: number;
-}
+type Query = Readonly<
+  Record<'name' | 'label' | 'value' | 'placeholder', string> & Record<'maxlength', number>
+>;
 
 /** For what someone types or pastes to get on, with its buttons beside it. @param problem below it; null: none. */
 export function queryField({ label, ...query }: Query, buttons: Html, problem: string | null = null): Html {

@@ -21,28 +21,12 @@ import {
   stepButtons,
 } from './parts.ts';
 
-export interface Posted {
-  readonly url: string;
-  readonly number: number;
-  readonly hash: string;
-  readonly userToken: string;
-}
+/** @property labels names, with commas between them. @property own_name to be searched for; empty: not given. */
+export type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
 
-export interface IssueForm extends FormFrame {
-  readonly title: string;
-  readonly body: string;
-  /** Names, with commas between them. */
-  readonly labels: string;
-  /** To be searched for, here and below; empty: not given. */
-  readonly own_name: string;
-}
-
-export interface ReplyForm extends FormFrame {
+export interface ReplyForm
+  extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
   readonly number: number;
-  readonly threadUrl: string;
-  readonly body: string;
-  readonly own_name: string;
-  readonly user_token: string;
   /** The thread on which reports have silenced the pseudonym; null: none. */
   readonly appealFor: string | null;
 }
@@ -102,12 +86,7 @@ export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
   const { problem, body, number, threadUrl, user_token: value } = form;
-  const own = {
-    hint: TOKEN_HINT,
-    isOptional: true,
-    secret: 'current-password',
-    holder: holderOf(form),
-  } as const;
+  const own = { hint: TOKEN_HINT, isOptional: true, holder: holderOf(form) };
   const fields = html`${field('body', 'Body', body, { hint: BODY_HINT, rows: 10 })}
   ${field('user_token', 'Your token (optional)', value, own)} ${nameField(form)}`;
   return formPage(
@@ -165,9 +144,13 @@ const DONE = {
 } as const;
 
 /** The token to copy, and to be kept by a password manager when it is sent. @param next the form of the next reply. */
-export function donePage(kind: keyof typeof DONE, next: FormFrame, posted: Posted): Page {
+export function donePage(
+  kind: keyof typeof DONE,
+  next: FormFrame,
+  { url, number }: { readonly url: string; readonly number: number },
+  { hash, userToken: value }: Readonly<Record<'hash' | 'userToken', string>>,
+): Page {
   const { title, onward } = DONE[kind];
-  const { url, number, hash, userToken: value } = posted;
   const hint = 'It can keep the token when you go on with the button.';
   const own = { hint, secret: 'new-password', holder: holderOf({ ...next, number }) } as const;
   return formPage(

@@ -22,12 +22,8 @@ const MOST_BYTES = 64 * 1024;
 const MOST_FOLDERS_BYTES = 128 * 1024;
 const MOST_HEADER_CHARACTERS = 4_000;
 
-export interface IssueTemplate {
-  readonly title: string;
-  /** Names, with commas between them. */
-  readonly labels: string;
-  readonly body: string;
-}
+/** @property labels names, with commas between them. */
+type IssueTemplate = Readonly<Record<'title' | 'labels' | 'body', string>>;
 
 /** The names of their files; none if nobody knows. Never rejects. */
 export async function issueTemplates(place: Place): Promise<readonly string[]> {

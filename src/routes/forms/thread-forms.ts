@@ -17,8 +17,8 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../push/judge/names/findings.ts';
-import { remarksOn } from '../../push/judge/names/remarks.ts';
+import { Findings, searchedLine } from '../../push/judge/names/search-names.ts';
+import { remarksOn } from '../../push/judge/names/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
@@ -84,10 +84,9 @@ async function answerSteps(
   countAct(`gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
-  const { url, number } = outcome.posted;
-  const hash = await pseudonymOn(c, target, number, userToken);
+  const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(placeOf(c, target, REPLY_FORM));
-  return answerForm(c, donePage(kind, next, { url, number, userToken, hash }));
+  return answerForm(c, donePage(kind, next, outcome.posted, { hash, userToken }));
 }
 
 export async function showIssueForm(place: Place): Promise<Response> {
