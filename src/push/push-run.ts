@@ -6,8 +6,7 @@ import type { RepositoryName } from '../repository-name.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
 import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from './push-host.ts';
-import { HostSteps } from './reply/host-steps.ts';
-import { Refusal } from './reply/refusal.ts';
+import { HostSteps, Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
 
 /** What is pushed, and how: all of a push but its pack. */

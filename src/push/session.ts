@@ -174,7 +174,7 @@ export async function conclude(run: PushRun, arrival: Arrival): Promise<Conclusi
   return {
     outcome,
     unpackStatus: refusal?.unpackStatus ?? 'ok',
-    commandStatuses: isUnread ? said.allStatuses(reason) : said.statuses(reason),
+    commandStatuses: said.statuses(reason, isUnread),
     // A preview has not failed: at an error on band 3, Git adds a sentence about a broken connection.
     finalLine: refusal?.preview ? null : reason,
   };

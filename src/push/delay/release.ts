@@ -17,11 +17,10 @@ import {
   workflowLines,
 } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
-import { replaceableTip } from '../judge/others-work.ts';
-import { lookUpPlace, lookUpUpstream, questionsOf } from '../judge/questions.ts';
-import type { ComparedSpool } from '../judge/reads.ts';
+import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
+import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict/verdict.ts';
 import type { KeptPush } from './kept-push.ts';
@@ -40,7 +39,7 @@ const FULL_MS = 60_000;
 const MOST_MISSING = 6;
 
 export interface Releasing extends Pick<Publication, 'place'>, Omit<Resumed, 'tip'> {
-  readonly spool: ComparedSpool;
+  readonly spool: StoredEntries;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;
 }

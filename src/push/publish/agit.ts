@@ -11,7 +11,7 @@ import type { AgitRequest, PullRequest } from '../../host/code-host.ts';
 import type { AgitHost } from '../../host/open.ts';
 import { HostError } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
-import { tipOf } from '../judge/others-work.ts';
+import { tipOf } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, wholeText } from '../verdict/verdict.ts';
 import { Delivery, hostErrorOf, overtaken, type Proposal, refusedCommits } from './delivery.ts';

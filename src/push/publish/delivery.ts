@@ -15,7 +15,7 @@ import { hostLines, hostText, oneLine } from '../../host-text.ts';
 import { within } from '../../isolate/within.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
-import { othersCommits, othersWork } from '../judge/others-work.ts';
+import { othersCommits, othersWork } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { namedText, type Publishable } from '../verdict/verdict.ts';

@@ -26,9 +26,9 @@ import { MAX_PACK_BYTES } from '../../push/changes.ts';
 import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
-import type { ComparedSpool } from '../../push/judge/reads.ts';
 import type { Published } from '../../push/publish/publish.ts';
 import { inProgress, type PushRun } from '../../push/push-run.ts';
+import type { StoredEntries } from '../../push/receive/receive.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -292,7 +292,7 @@ async function removeAt(
 export interface StoredPush {
   readonly kept: KeptPush;
   /** In memory if they are few: only then are the objects in them read as often as it takes. */
-  readonly entries: () => Promise<ComparedSpool>;
+  readonly entries: () => Promise<StoredEntries>;
 }
 
 /** Null: its key is not there. @throws HostError `busy`, LostRowError, UnreadableError */
@@ -315,7 +315,7 @@ export async function openStored(
     return concatBytes(pieces);
   };
   const kept = decodeKept(await gather(byteLength, bytesOf(push)));
-  const entries = async (): Promise<ComparedSpool> => {
+  const entries = async (): Promise<StoredEntries> => {
     if (byteLength > MAX_PACK_BYTES)
       return { byteLength, isInMemory: false, read: (start?: number) => read(start ?? 0, byteLength) };
     const bytes = await gather(0, byteLength);

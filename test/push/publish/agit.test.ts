@@ -8,7 +8,7 @@ import type { PushReport } from '../../../src/host/git/git-transport.ts';
 import { AgitDelivery } from '../../../src/push/publish/agit.ts';
 import { mayBeOpen, type Proposal } from '../../../src/push/publish/delivery.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
-import { HostSteps } from '../../../src/push/reply/host-steps.ts';
+import { HostSteps } from '../../../src/push/reply/refusal.ts';
 import type { Publishable } from '../../../src/push/verdict/verdict.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 
