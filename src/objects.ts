@@ -44,8 +44,7 @@ export const tallyOf = way('TALLY', () => 'tally');
 export const delayedPushesOf = way('DELAYED_PUSHES', () => 'delayed');
 /** By the name that `accountOf` gives. */
 export const hostAccountNamed = way('HOST_ACCOUNTS', (_, account: string) => account);
-/** By the name from `feedName`. */
-export const feedNamed = way('NOTIFICATION_FEED', (_, name: string) => name);
+export const feedOf = way('NOTIFICATION_FEED', (_, hostKey: string) => `feed ${hostKey}`);
 export const pullRequestOf = way('PULL_REQUESTS', (_, prHash: string) => prHash);
 /** By the hash of the pseudonym. */
 export const identityOf = way('IDENTITIES', (_, hash: string) => hash);

@@ -2,10 +2,9 @@
 import type { Config } from './config.ts';
 import { configOf } from './configured.ts';
 import { releaseDue } from './durable/delayed-pushes/release-due.ts';
-import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
-import { feedNamed, secretOf } from './objects.ts';
+import { feedOf, secretOf } from './objects.ts';
 
 /** The configurations for which the service has looked for a secret of its own. */
 const checkedForSecret = new WeakSet<Config>();
@@ -23,7 +22,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
       logger.error('delayed pushes could not be looked after', { error }),
     ),
     ...followed.map(({ key }) =>
-      feedNamed(env, feedName(key))
+      feedOf(env, key)
         .run(key, scheduledTime)
         .catch((error: unknown) => logger.error('a code host could not be looked after', { error })),
     ),

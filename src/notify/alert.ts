@@ -2,7 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 

@@ -1,6 +1,6 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config.ts';
 import { hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';

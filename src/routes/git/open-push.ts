@@ -1,9 +1,8 @@
 /** Opens the push of one request: the code host, the other ports, and what the operator and the request decide about it. */
 import type { Context } from 'hono';
 import { fileUrl, recordName, repositoryPath } from '../../config/hosts.ts';
-import { botLogin } from '../../durable/bot-login.ts';
 import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';
-import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
+import { botLogin, openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { SmartHttp } from '../../host/git/smart-http.ts';

@@ -1,7 +1,7 @@
 /** Connects a push with what the service keeps: its objects, D1 and KV. */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
-import { shred } from '../../durable/delayed-pushes/shred.ts';
+import { shred } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import type { AppEnv } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';

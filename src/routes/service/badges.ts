@@ -110,7 +110,7 @@ async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
   if ((await limitsOf(c).known('calls')).waitMs > 0) return false;
   const site = windowKey(await clientOf(c), true);
   const now = Date.now();
-  if (waitOf(asked.get('all', now) ?? [], ALL, now).waitMs > 0) return false;
+  if (waitOf(asked.get('all', now) ?? [], [ALL], now).waitMs > 0) return false;
   return hitBy(site, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
 }
 
