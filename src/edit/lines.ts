@@ -1,7 +1,7 @@
 /**
- * The lines of a text: of a file as a browser shows and sends it, and back without loss; and what has changed between
- * two texts. Pure. A text field sends CR LF for each line end: so an untouched line gets back its own, and a new line
- * that of the line before it. A byte order mark, and whether the last line ends, stay.
+ * The lines of a text: what has changed between two; and a file as a browser shows and sends it, and back without loss.
+ * Pure. A text field sends CR LF for each line end: so an untouched line gets back its own, and a new line that of the
+ * line before it. A byte order mark, and whether the last line ends, stay.
  */
 import { diffArrays } from 'diff';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';

@@ -1,7 +1,4 @@
-/**
- * The commands for one repository, and the script that copies them, and updates them while the name is typed: without
- * it, the browser reloads the page for a new name.
- */
+/** The commands for one repository, and the script that copies them, and updates them while its name is typed. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';

@@ -31,12 +31,8 @@ export interface ReviewedPush {
   readonly problem: string | null;
 }
 
-export interface Decided {
-  readonly done: number;
-  readonly what: 'publish' | 'discard';
-  /** Of which nothing has become. */
-  readonly late: number;
-}
+/** @property late of which nothing has become. */
+export type Decided = { readonly what: 'publish' | 'discard' } & Readonly<Record<'done' | 'late', number>>;
 
 const CHANGES = {
   added: 'New',

@@ -1,7 +1,4 @@
-/**
- * Pages that `npm run documents` makes of documents and of the API's description, with the Markdown for terminals
- * beside: 2 KB of the compressed bundle, less than what would make one of the other.
- */
+/** Pages that `npm run documents` makes, and the same in Markdown: 2 KB of the bundle, less than what would make it here. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { limitText } from '../config/values.ts';

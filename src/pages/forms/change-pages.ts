@@ -34,12 +34,10 @@ export interface ListedEntry {
   readonly path: string | null;
 }
 
-export interface FolderPage extends FormPlace {
+/** @property path as it was typed. @property folder whose entries are shown. @property prHash empty: a new one. */
+interface FolderPage extends FormPlace, Readonly<Record<'path' | 'folder' | 'prHash', string>> {
   readonly problem: string | null;
-  readonly path: string;
-  readonly folder: string;
   readonly entries: readonly ListedEntry[];
-  readonly prHash: string;
 }
 
 const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>

@@ -1,7 +1,6 @@
 /**
- * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Anyone can post
- * to the contract's topic; this page has only what the host and pushes have reported, and what people wrote, read when
- * it is asked for. A hash that no push has recorded leaves nothing behind.
+ * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Unlike the topic,
+ * where anyone can post, it has only what the host and pushes have reported, and what people wrote, read when asked for.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -64,8 +63,7 @@ const pullRequestAnswer = z
 
 export const pullRequestPage = new Hono<AppEnv>();
 
-// The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
-// style.
+// With another policy in a 304, a browser shows its copy of the page without style.
 const withEtag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] });
 
 pullRequestPage.get(

@@ -137,12 +137,8 @@ async function answerComment(
   return c.json<z.infer<typeof commentAnswer>>({ comment_url: url, hash, karma, user_token: userToken });
 }
 
-interface CheckedComment {
-  readonly kind: 'comment';
-  readonly body: string;
-  /** Empty: a new author. */
-  readonly userToken: string;
-}
+/** @property userToken empty: a new author. */
+type Written = Readonly<Record<'body' | 'userToken', string>>;
 
 /**
  * Whether it may be posted, as far as its text tells. Counts an attempt of the client, before Markdown is read: a refused
@@ -152,7 +148,7 @@ export async function checkComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
   payload: unknown,
-): Promise<CheckedComment | Refused> {
+): Promise<({ readonly kind: 'comment' } & Written) | Refused> {
   const checked = checkPayload(commentRequest, payload);
   if (checked.kind === 'refused') return checked;
   const tooMany = await refuseTooMany(c, 'comments');
@@ -172,7 +168,7 @@ export async function postComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
   number: number,
-  { body, userToken }: Omit<CheckedComment, 'kind'>,
+  { body, userToken }: Written,
   policyLimits: readonly Limit[],
 ): Promise<PostOutcome> {
   const { config, host, logger } = c.var;

@@ -69,17 +69,13 @@ export function refusalOf(outcome: Outcome): Refusal {
 }
 
 /** By how a push is counted; 400 for the rest. */
-const STATUSES: Readonly<Record<string, 429 | 502 | 503>> = {
-  suspended: 503,
-  'rate-limited': 429,
-  failed: 502,
-};
+const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
 const SEND_AGAIN = 'Where this says “push”, send this form again.';
 
 /** The words of a refusal are for people who push. */
 export function refusedPush(refusal: Refusal): Refused {
   const { reason, lines, waitMs } = refusal;
-  const status = STATUSES[pushOutcome(refusal)] ?? 400;
+  const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
   const hint = lines.some((line) => /\bpush\b/i.test(line)) ? [SEND_AGAIN] : [];
   const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
   return { ...problem(status, [sentence(reason), ...lines, ...hint].join('\n')), headers };
