@@ -60,7 +60,7 @@ const MOST_LINES_OF_ROOMS = {
   events: 291,
   files: 272,
   forms: 90,
-  git: 7_390,
+  git: 6_750,
   host: 3_450,
   isolate: 648,
   limits: 861,
