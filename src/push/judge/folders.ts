@@ -28,10 +28,7 @@ const ROOM_FOR_PACK = 4;
 const MAX_BYTES = 1024 * 1024;
 const MOST_TOLD = 5;
 
-interface Fault {
-  readonly id: FsckId;
-  readonly oid: Oid;
-}
+type Fault = readonly [id: FsckId, oid: Oid];
 
 /** @param roots the folders of commits. @returns lines for the person. @throws Refusal */
 export async function checkFolders(
@@ -44,7 +41,7 @@ export async function checkFolders(
   const objects = new PackedObjects(pack, memory);
   const paths = new PackPaths([]);
   const linesOf = (faults: readonly Fault[], who: string): string[] => {
-    const lines = faults.map(({ id, oid }) => {
+    const lines = faults.map(([id, oid]) => {
       const path = paths.pathOf(oid);
       const unnamed = roots.has(oid) ? 'the root folder' : 'a folder';
       return `${who} ${path === null ? unnamed : `"${oneLine(path)}"`}: ${sayFsck(id)}.`;
@@ -54,7 +51,7 @@ export async function checkFolders(
   try {
     await objects.makeRoom(ROOM_FOR_PACK * pack.byteLength);
     const faults = await findFaults(pack, objects, paths);
-    const sure = faults.filter(({ id }) => !isTakenBySome(id));
+    const sure = faults.filter(([id]) => !isTakenBySome(id));
     if (sure.length === 0) return linesOf(faults, 'Some code hosts refuse');
     throw new Refusal('fsck', 'code hosts refuse some of its folders', [
       ...linesOf(sure, 'Code hosts refuse'),
@@ -71,7 +68,7 @@ async function findFaults(pack: StoredPack, objects: PackedObjects, paths: PackP
   const gitmodules = new Set<Oid>();
   let bytesLeft = MAX_BYTES;
   const add = (found: Iterable<FsckId>, oid: Oid): void => {
-    for (const id of found) faults.push({ id, oid });
+    for (const id of found) faults.push([id, oid]);
   };
   const index = await PackIndex.of(pack, objects, (object) => {
     const { oid, type, offset, tree } = object;

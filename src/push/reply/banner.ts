@@ -149,24 +149,19 @@ export function delayedLines({ reason, window, isBegun, pageUrl, found }: Delaye
 }
 
 /** What a withdrawal has left. */
-export type Withdrawn = Farewell & {
-  /** The ref that its push deletes; null: none. */
-  readonly deletedRef: string | null;
-};
-
-type Farewell = {
+export type Withdrawn = {
   readonly prUrl: string;
   /** Its branch is removed from the fork. */
   readonly hadBranch: boolean;
+  /** The ref that its push deletes; null: none. */
+  readonly deletedRef: string | null;
 } & (
-  | { readonly kind: 'closed' | 'merged' }
-  /** The host has no such pull request any more. */
-  | { readonly kind: 'gone' }
+  | { readonly kind: 'closed' | 'merged' | 'gone' }
   /** The host does not close it. */
   | { readonly kind: 'open'; readonly said: string }
 );
 
-export function farewell(withdrawn: Farewell): string[] {
+export function farewell(withdrawn: Withdrawn): string[] {
   const branch = withdrawn.hadBranch ? ' Its branch is removed.' : '';
   switch (withdrawn.kind) {
     case 'closed':

@@ -75,8 +75,6 @@ const NOT_SENT = 'Nothing of this push was sent.';
 const WAS_READ = `${NOT_SENT} To search, the service has read upstream’s versions of the changed files at the code host.`;
 const NOT_COMPARED =
   'A delayed push is not compared with upstream’s files, which may have these lines already.';
-const SIGN_OFF_INSTEAD =
-  'To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off';
 
 /** @throws Refusal if the author would be named, and this is not allowed. */
 export async function searchNames(search: NameSearch): Promise<NamesSearched> {
@@ -140,7 +138,9 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
   const canSignOff = wouldRefuse && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
-  const wayOut = canSignOff ? [SIGN_OFF_INSTEAD] : [];
+  const wayOut = canSignOff
+    ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
+    : [];
   const all = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
   if (wouldRefuse && !options.preview) {
     const uncompared = isQuiet ? [NOT_COMPARED] : [];
