@@ -3,7 +3,7 @@
  * Nothing is changed, and nothing is repeated.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
-import { type TokenProblem, tokenProblems } from '../src/host/account/token-watch.ts';
+import { type TokenProblem, tokenProblems } from '../src/host/account/token-problems.ts';
 import { accountWords } from '../src/notify/alert.ts';
 import { type HostAnswer, limitOf } from '../src/host/failure.ts';
 import { hostText } from '../src/host-text.ts';

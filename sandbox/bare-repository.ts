@@ -1,10 +1,11 @@
 /**
- * Bare repositories on disk. Creating one, reading its refs and copying its objects for a fork are plain file
- * operations here: a REST call then needs no git process, and the host stays fast enough to be a benchmark's
+ * Bare repositories on disk. Creating one, reading its refs and loose objects and copying its objects for a fork are
+ * plain file operations here: a REST call then needs no git process, and the host stays fast enough to be a benchmark's
  * reference. Whatever changes objects or refs of a living repository is left to git.
  */
-import { linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
 
 const CONFIG = `[core]
 \trepositoryformatversion = 0
@@ -57,6 +58,20 @@ export function readRef(path: string, ref: string): string | undefined {
   if (loose.length === OID_LENGTH) return loose;
   const packed = readTextIfThere(join(path, 'packed-refs')).split('\n');
   return packed.find((line) => line.slice(OID_LENGTH + 1) === ref)?.slice(0, OID_LENGTH);
+}
+
+export interface GitObject {
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** An object that has a file of its own, as git keeps what came with few others. Undefined: it is packed or missing. */
+export function readLooseObject(path: string, oid: string): GitObject | undefined {
+  const file = join(path, 'objects', oid.slice(0, 2), oid.slice(2));
+  if (!/^[0-9a-f]{40}$/.test(oid) || !existsSync(file)) return undefined;
+  const bytes = inflateSync(readFileSync(file));
+  const type = bytes.toString('latin1', 0, bytes.indexOf(0x20));
+  return { type, content: bytes.subarray(bytes.indexOf(0) + 1) };
 }
 
 /**

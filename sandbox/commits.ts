@@ -3,6 +3,7 @@
  * one's object folder is lent to git as an alternate for the length of one command; nothing is copied.
  */
 import { join } from 'node:path';
+import { readLooseObject } from './bare-repository.ts';
 import { mustRunGit, runGit } from './git-command.ts';
 
 export interface Identity {
@@ -25,6 +26,9 @@ export interface Commit {
   readonly raw: string;
 }
 
+/** Of more commits git tells as soon. */
+const LONGEST_LINE = 50;
+
 /** Where one side of a comparison stands. */
 export interface Tip {
   readonly path: string;
@@ -44,14 +48,31 @@ export interface DiffStat {
   readonly deletions: number;
 }
 
-/** What a merge of head into base would bring, with one git process. */
+/** What a merge of head into base would bring, with at most one git process. */
 export async function compareTips(base: Tip, head: Tip): Promise<Comparison> {
+  const straight = straightLine(base, head);
+  if (straight !== undefined) return { oids: straight, related: true };
   const args = ['rev-list', '--reverse', '--boundary', head.oid, `^${base.oid}`];
   const lines = (await mustRunGit(base.path, args, { env: lendObjects(head.path) })).toString().split('\n');
   const oids = lines.filter((line) => /^[0-9a-f]/.test(line));
   // A boundary commit is where the head's own commits touch the base's history.
   const related = oids.length === 0 || lines.some((line) => line.startsWith('-'));
   return { oids, related };
+}
+
+/** The head's own commits, oldest first, if they are loose and stand on the base, each on the one before it. */
+function straightLine(base: Tip, head: Tip): string[] | undefined {
+  const oids: string[] = [];
+  let { oid } = head;
+  while (oid !== base.oid) {
+    const object = readLooseObject(head.path, oid);
+    if (object?.type !== 'commit' || oids.length === LONGEST_LINE) return undefined;
+    const [parent, ...others] = parseCommit(oid, object.content).parents;
+    if (parent === undefined || others.length > 0) return undefined;
+    oids.unshift(oid);
+    oid = parent;
+  }
+  return oids;
 }
 
 /** Changed files and lines from the merge base to the head; zeros when there is no merge base, and when stopped. */
@@ -81,7 +102,12 @@ export function patchText(base: Tip, head: Tip): Promise<Buffer> {
 
 /** Reads commits by their ids, in order; ids of anything else, or of nothing, are left out. */
 export async function readCommits(path: string, oids: readonly string[]): Promise<Commit[]> {
-  if (oids.length === 0) return [];
+  const loose = oids.map((oid) => ({ oid, object: readLooseObject(path, oid) }));
+  if (loose.every(({ object }) => object !== undefined)) {
+    return loose.flatMap(({ oid, object }) =>
+      object?.type === 'commit' ? [parseCommit(oid, object.content)] : [],
+    );
+  }
   const output = await mustRunGit(path, ['cat-file', '--batch'], { input: `${oids.join('\n')}\n` });
   const commits: Commit[] = [];
   let offset = 0;

@@ -17,18 +17,20 @@ export interface GitOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Read once: Node asks the system for each variable, and a push starts a dozen programs. */
+const ENVIRONMENT: NodeJS.ProcessEnv = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+};
+
 /** The environment for every git process of the host. */
-export function gitEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
-  return {
-    ...clean,
-    LC_ALL: 'C',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_TERMINAL_PROMPT: '0',
-    ...extra,
-  };
-}
+export const gitEnvironment = (extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
+  ...ENVIRONMENT,
+  ...extra,
+});
 
 /** Runs one git command in a repository; the exit code is the caller's to judge. */
 export function runGit(

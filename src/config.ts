@@ -1,29 +1,44 @@
 /**
- * The environment, read once into a typed and frozen object. No other file reads a variable.
- *
- * A bad value is never repaired: it becomes a problem that names the variable, the value and what is allowed, and the
- * service does not run with it. An empty variable counts as absent. Variables: contract section 1 and
- * docs/configuration.md.
- * Pure: it is given the environment, so the Worker and `npm start` judge a value alike.
+ * The environment, read once into a typed and frozen object. No other file reads a variable. A bad value is never
+ * repaired: it becomes a problem that names the variable, the value and what is allowed, and the service does not run
+ * with it. An empty variable counts as absent. Variables: contract section 1 and docs/configuration.md. Pure: the
+ * Worker and `npm start` judge a value alike.
  */
-import { type ConfigProblem, EnvironmentReader } from './config/environment-reader.ts';
-import { furtherHosts, type HostConfig, MAIN_HOST, tokenVariable } from './config/hosts.ts';
-import { headerSecret, rateLimits } from './config/values.ts';
-import { type ConfigWarning, warningsOf } from './config/warnings.ts';
+import {
+  type AnyVariable,
+  type ConfigProblem,
+  type Environment,
+  EnvironmentReader,
+  VARIABLES,
+  variablesIn,
+} from './config/environment-reader.ts';
+import {
+  furtherHosts,
+  type HostConfig,
+  isHostTokenVariable,
+  MAIN_HOST,
+  tokenVariable,
+} from './config/hosts.ts';
+import { headerSecret, isLoopback, rateLimits } from './config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
 import type { Limit } from './limits/sliding-window.ts';
+import { nearName } from './near-name.ts';
 
 export type Config = ReturnType<typeof readConfig>;
+
+/** The service runs, but perhaps not as the operator expects. */
+export interface ConfigWarning {
+  /** The one to set. */
+  readonly variable: AnyVariable;
+  readonly message: string;
+}
 
 export type ConfigResult =
   | { readonly kind: 'valid'; readonly config: Config; readonly warnings: readonly ConfigWarning[] }
   | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
 
-/**
- * Reads and checks every variable of `env`; other entries are ignored.
- * All problems are reported at once, so that an operator needs one attempt and not several.
- */
-export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
+/** All problems are reported at once, so that an operator needs one attempt and not several. */
+export function parseConfig(env: Environment): ConfigResult {
   const reader = new EnvironmentReader(env);
   const config = readConfig(reader);
   const { problems } = reader;
@@ -37,10 +52,8 @@ function readConfig(reader: EnvironmentReader) {
     reader.settings();
   const { host, port, onionUrl, notifyAdminUrl, notifyBaseUrl } = settings;
   if (onionUrl !== null && serviceUrl === null) {
-    reader.miss(
-      'SERVICE_URL',
-      'must be set beside ONION_URL, because what is published always names SERVICE_URL',
-    );
+    const why = 'because what is published always names SERVICE_URL';
+    reader.refuse('SERVICE_URL', `must be set beside ONION_URL, ${why}`);
   }
   const main = { key: MAIN_HOST, kind: 'github', url: hostingUrl, apiUrl: hostingApiUrl } as const;
   const further = reader.read('HOSTS', furtherHosts(hostingUrl), []).map((one): HostConfig => {
@@ -66,18 +79,83 @@ function readConfig(reader: EnvironmentReader) {
 }
 
 function readLimits(reader: EnvironmentReader): OpenLimits {
-  const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
+  const limits = OPEN_LIMIT_NAMES.map((name) => {
     const { variable, usual, longestHours } = OPEN_LIMITS[name];
     const kind = rateLimits(longestHours);
-    return [name, reader.read(variable, kind, null) ?? (kind.parse(usual) as readonly Limit[])];
-  };
-  return Object.freeze(
-    Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,
-  );
+    return [name, reader.read(variable, kind, null) ?? kind.parse(usual)] as const;
+  });
+  return Object.freeze(Object.fromEntries(limits) as Record<OpenLimitName, readonly Limit[]>);
 }
 
 /** The address of a service on this machine. If it listens on all interfaces, the loopback address reaches it. */
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+// What makes a service run otherwise than its operator may expect.
+
+/** Shorter names, such as HOME and HOST, are often near each other by chance. */
+const LEAST_MISSPELT_LENGTH = 8;
+
+/** Words near those of our names. A name that has one is spelt as it was meant, such as NOTION_TOKEN or STATIC_DIR. */
+const OTHER_WORDS =
+  /(?:^|_)(?:BASIC|HEAD|LOAD|NETLIFY|NOTION|READY|REF|REPOS|REV|ROUTING|STAGE|START|STATIC|STATS|STORE|TESTING|UID|WAIT)(?:_|$)/;
+
+function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] {
+  const { hosts, host, serviceUrl, isServiceUrlGiven } = config;
+  const warnings: ConfigWarning[] = [];
+  const warn = (variable: AnyVariable, problem: string) =>
+    void warnings.push({ variable, message: `${variable} ${problem}` });
+
+  const [set, other] = env['DB_URL'] ? (['DB_URL', 'DB_KEY'] as const) : (['DB_KEY', 'DB_URL'] as const);
+  if (env[set] && !env[other]) {
+    const consequence = "statistics and karma stay in the service's own database";
+    const message = `${set} is set, but ${other} is not: ${consequence}; set both, or none`;
+    warnings.push({ variable: other, message });
+  }
+  // A key that was mistyped would leave its host without a bot.
+  const tokens = new Set<string>(hosts.map(({ key }) => tokenVariable(key)));
+  for (const name of Object.keys(env).filter(isHostTokenVariable))
+    if (!tokens.has(name)) warn(name, 'is set, but HOSTS names no host with that key');
+  warnings.push(...misspelt(env, hosts));
+  if (config.notifyAdminTopic !== null && !isServiceUrlGiven)
+    warn(
+      'SERVICE_URL',
+      `is not set: the buttons of alerts call ${serviceUrl}, which works on this machine only`,
+    );
+  if ((config.panicPassword?.length ?? Infinity) < 16) {
+    const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
+    warn('PANIC_PASSWORD', `has fewer than 16 characters: ${remedy}`);
+  }
+  // As far as the configuration says, others than the people on this machine may reach the service. People who are named,
+  // maintainers who object and those who find a weakness all need somebody to write to.
+  const isPublic = [host, new URL(serviceUrl).hostname].some((name) => !isLoopback(name));
+  if (config.operatorContact === null && isPublic) {
+    const remedy = 'set it to an e-mail address or to the https address of a page';
+    warn('OPERATOR_CONTACT', `is not set: nobody can find out how to reach you; ${remedy}`);
+  }
+  // On Cloudflare a client cannot set this header. Elsewhere anyone who connects can set it.
+  if (!env.CLIENT_IP_HEADER && !isLoopback(host)) {
+    const evasion = `can write any address into ${config.clientIpHeader} and so avoid every limit`;
+    const remedy = 'set it to the header in which your proxy writes the address';
+    warn('CLIENT_IP_HEADER', `is not set: anyone who connects to ${host} ${evasion}; ${remedy}`);
+  }
+  return warnings;
+}
+
+/** A misspelt variable has no effect, and nothing else would tell: a misspelt PANIC_PASSWORD leaves no way to panic. */
+export function misspelt(env: Environment, hosts: readonly HostConfig[]): readonly ConfigWarning[] {
+  const names: readonly AnyVariable[] = [...VARIABLES, ...hosts.map(({ key }) => tokenVariable(key))];
+  const known = names.filter(({ length }) => length >= LEAST_MISSPELT_LENGTH);
+  const own = new Set(variablesIn(env));
+  return Object.entries(env).flatMap(([name, value]) => {
+    // The entries that are no text are bindings.
+    const isOurs = own.has(name) || typeof value !== 'string' || value === '';
+    if (isOurs || name.length < LEAST_MISSPELT_LENGTH || OTHER_WORDS.test(name)) return [];
+    const variable = nearName(name, known);
+    if (variable === undefined) return [];
+    const message = `${name} is set, but there is no such variable: did you mean ${variable}? Rename it, or unset it`;
+    return [{ variable, message }];
+  });
 }

@@ -6,7 +6,7 @@ import { HttpClient } from './outgoing/http-client.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
 
-/** The configuration of this isolate; its problems are logged when it is first read. */
+/** Its problems are logged when it is first read. */
 export function configOf(env: Env): ConfigResult {
   const known = results.get(env);
   if (known) return known;

@@ -1,8 +1,7 @@
 /**
- * What the runtime hands to the Worker: the bindings of wrangler.toml and the variables of docs/configuration.md.
- *
- * Code that is pure gets what it needs as arguments. `Env` goes only to what opens a binding: the Worker, its handlers
- * and middleware, the Durable Objects, and the parts that keep something in KV, D1 or an object.
+ * What the runtime hands to the Worker: the bindings of wrangler.toml and the variables of docs/configuration.md. `Env`
+ * goes only to what opens a binding: the Worker, its handlers and middleware, the Durable Objects, and the parts that keep
+ * something in KV, D1 or an object. Pure code gets what it needs as arguments.
  */
 import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';

@@ -1,8 +1,6 @@
 /**
- * The one error class for code hosts: the host did not do what it was asked to do.
- *
- * `publicMessage` is for the person who pushes: it says what happened in plain words. `cause` is for the log, which
- * writes only its class.
+ * The one error class for code hosts: the host did not do what it was asked to do. `publicMessage` is for the person who
+ * pushes, in plain words. `cause` is for the log, which writes only its class.
  */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
@@ -20,7 +18,7 @@ export type HostErrorCode =
   /** The host refused. */
   | 'refused';
 
-/** What follows from a failure, for whoever has to go on. Plain data: it crosses from a Durable Object to a route. */
+/** What follows from a failure. Plain data: it crosses from a Durable Object to a route. */
 export interface Failure {
   /** `unknown`: the host may have done it all the same. */
   readonly effect: 'none' | 'unknown';
@@ -59,9 +57,8 @@ export class HostError extends Error {
     super(publicMessage, { cause });
     this.code = code;
     this.publicMessage = publicMessage;
-    const before = cause instanceof HostError ? cause.failure : null;
-    const told = before && { status: before.status, says: before.says, retryAfterMs: before.retryAfterMs };
-    this.failure = { ...FAILURES[code], ...told, ...failure };
+    const { status, says, retryAfterMs } = cause instanceof HostError ? cause.failure : NOTHING_DONE;
+    this.failure = { ...FAILURES[code], status, says, retryAfterMs, ...failure };
   }
 
   /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */

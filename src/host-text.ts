@@ -1,9 +1,8 @@
 /**
- * What a code host says, as people, the log and alerts may read it: without network addresses.
- *
- * A host may name the address that it was asked from ("API rate limit exceeded for 203.0.113.77", or an IP allow list
- * that does not permit it). That is the service's own, and shows where an onion service stands. A request's id may hold
- * the same address in hexadecimal (HAProxy's `unique-id-format`), so it goes, too.
+ * What a code host says, as people, the log and alerts may read it: without network addresses. A host may name the
+ * address that it was asked from ("API rate limit exceeded for 203.0.113.77", or an IP allow list that does not permit
+ * it). That is the service's own, and shows where an onion service stands. A request's id may hold the same address in
+ * hexadecimal (HAProxy's `unique-id-format`), so it goes, too.
  */
 
 /** The longest text that is shown. */
@@ -11,8 +10,6 @@ const MAX_LENGTH = 300;
 /** As much is read, so that what is shown depends on no longer text. */
 const MAX_READ = 4 * 1024;
 const MAX_LINES = 20;
-
-const REMOVED = '[removed]';
 
 /** What stands between spaces, quotes and the like: an address is removed with its brackets, port and path. */
 const WORD = /[^\s"'`<>(),;]+/g;
@@ -33,7 +30,8 @@ export function oneLine(text: string): string {
 
 /** The host's text in one line. */
 export function hostText(text: string): string {
-  return oneLine(beginning(text).replaceAll(WORD, (word) => (holdsAddress(word) ? REMOVED : word)));
+  const words = text.length <= MAX_READ ? text : text.slice(0, text.lastIndexOf(' ', MAX_READ) + 1);
+  return oneLine(words.replaceAll(WORD, (word) => (holdsAddress(word) ? '[removed]' : word)));
 }
 
 /** The host's text, line by line, without empty ones; the first few. */
@@ -55,9 +53,4 @@ function isLikeIpv6({ 0: run, index }: RegExpExecArray, text: string): boolean {
   if (/[g-z]/i.test(text[index + run.length] ?? '')) groups.pop();
   const count = groups.filter((group) => group !== '').length;
   return run.includes('::') ? count > 0 : count >= LEAST_GROUPS;
-}
-
-/** The beginning of a text, with whole words. */
-function beginning(text: string): string {
-  return text.length <= MAX_READ ? text : text.slice(0, text.lastIndexOf(' ', MAX_READ) + 1);
 }

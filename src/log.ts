@@ -1,15 +1,11 @@
 /**
- * The service's log: few lines, and none of them about a person (contract section 1, "Logging").
- *
- * The interface makes a leak hard to write. A message must be a literal of the source: a string that was put together
- * at run time does not compile. Details go into a short list of fields, whose texts must be plain words; anything else,
- * such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged,
- * because its message may quote a request.
+ * The service's log: few lines, and none of them about a person (contract section 1, "Logging"). The interface makes a
+ * leak hard to write. A message must be a literal of the source: a string that was put together at run time does not
+ * compile. Details go into a short list of fields, whose texts must be plain words; anything else, such as an address,
+ * an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged, because its message may
+ * quote a request.
  */
-
 import { holdsAddress } from './host-text.ts';
-
-type Level = 'info' | 'warn' | 'error';
 
 /** Accepts literals and unions of them. A `string` or a template with one inside has no fixed key, and is refused. */
 type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
@@ -33,11 +29,8 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
   readonly error?: unknown;
 }
 
-export interface Logger {
-  info<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
-  warn<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
-  error<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
-}
+type Log = <const T extends string>(message: FixedText<T>, fields?: LogFields) => void;
+export type Logger = Readonly<Record<'info' | 'warn' | 'error', Log>>;
 
 /** Also the problem of a token, such as `no-write:issue`. */
 const WORD = /^(?=.{1,40}$)[A-Za-z][A-Za-z0-9_-]*(?:-write:[a-z]+|-read:[a-z]+)?$/;
@@ -50,23 +43,19 @@ export function createLogger(
   write: (line: string) => void,
   now: () => Date = () => new Date(),
 ): Logger {
-  const log = (level: Level, message: string, fields: LogFields = {}): void => {
-    const timestamp = now().toISOString();
-    const details = Object.entries(fields).flatMap((field) => safeField(field, fields.hostName));
-    if (format === 'json') {
-      const line = { timestamp, level, message, privacy: 'anonymized', ...Object.fromEntries(details) };
-      write(JSON.stringify(line));
-    } else {
-      write(
-        [timestamp, level, message, ...details.map(([name, value]) => `${name}=${plain(value)}`)].join(' '),
-      );
-    }
-  };
-  return {
-    info: (message, fields) => log('info', message, fields),
-    warn: (message, fields) => log('warn', message, fields),
-    error: (message, fields) => log('error', message, fields),
-  };
+  const logAt =
+    (level: keyof Logger): Log =>
+    (message, fields = {}) => {
+      const timestamp = now().toISOString();
+      const details = Object.entries(fields).flatMap((field) => safeField(field, fields.hostName));
+      if (format === 'json') {
+        const line = { timestamp, level, message, privacy: 'anonymized', ...Object.fromEntries(details) };
+        return write(JSON.stringify(line));
+      }
+      const texts = details.map(([name, value]) => `${name}=${plain(value)}`);
+      write([timestamp, level, message, ...texts].join(' '));
+    };
+  return { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name);
@@ -75,9 +64,8 @@ const isOneOf = (names: readonly string[], name: string): boolean => names.inclu
 function safeField([name, value]: [string, unknown], hostName?: string): [string, string | number][] {
   if (isOneOf(NUMBERS, name) && typeof value === 'number') return [[name, value]];
   if (isOneOf(WORDS, name) && typeof value === 'string') return [[name, safeWord(value)]];
-  if (name === 'hostName' && typeof value === 'string') {
+  if (name === 'hostName' && typeof value === 'string')
     return [[name, SERVER.test(value) ? value : 'redacted']];
-  }
   if (name === 'hostSays' && typeof value === 'string') return [[name, safeSentence(value, hostName)]];
   if (name === 'error') {
     const said = value instanceof Error && 'said' in value ? safeField(['hostSays', value.said]) : [];
@@ -91,37 +79,23 @@ function plain(value: string | number): string {
   return typeof value === 'string' && value.includes(' ') ? JSON.stringify(value) : String(value);
 }
 
-const MAX_SENTENCE = 300;
-
 /** Words in ASCII, without addresses other than the host's own. */
 function safeSentence(value: string, hostName?: string): string {
-  const words = value
-    .replaceAll(/[^\x21-\x7e]+/g, ' ')
-    .trim()
-    .split(' ');
-  const safe = words.map((word) => (isAddress(withoutName(word, hostName)) ? 'redacted' : word)).join(' ');
-  return safe.slice(0, MAX_SENTENCE);
+  const words = value.match(/[\x21-\x7e]+/g) ?? [];
+  const safe = words.map((word) => {
+    // Of a word that is the host's name, or an address on it, only the rest counts.
+    const [address = '', name] = /^(?:https?:\/\/)?([^/]+)/.exec(word) ?? [];
+    const rest = name !== undefined && name === hostName ? word.slice(address.length) : word;
+    return rest.includes('@') || holdsAddress(rest) ? 'redacted' : word;
+  });
+  return safe.join(' ').slice(0, 300);
 }
 
-/** Of e-mail, or of the network. */
-function isAddress(word: string): boolean {
-  return word.includes('@') || holdsAddress(word);
-}
-
-/** What is left of a word that is the host's name, or an address on it. */
-function withoutName(word: string, hostName?: string): string {
-  const [address = '', name] = /^(?:https?:\/\/)?([^/]+)/.exec(word) ?? [];
-  return name !== undefined && name === hostName ? word.slice(address.length) : word;
-}
-
-function safeWord(value: string): string {
-  return WORD.test(value) ? value : 'redacted';
-}
+const safeWord = (value: string): string => (WORD.test(value) ? value : 'redacted');
 
 const writeLine = (line: string): void => console.log(line);
 const LOGGERS = { text: createLogger('text', writeLine), json: createLogger('json', writeLine) };
 
-/** The service's log, in the format that is configured. */
 export function loggerOf({ logFormat }: { readonly logFormat: 'text' | 'json' }): Logger {
   return LOGGERS[logFormat];
 }

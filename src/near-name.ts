@@ -1,28 +1,21 @@
-/**
- * Finds the name that somebody meant when they misspelt it. Each insertion, deletion, replacement, or swap of two
- * neighbours counts as one letter off.
- */
-
 /** Names of this length or longer may be two letters off. In shorter ones, that would be another word. */
 const LONG_NAME = 7;
 
-/** The known name that `name` nearly matches; undefined if there is none, or if `name` is a known name itself. */
-export function nearName(name: string, known: readonly string[]): string | undefined {
-  if (known.includes(name)) return undefined;
-  for (const edits of [0, 1, 2]) {
-    const near = known.find(
-      (candidate) =>
-        edits <= (candidate.length < LONG_NAME ? 1 : 2) && isWithin(edits, folded(name), folded(candidate)),
-    );
-    if (near !== undefined) return near;
-  }
-  return undefined;
+/**
+ * The known name that somebody meant and misspelt; undefined if there is none, or if `name` is a known name itself. Each
+ * insertion, deletion, replacement, or swap of two neighbours counts as one letter off.
+ */
+export function nearName<N extends string>(name: string, known: readonly N[]): N | undefined {
+  if (known.some((one) => one === name)) return undefined;
+  const nearest = [0, 1, 2].flatMap((edits) => {
+    const fit = known.filter(({ length }) => edits < 2 || length >= LONG_NAME);
+    return fit.find((one) => isWithin(edits, folded(name), folded(one))) ?? [];
+  });
+  return nearest[0];
 }
 
 /** Case, and `_` for `-`, count as no difference. */
-function folded(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-');
-}
+const folded = (name: string): string => name.toLowerCase().replaceAll('_', '-');
 
 /** Whether so many edits turn one text into the other. */
 function isWithin(edits: number, left: string, right: string): boolean {

@@ -1,18 +1,12 @@
 /**
- * The ways to the Durable Objects: their names, and where they are to live.
- *
- * Each is asked for with the hint of the place: Cloudflare puts an object near the client that asks for it first, and
- * that may be the cron trigger, which runs anywhere, or a request near a person. On one machine the hint means nothing.
- *
- * No types of the objects here, so that what counts or hashes does not depend on all of them.
+ * The ways to the Durable Objects: their names, and where they are to live. Cloudflare puts an object near the client that
+ * asks for it first, and that may be the cron trigger, which runs anywhere: so each is asked for with a hint. No types of
+ * the objects here, so that what counts or hashes does not depend on all of them.
  */
 
 /** Cloudflare's places for Durable Objects. */
 export const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const;
 export type LocationHint = (typeof LOCATION_HINTS)[number];
-
-/** Enough that none of them is a bottleneck. */
-const WINDOW_OBJECTS = 64;
 
 type Branded = Rpc.DurableObjectBranded;
 
@@ -50,8 +44,7 @@ export const tallyOf = way('TALLY', () => 'tally');
 export const delayedPushesOf = way('DELAYED_PUSHES', () => 'delayed');
 /** By the name that `accountOf` gives. */
 export const hostAccountNamed = way('HOST_ACCOUNTS', (_, account: string) => account);
-/** By the name from `feedName`. */
-export const feedNamed = way('NOTIFICATION_FEED', (_, name: string) => name);
+export const feedOf = way('NOTIFICATION_FEED', (_, hostKey: string) => `feed ${hostKey}`);
 export const pullRequestOf = way('PULL_REQUESTS', (_, prHash: string) => prHash);
 /** By the hash of the pseudonym. */
 export const identityOf = way('IDENTITIES', (_, hash: string) => hash);
@@ -59,7 +52,7 @@ export const identityOf = way('IDENTITIES', (_, hash: string) => hash);
 export const pendingPushOf = way('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
 /** By a random number. On one machine all are rows of one object. */
 export const spoolOf = way('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));
-/** By the hash of a client, whose first characters choose the object. One machine has a single one. */
+/** By the hash of a client, whose first characters choose one of 64, so that none is a bottleneck. One machine has one. */
 export const clientWindowsOf = way('CLIENT_WINDOWS', (isOne, client: string) => {
-  return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % WINDOW_OBJECTS}`;
+  return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % 64}`;
 });

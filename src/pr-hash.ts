@@ -2,17 +2,14 @@
 
 /** What is accepted; those that are made here have 12 characters. */
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
-const BYTES = 6;
 
 /**
  * A new one. It has at least one letter: JGit takes the line `PR hash:  859747725008` for a progress count, and breaks
  * off because the number is too large.
  */
 export function newPrHash(): string {
-  for (;;) {
-    const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(BYTES))).toString('hex');
-    if (/[a-f]/.test(hash)) return hash;
-  }
+  const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
+  return /[a-f]/.test(hash) ? hash : newPrHash();
 }
 
 /** The path of its page at the service. */
@@ -20,12 +17,12 @@ export function pullRequestPath(prHash: string): string {
   return `/v1/pr/${prHash}`;
 }
 
-/** The working branch of a pull request on the fork (contract, 2.7). */
+/** On the fork. */
 export function workBranch(prHash: string): string {
   return `anon-${prHash}`;
 }
 
-/** The pr_hash of a working branch; null if it is another branch. */
+/** Of a working branch; null if it is another branch. */
 export function prHashOf(branch: string): string | null {
   const prHash = branch.startsWith('anon-') ? branch.slice('anon-'.length) : '';
   return PR_HASH_PATTERN.test(prHash) ? prHash : null;

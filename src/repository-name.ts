@@ -1,8 +1,6 @@
 /**
- * `owner/name` of a repository on the host, as in the service's own paths.
- *
- * The rule is the contract's (4.15, section 7): 1 to 100 letters, digits, `-`, `_`, `.`, and no `..`. Nothing else may
- * become part of a URL that the service requests from the host.
+ * `owner/name` of a repository on the host, as in the service's own paths. The rule is the contract's (4.15, section 7).
+ * Nothing else may become part of a URL that the service requests from the host.
  */
 export interface RepositoryName {
   readonly owner: string;
@@ -13,16 +11,12 @@ export interface RepositoryName {
 export const INVALID_NAME =
   'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
 
-const NAME_PATTERN = /^[A-Za-z0-9._-]{1,100}$/;
-
-function isValidPart(part: string): boolean {
-  return NAME_PATTERN.test(part) && !part.includes('..') && part !== '.';
-}
+const NAME_PATTERN = /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]{1,100}$/;
 
 /** A repository's name, with or without `.git` behind it; null if one of the parts is invalid. */
 export function parseRepositoryName(owner: string, repository: string): RepositoryName | null {
   const name = repository.endsWith('.git') ? repository.slice(0, -'.git'.length) : repository;
-  return isValidPart(owner) && isValidPart(name) ? { owner, name } : null;
+  return NAME_PATTERN.test(owner) && NAME_PATTERN.test(name) ? { owner, name } : null;
 }
 
 export function fullName(repository: RepositoryName): string {

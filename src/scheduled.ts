@@ -1,15 +1,10 @@
 /** Runs on every cron trigger: looks after the code hosts, and at what only the operator can correct. */
 import type { Config } from './config.ts';
-import type { HostConfig } from './config/hosts.ts';
 import { configOf } from './configured.ts';
 import { releaseDue } from './durable/delayed-pushes/release-due.ts';
-import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
-import { feedNamed, secretOf } from './objects.ts';
-
-const TWO_SECRETS =
-  'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
+import { feedOf, secretOf } from './objects.ts';
 
 /** The configurations for which the service has looked for a secret of its own. */
 const checkedForSecret = new WeakSet<Config>();
@@ -18,12 +13,19 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   const result = configOf(env);
   if (result.kind === 'invalid') return;
   const { config } = result;
+  const logger = loggerOf(config);
   await warnOfTwoSecrets(env, config);
+  // One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read.
+  const followed = config.hosts.filter(({ token }) => token !== null);
   await Promise.all([
     releaseDue(env, config, scheduledTime).catch((error: unknown) =>
-      loggerOf(config).error('delayed pushes could not be looked after', { error }),
+      logger.error('delayed pushes could not be looked after', { error }),
     ),
-    ...config.hosts.map((host) => follow(env, config, host, scheduledTime)),
+    ...followed.map(({ key }) =>
+      feedOf(env, key)
+        .run(key, scheduledTime)
+        .catch((error: unknown) => logger.error('a code host could not be looked after', { error })),
+    ),
   ]);
 }
 
@@ -31,18 +33,10 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
 async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
   if (config.identitySecret === null || checkedForSecret.has(config)) return;
   // If the object cannot be reached now, the next run asks again.
-  const hasOwn = await secretOf(env)
-    .isMade()
-    .catch(() => null);
-  if (hasOwn === null) return;
-  checkedForSecret.add(config);
-  if (hasOwn) loggerOf(config).warn(TWO_SECRETS, { variable: 'IDENTITY_SECRET' });
-}
-
-/** One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read. */
-async function follow(env: Env, config: Config, host: HostConfig, scheduledTime: number): Promise<void> {
-  if (host.token === null) return;
-  await feedNamed(env, feedName(host.key))
-    .run(host.key, scheduledTime)
-    .catch((error: unknown) => loggerOf(config).error('a code host could not be looked after', { error }));
+  const asked = secretOf(env).isMade();
+  const hasOwn = await asked.catch(() => null);
+  if (hasOwn !== null) checkedForSecret.add(config);
+  if (hasOwn !== true) return;
+  const message = 'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
+  loggerOf(config).warn(message, { variable: 'IDENTITY_SECRET' });
 }

@@ -1,20 +1,18 @@
 /**
- * The Worker: connects the parts, and does nothing else.
- *
- * The configuration is read once per isolate. If it is invalid, no request is served: defaults in place of the
- * operator's settings could cost a contributor their anonymity.
+ * The Worker: connects the parts, and does nothing else. The configuration is read once per isolate. If it is invalid,
+ * no request is served: defaults in place of the operator's settings could cost a contributor their anonymity.
  */
 import { Hono } from 'hono';
 import { configOf } from './configured.ts';
 import type { AppEnv, Env } from './env.ts';
 import { loggerOf } from './log.ts';
-import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
-import { onionLocation, securityHeaders } from './middleware/browser-headers.ts';
+import { crossOrigin, onionLocation, securityHeaders } from './middleware/browser-headers.ts';
 import { admin } from './routes/moderation/admin.ts';
 import { delayedReview } from './routes/moderation/delayed.ts';
 import { appeals } from './routes/moderation/appeals.ts';
-import { posts } from './routes/threads/posts.ts';
+import { comments } from './routes/threads/comments.ts';
+import { issues } from './routes/threads/issues.ts';
 import { badges } from './routes/service/badges.ts';
 import { delayedPage } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
@@ -24,7 +22,7 @@ import { delayedPublisher } from './routes/git/publish-delayed.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
-import { ChargedHttp } from './routes/request/charged-http.ts';
+import { ChargedHttp } from './routes/request/limits.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
@@ -59,24 +57,13 @@ app.use(onionLocation);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-app.route('/', delayedPublisher);
-app.route('/', git);
-app.route('/', posts);
-app.route('/', moderation);
-app.route('/', appeals);
-app.route('/', api);
-app.route('/', badges);
-app.route('/', health);
-app.route('/', metrics);
-app.route('/', pullRequestPage);
-app.route('/', delayedPage);
-app.route('/', frontPage);
-app.route('/', documents);
-app.route('/', securityTxt);
-app.route('/', openapi(app));
-app.route('/', admin);
-app.route('/', delayedReview);
-app.route('/', forms);
+mount(delayedPublisher, git, comments, issues, moderation, appeals, api, badges, health, metrics);
+mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
+mount(admin, delayedReview, forms);
+
+function mount(...parts: readonly Hono<AppEnv>[]): void {
+  for (const part of parts) app.route('/', part);
+}
 
 app.notFound(unmatched(app));
 

@@ -1,7 +1,7 @@
 /** What a repository holds: branches, commits, files and folders. */
-import { readRef, readRefs } from '../bare-repository.ts';
+import { type GitObject, readLooseObject, readRef, readRefs } from '../bare-repository.ts';
 import { readCommit } from '../commits.ts';
-import { runGit } from '../git-command.ts';
+import { mustRunGit, runGit } from '../git-command.ts';
 import type { Repository } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { Refusal, json, notFound, page } from './api-call.ts';
@@ -53,24 +53,71 @@ async function getContents(call: ApiCall, repository: Repository): Promise<Answe
   const oid = resolveRevision(gitPath, revision);
   if (oid === undefined) throw new Refusal(404, `No commit found for the ref ${revision}`);
   const path = (call.params['path'] ?? '').replace(/^\/+|\/+$/g, '');
-  const result = await runGit(gitPath, ['cat-file', '--batch'], { input: `${oid}:${path}\n` });
-  const headerEnd = result.stdout.indexOf(0x0a);
-  const [blobOid = '', type] = result.stdout.toString('utf8', 0, headerEnd).split(' ');
-  if (type === 'blob') {
-    const bytes = result.stdout.subarray(headerEnd + 1, -1);
-    const entry = { path, oid: blobOid, size: bytes.length, type: 'file' };
+  const loose = looseAt(gitPath, oid, path);
+  const found = loose === undefined ? await packedAt(gitPath, oid, path) : loose;
+  if (found?.type === 'blob') {
+    const bytes = found.content;
+    const entry = { path, oid: found.oid, size: bytes.length, type: 'file' };
     const content = bytes.toString('base64').replace(/.{1,60}/g, '$&\n');
     return json(200, { ...renderEntry(call, repository, revision, entry), content, encoding: 'base64' });
   }
-  if (type !== 'tree') throw notFound();
-  const listing = await runGit(gitPath, ['ls-tree', '-l', '-z', '--full-tree', `${oid}:${path}`]);
-  const entries = listing.stdout.toString().split('\0').filter(Boolean).map(parseTreeLine);
+  if (found?.type !== 'tree') throw notFound();
+  const entries = [...treeEntries(found.content)];
+  const sizes = await sizesOf(
+    gitPath,
+    entries.filter(({ mode }) => mode.startsWith('1') && mode !== SUBMODULE).map((entry) => entry.oid),
+  );
   return json(
     200,
-    entries.map((entry) => {
-      const entryPath = path === '' ? entry.path : `${path}/${entry.path}`;
-      return renderEntry(call, repository, revision, { ...entry, path: entryPath });
+    entries.map(({ mode, name, oid: entryOid }) => {
+      const entryPath = path === '' ? name : `${path}/${name}`;
+      const entry = { path: entryPath, oid: entryOid, size: sizes.get(entryOid) ?? 0, type: typeOf(mode) };
+      return renderEntry(call, repository, revision, entry);
     }),
+  );
+}
+
+interface Found extends GitObject {
+  readonly oid: string;
+}
+
+/** What a commit has at a path; null: nothing. Undefined if anything on the way is not loose. */
+function looseAt(gitPath: string, commit: string, path: string): Found | null | undefined {
+  const text = readLooseObject(gitPath, commit)?.content.toString('latin1') ?? '';
+  let oid = /^tree ([0-9a-f]{40})/.exec(text)?.[1] ?? '';
+  let object = readLooseObject(gitPath, oid);
+  for (const name of path === '' ? [] : path.split('/')) {
+    if (object === undefined) return undefined;
+    const entries = object.type === 'tree' ? [...treeEntries(object.content)] : [];
+    const entry = entries.find((one) => one.name === name);
+    if (entry === undefined) return null;
+    oid = entry.oid;
+    object = readLooseObject(gitPath, oid);
+  }
+  return object && { ...object, oid };
+}
+
+async function packedAt(gitPath: string, commit: string, path: string): Promise<Found | undefined> {
+  const { stdout } = await runGit(gitPath, ['cat-file', '--batch'], { input: `${commit}:${path}\n` });
+  const headerEnd = stdout.indexOf(0x0a);
+  const [oid = '', type, size] = stdout.toString('utf8', 0, headerEnd).split(' ');
+  return type === undefined || size === undefined
+    ? undefined
+    : { oid, type, content: stdout.subarray(headerEnd + 1, -1) };
+}
+
+/** The sizes of blobs, by their ids. */
+async function sizesOf(gitPath: string, oids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const loose = oids.map((oid) => readLooseObject(gitPath, oid)?.content.length);
+  if (loose.every((size) => size !== undefined)) return new Map(oids.map((oid, at) => [oid, loose[at] ?? 0]));
+  const format = '--batch-check=%(objectname) %(objectsize)';
+  const listed = await mustRunGit(gitPath, ['cat-file', format], { input: `${oids.join('\n')}\n` });
+  return new Map(
+    listed
+      .toString()
+      .split('\n')
+      .map((line) => line.split(' '))
+      .map(([oid = '', size]) => [oid, Number(size)]),
   );
 }
 
@@ -90,12 +137,24 @@ interface TreeEntry {
   readonly type: string;
 }
 
-/** `<mode> SP <type> SP <oid> SP* <size> TAB <name>`; GitHub has its own words for the types. */
-function parseTreeLine(line: string): TreeEntry {
-  const tab = line.indexOf('\t');
-  const [mode = '', , oid = '', size = '-'] = line.slice(0, tab).split(/ +/);
-  const types: Record<string, string> = { '040000': 'dir', '120000': 'symlink', '160000': 'submodule' };
-  return { path: line.slice(tab + 1), oid, size: Number(size) || 0, type: types[mode] ?? 'file' };
+const SUBMODULE = '160000';
+
+/** GitHub has its own words for the types. */
+function typeOf(mode: string): string {
+  const types: Record<string, string> = { '40000': 'dir', '120000': 'symlink', [SUBMODULE]: 'submodule' };
+  return types[mode] ?? 'file';
+}
+
+/** Each is `<mode> SP <name> NUL`, and the 20 bytes of its id. */
+function* treeEntries(tree: Buffer): Generator<{ mode: string; name: string; oid: string }> {
+  for (let at = 0; at < tree.length;) {
+    const [space, end] = [tree.indexOf(0x20, at), tree.indexOf(0, at)];
+    yield {
+      mode: tree.toString('latin1', at, space),
+      name: tree.toString('utf8', space + 1, end),
+      oid: tree.toString('hex', end + 1, (at = end + 21)),
+    };
+  }
 }
 
 function renderEntry(call: ApiCall, repository: Repository, revision: string, entry: TreeEntry) {

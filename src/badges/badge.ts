@@ -9,13 +9,12 @@ const RED = '#e05d44';
 
 /** @param isVerified whether the repository says so itself. */
 export function anonymousFriendlyBadge(isVerified: boolean): string {
-  const message = isVerified ? 'verified' : 'not verified';
-  return draw({ label: 'anonymous-friendly', message, color: isVerified ? GREEN : GRAY });
+  return draw('anonymous-friendly', isVerified ? 'verified' : 'not verified', isVerified ? GREEN : GRAY);
 }
 
 /** For a link that opens the form of an issue. */
 export function reportBadge(): string {
-  return draw({ label: 'report', message: 'without an account', color: GREEN });
+  return draw('report', 'without an account', GREEN);
 }
 
 /** An abbreviated commit id. Characters outside it are not allowed on a badge. */
@@ -24,29 +23,23 @@ export function shortCommit(text: string): string {
 }
 
 export function deployedBadge(commit: string, isSuspended: boolean): string {
-  return isSuspended
-    ? draw({ label: 'deployed', message: 'suspended', color: RED })
-    : draw({ label: 'deployed', message: commit, color: BLUE });
+  return isSuspended ? draw('deployed', 'suspended', RED) : draw('deployed', commit, BLUE);
 }
 
 /** @param count undefined if it is unknown. */
 export function pullRequestCountBadge(count: number | undefined): string {
-  const label = 'Anonymous PRs';
-  return count === undefined
-    ? draw({ label, message: 'unknown', color: GRAY })
-    : draw({ label, message: String(count), color: GREEN });
+  return draw('Anonymous PRs', String(count ?? 'unknown'), count === undefined ? GRAY : GREEN);
 }
 
-const MAX_DRAWN = 200;
-const drawn = new Recent<string>({ most: MAX_DRAWN });
+const drawn = new Recent<string>({ most: 200 });
 
 /** The same few badges are requested all the time, and drawing one takes longer than the rest of the answer. */
-function draw(badge: { label: string; message: string; color: string }): string {
-  const key = `${badge.label}\n${badge.message}\n${badge.color}`;
+function draw(label: string, message: string, color: string): string {
+  const key = `${label}\n${message}\n${color}`;
   const known = drawn.get(key);
   if (known !== null) return known;
   // The library writes colours in small letters.
-  const svg = makeBadge(badge).replaceAll(badge.color.toLowerCase(), badge.color);
+  const svg = makeBadge({ label, message, color }).replaceAll(color.toLowerCase(), color);
   drawn.set(key, svg);
   return svg;
 }

@@ -20,9 +20,6 @@ import {
   wholeNumber,
 } from './values.ts';
 
-/** So that the tenth that one client may use holds the largest push. */
-const LEAST_SPOOL_MB = 1_000;
-
 function variable<const N extends string, T>(name: N, kind: ValueKind<T>, fallback: T) {
   return { name, kind, fallback, isSecret: false };
 }
@@ -37,7 +34,6 @@ export const SETTINGS = {
   host: variable('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1'),
   port: variable('PORT', wholeNumber(1, 65_535), 8080),
   serviceUrl: variable('SERVICE_URL', webAddress, null),
-  /** The service's address in the Tor network. */
   onionUrl: variable('ONION_URL', onionAddress, null),
   /** Anybody who knows the topic can read the operator's alerts. */
   notifyAdminTopic: secret(
@@ -52,7 +48,6 @@ export const SETTINGS = {
   dbUrl: variable('DB_URL', webAddress, null),
   dbKey: secret('DB_KEY', headerSecret),
   notifyBaseUrl: variable('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
-  /** The server of the operator's alerts. */
   notifyAdminUrl: variable('NOTIFY_ADMIN_URL', webAddress, null),
   hostingUrl: variable('HOSTING_URL', webAddress, 'https://github.com'),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
@@ -76,8 +71,8 @@ export const SETTINGS = {
   allowedOrigins: variable('ALLOWED_ORIGINS', origins, null),
   alertAddress: variable('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
   maxRepositoryMb: variable('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
-  /** What all pushes that are under way may have sent. */
-  spoolMb: variable('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+  /** What all pushes that are under way may have sent. The tenth that one client may use holds the largest push. */
+  spoolMb: variable('SPOOL_MB', wholeNumber(1_000, 1_000_000), 2_000),
   /** What to do with a push of commits that are in an open pull request of the service already. */
   pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
   /** How long a push waits, unless its person says otherwise; 0: not at all. */
@@ -97,7 +92,6 @@ export const SETTINGS = {
   /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
-  /** How to reach the operator. */
   operatorContact: variable('OPERATOR_CONTACT', contact, null),
   commitHash: variable(
     'COMMIT_HASH',
@@ -127,8 +121,11 @@ const SECRETS: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ name, isSecret }) => (isSecret ? name : [])),
 );
 
+/** What a process or a Worker is given, besides variables, too. */
+export type Environment = Readonly<Record<string, unknown>>;
+
 /** The names of all variables of the service that an environment sets. */
-export function variablesIn(env: Readonly<Record<string, unknown>>): string[] {
+export function variablesIn(env: Environment): string[] {
   return Object.keys(env).filter(
     (name) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name),
   );
@@ -144,9 +141,9 @@ export interface ConfigProblem {
 /** Reads one environment and remembers what is wrong with it. */
 export class EnvironmentReader {
   readonly problems: ConfigProblem[] = [];
-  readonly #env: Readonly<Record<string, unknown>>;
+  readonly #env: Environment;
 
-  constructor(env: Readonly<Record<string, unknown>>) {
+  constructor(env: Environment) {
     this.#env = env;
   }
 
@@ -156,7 +153,9 @@ export class EnvironmentReader {
     if (typeof text !== 'string' || text === '') return fallback;
     const value = kind.parse(text);
     if (value !== undefined) return value;
-    this.#report(name, text, kind.faultIn === undefined ? kind.rule : `${kind.rule}. ${kind.faultIn(text)}`);
+    const isSecret = SECRETS.has(name) || isHostTokenVariable(name);
+    const fault = kind.faultIn === undefined ? '' : `. ${kind.faultIn(text)}`;
+    this.refuse(name, `must be ${kind.rule}${fault}`, isSecret ? name : `${name} is ${quoted(text)}: it`);
     return fallback;
   }
 
@@ -166,15 +165,8 @@ export class EnvironmentReader {
     return Object.fromEntries(Object.entries(SETTINGS).map(([field, one]) => [field, read(one)])) as Settings;
   }
 
-  /** Reports that a variable is absent, but has to be there. @param why follows its name in the sentence. */
-  miss(name: AnyVariable, why: string): void {
-    this.problems.push({ variable: name, rule: why, message: `${name} ${why}` });
-  }
-
-  #report(name: AnyVariable, text: string, allowed: string): void {
-    const isSecret = SECRETS.has(name) || isHostTokenVariable(name);
-    const subject = isSecret ? name : `${name} is ${quoted(text)}: it`;
-    const rule = `must be ${allowed}`;
+  /** @param rule follows the subject in the message. */
+  refuse(name: AnyVariable, rule: string, subject: string = name): void {
     this.problems.push({ variable: name, rule, message: `${subject} ${rule}` });
   }
 }

@@ -21,7 +21,7 @@ export interface HostConfig {
 }
 
 /** A host of `HOSTS`: all but its token, which is a secret. */
-export type FurtherHost = Omit<HostConfig, 'token'>;
+type FurtherHost = Omit<HostConfig, 'token'>;
 
 /** The host of the contract's paths. */
 export const MAIN_HOST = 'gh';
@@ -33,9 +33,8 @@ const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
 
 /**
- * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`.
- * @param mainUrl the address of the first host. Two hosts may not have the same server name, because records of
- * repositories are kept apart by it.
+ * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`. Two hosts may not have the same server name, because
+ * records of repositories are kept apart by it. @param mainUrl the address of the first host.
  */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:
@@ -54,25 +53,19 @@ export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]>
 function readHosts(text: string, mainUrl: string): FurtherHost[] | number {
   const hosts: FurtherHost[] = [];
   const servers = new Set([hostNameOf({ url: mainUrl })]);
+  const keys = new Set(RESERVED);
   for (const part of text.split(',')) {
-    const host = parseHost(part.trim());
-    const isTaken =
-      host === undefined || hosts.some(({ key }) => key === host.key) || servers.has(hostNameOf(host));
-    if (isTaken || hosts.length === MAX_HOSTS) return hosts.length + 1;
-    hosts.push(host);
-    servers.add(hostNameOf(host));
+    const [, key = '', kindText, address = ''] = /^([^=]*)=([^:]*):(.*)$/.exec(part.trim()) ?? [];
+    const kind = FURTHER_KINDS.find((known) => known === kindText);
+    const url = webAddress.parse(address);
+    const isValid = KEY_PATTERN.test(key) && kind !== undefined && url !== undefined;
+    if (!isValid || hosts.length === MAX_HOSTS || new URL(url).pathname !== '/') return hosts.length + 1;
+    if (keys.has(key) || servers.has(hostNameOf({ url }))) return hosts.length + 1;
+    hosts.push(Object.freeze({ key, kind, url, apiUrl: `${url}/api/v1` }));
+    keys.add(key);
+    servers.add(hostNameOf({ url }));
   }
   return hosts;
-}
-
-function parseHost(text: string): FurtherHost | undefined {
-  const [, key = '', kindText = '', address = ''] = /^([^=]*)=([^:]*):(.*)$/.exec(text) ?? [];
-  const kind = FURTHER_KINDS.find((known) => known === kindText);
-  const url = webAddress.parse(address);
-  if (!KEY_PATTERN.test(key) || RESERVED.has(key) || kind === undefined || url === undefined)
-    return undefined;
-  if (new URL(url).pathname !== '/') return undefined;
-  return Object.freeze({ key, kind, url, apiUrl: `${url}/api/v1` });
 }
 
 /** The secret of a further host. */
@@ -86,11 +79,10 @@ export function isHostTokenVariable(name: string): name is HostTokenVariable {
   return name.startsWith('HOSTING_TOKEN_');
 }
 
+type Hosts = { readonly hosts: readonly HostConfig[] };
+
 /** Undefined: this service has no such host. */
-export function hostWithKey(
-  { hosts }: { readonly hosts: readonly HostConfig[] },
-  key: string,
-): HostConfig | undefined {
+export function hostWithKey({ hosts }: Hosts, key: string): HostConfig | undefined {
   return hosts.find((host) => host.key === key);
 }
 

@@ -1,10 +1,7 @@
 /**
- * Readers for single values of the configuration: text in, typed value out, `undefined` when it is not allowed.
- *
- * Each sits with the sentence that says what is allowed, so that the check and the message cannot drift apart.
- * Pure: no clock, no platform.
+ * Readers for single values of the configuration: text in, typed value out, `undefined` when it is not allowed. Each sits
+ * with the sentence that says what is allowed, so that the check and the message cannot drift apart.
  */
-
 import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */
@@ -19,10 +16,8 @@ const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60 * MS_PER_SECOND;
 const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
-/** A day: longer waits are probably a mistake, and timers overflow at 2^31 ms. */
+/** Longer waits are probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
-
-/** A week. */
 const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
 
 /** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
@@ -38,9 +33,8 @@ export const duration: ValueKind<number> = {
 export const delay: ValueKind<number> = {
   rule: 'a duration from 1m to 7d, such as 2h, or 0s for at once',
   parse(text) {
-    const [, days = '0', rest] = /^(?:(\d{1,3})d)?(.*)$/.exec(text) as RegExpExecArray;
-    const total =
-      Number(days) * 24 * MS_PER_HOUR + (rest === '' && days !== '0' ? 0 : milliseconds(rest as string));
+    const [, days = '0', rest = ''] = /^(?:(\d{1,3})d)?(.*)$/.exec(text) ?? [];
+    const total = Number(days) * 24 * MS_PER_HOUR + (rest === '' && days !== '0' ? 0 : milliseconds(rest));
     return total === 0 || (total >= MS_PER_MINUTE && total <= MAX_DELAY_MS) ? total : undefined;
   },
 };
@@ -52,25 +46,20 @@ function milliseconds(text: string): number {
   return hours! * MS_PER_HOUR + minutes! * MS_PER_MINUTE + seconds! * MS_PER_SECOND + rest!;
 }
 
-/** A whole number between two bounds, both included. */
-export function wholeNumber(least: number, most: number): ValueKind<number> {
-  return {
-    rule: `a whole number from ${least} to ${most}`,
-    parse(text) {
-      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= least && value <= most ? value : undefined;
-    },
-  };
-}
+/** Between two bounds, both included. */
+export const wholeNumber = (least: number, most: number): ValueKind<number> => ({
+  rule: `a whole number from ${least} to ${most}`,
+  parse(text) {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  },
+});
 
 /** The most times that are stored for each client. */
 const MOST_IN_A_WINDOW = 10_000;
 const MOST_WINDOWS = 4;
 
-/**
- * `60/1m,240/1h`: how often something may be done within what time. All limits of the list apply.
- * @param longestHours the longest time of a limit.
- */
+/** `60/1m,240/1h`: how often something may be done within what time, at most `longestHours`. All of the list apply. */
 export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> => ({
   rule:
     `one to ${MOST_WINDOWS} limits separated by commas, such as 60/1m,240/1h: counts from 1 to ${MOST_IN_A_WINDOW}, ` +
@@ -88,7 +77,6 @@ export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> =>
   },
 });
 
-/** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): ValueKind<T> {
   return { rule: words.join(' or '), parse: (text) => words.find((word) => word === text) };
 }
@@ -115,16 +103,12 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
-/** Base32 of a public key, its checksum and a version. */
-const ONION_KEY_LENGTH = 56;
-
-/** An address in the Tor network, of version 3 (rend-spec-v3, "Encoding onion addresses"). */
+/** In the Tor network, of version 3 (rend-spec-v3): Base32 of a public key, its checksum and a version. */
 export const onionAddress: ValueKind<string> = {
   rule: 'the http address of an onion service, such as http://<56 letters and digits>.onion',
   parse(text) {
     const address = webAddress.parse(text);
-    const [, key = ''] = /^https?:\/\/([a-z2-7]+)\.onion(:\d+)?$/.exec(address ?? '') ?? [];
-    return key.length === ONION_KEY_LENGTH ? address : undefined;
+    return /^https?:\/\/[a-z2-7]{56}\.onion(?::\d+)?$/.test(address ?? '') ? address : undefined;
   },
 };
 
@@ -141,7 +125,6 @@ export const origins: ValueKind<readonly string[] | null> = {
 
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
-/** Names of servers, as they stand in addresses. */
 export const hostNames: ValueKind<readonly string[]> = {
   rule: 'host names separated by commas, such as ntfy.example.org,git.example.org',
   parse(text) {
@@ -156,11 +139,9 @@ export const commitEmail = matching(
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
 );
 
-/** How to reach a person. */
+/** How to reach a person: the address as people write it, and as a `mailto:` or `https:` URL. */
 export interface Contact {
-  /** An address as people write it. */
   readonly text: string;
-  /** `mailto:` or `https:`. */
   readonly url: string;
 }
 

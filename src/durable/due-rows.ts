@@ -45,28 +45,26 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
   /** @param limit none: all of them. */
   due(now: number, limit = -1): Row[] {
     const { table, columns, condition } = this.#table;
-    const rows = this.#sql.exec<Row>(
-      `SELECT ${columns} FROM ${table} WHERE ${condition} AND (due_at <= ?1 OR due_at > ?1 + ?2) ORDER BY id LIMIT ?3`,
-      now,
-      LONGEST_WAIT_MS,
-      limit,
-    );
-    return rows.toArray();
+    const isDueNow = 'due_at <= ?1 OR due_at > ?1 + ?2';
+    const query = `SELECT ${columns} FROM ${table} WHERE ${condition} AND (${isDueNow}) ORDER BY id LIMIT ?3`;
+    return this.#sql.exec<Row>(query, now, LONGEST_WAIT_MS, limit).toArray();
   }
 
   /** One has failed. Answers when it is due again. @param failures of it before. */
   later(id: number, failures: number, now: number): number {
-    const { table } = this.#table;
     const dueAt = now + backOffMs(failures);
-    this.#sql.exec(`UPDATE ${table} SET failures = failures + 1, due_at = ? WHERE id = ?`, dueAt, id);
+    this.#sql.exec(
+      `UPDATE ${this.#table.table} SET failures = failures + 1, due_at = ? WHERE id = ?`,
+      dueAt,
+      id,
+    );
     return dueAt;
   }
 
   /** When the next one is due; null if none waits. */
   nextDueAt(): number | null {
     const { table, condition } = this.#table;
-    return this.#sql
-      .exec<{ at: number | null }>(`SELECT min(due_at) AS at FROM ${table} WHERE ${condition}`)
-      .one().at;
+    const query = `SELECT min(due_at) AS at FROM ${table} WHERE ${condition}`;
+    return this.#sql.exec<{ at: number | null }>(query).one().at;
   }
 }

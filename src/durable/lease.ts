@@ -1,7 +1,6 @@
 /**
- * A lock for one holder at a time, in the object's memory: a process that dies releases it, and if only the holder dies, it
- * expires. If the platform evicts the object in the middle of a push, it is lost; the host compares each branch before it
- * changes it.
+ * A lock for one holder at a time, in the object's memory: a process that dies releases it; if only the holder dies, it
+ * expires. If the platform evicts the object, it is lost: the host compares each branch before it changes it.
  */
 
 /** Long enough for slow pushes, short enough that a crashed holder does not block others for long. */

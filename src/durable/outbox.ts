@@ -3,9 +3,9 @@
  * that an outage delays nobody and loses nothing. If an answer is lost, it arrives twice: the receiver tolerates that.
  */
 import type { Config } from '../config.ts';
-import { NotificationError } from '../notify/ntfy.ts';
 import { Recent } from '../isolate/recent.ts';
 import { loggerOf } from '../log.ts';
+import { NotificationError } from '../notify/ntfy.ts';
 import { dueAgainAt, earliest, isDue } from './due-rows.ts';
 
 /** Each may have to wait for its receiver's timeout. */
@@ -19,18 +19,14 @@ export interface Waiting {
   dueAt: number;
 }
 
-/** What became of an attempt. */
+/**
+ * What became of an attempt. `interrupted`: something else is more urgent, so the run ends here, and nothing has failed.
+ * @property askedMs how long the receiver asks to wait; 0 if it does not. @property all whether the other messages to the
+ * same receiver would fail now, too.
+ */
 export type Delivery =
-  | { readonly kind: 'done' }
-  /** Something else is more urgent: the run ends here, and nothing has failed. */
-  | { readonly kind: 'interrupted' }
-  | {
-      readonly kind: 'failed';
-      /** How long the receiver asks to wait; 0 if it does not. */
-      readonly askedMs: number;
-      /** Whether the other messages to the same receiver would fail now, too. */
-      readonly all: boolean;
-    };
+  | { readonly kind: 'done' | 'interrupted' }
+  | { readonly kind: 'failed'; readonly askedMs: number; readonly all: boolean };
 
 /** Servers and statuses that this isolate has logged: mistakes that only the operator can correct. */
 const logged = new Recent<true>({ most: 100 });
@@ -53,7 +49,7 @@ export interface OutboxRules<Entry> {
   save(): void;
   /** How long to try. */
   lifeMs(entry: Entry): number;
-  receiver(entry: Entry): string;
+  readonly receiver: (entry: Entry) => string;
   /** The longest pause that no receiver asks for. */
   readonly longestMs?: number;
 }
@@ -73,37 +69,34 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come
-   * back, in milliseconds since 1970; null: never.
-   * @param isHeld which entries are not to leave yet; they do not count for the answer either.
+   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come back;
+   * null: never. @param isHeld which entries are not to leave yet; they do not count for the answer either.
    */
   async empty(
-    now: () => number,
     deliver: (entry: Entry) => Promise<Delivery>,
     isHeld: (entry: Entry) => boolean = () => false,
   ): Promise<number | null> {
     const waiting = () => this.#rules.entries.filter((entry) => !isHeld(entry));
     for (let turn = 0; turn < PER_RUN; turn++) {
-      const due = waiting().filter(({ dueAt }) => isDue(dueAt, now()));
+      const due = waiting().filter(({ dueAt }) => isDue(dueAt, Date.now()));
       const [entry] = due.toSorted((a, b) => a.attempts - b.attempts);
       if (entry === undefined) break;
-      const isTooOld = now() - entry.at > this.#rules.lifeMs(entry);
+      const isTooOld = Date.now() - entry.at > this.#rules.lifeMs(entry);
       const delivery: Delivery = isTooOld ? { kind: 'done' } : await deliver(entry);
       if (delivery.kind === 'interrupted') break;
-      if (delivery.kind === 'done') this.remove(entry);
-      else this.#postpone(entry, now(), delivery.askedMs, delivery.all);
+      if (delivery.kind === 'failed') this.#postpone(entry, Date.now(), delivery.askedMs, delivery.all);
+      else this.remove(entry);
       this.#rules.save();
     }
-    return earliest(...waiting().map(({ dueAt }) => Math.max(now(), dueAt)));
+    return earliest(...waiting().map(({ dueAt }) => Math.max(Date.now(), dueAt)));
   }
 
   #postpone(entry: Entry, now: number, askedMs: number, all: boolean): void {
-    const rules = this.#rules;
-    entry.dueAt = dueAgainAt(entry.attempts, now, askedMs, rules.longestMs);
+    const { entries, receiver, longestMs } = this.#rules;
+    entry.dueAt = dueAgainAt(entry.attempts, now, askedMs, longestMs);
     entry.attempts += 1;
     if (!all) return;
-    const receiver = rules.receiver(entry);
-    for (const other of rules.entries.filter((one) => rules.receiver(one) === receiver)) {
+    for (const other of entries.filter((one) => receiver(one) === receiver(entry))) {
       other.dueAt = Math.max(other.dueAt, entry.dueAt);
       // Whichever of them is tried next has failed as often.
       other.attempts = Math.max(other.attempts, entry.attempts);

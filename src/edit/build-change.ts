@@ -5,14 +5,8 @@
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from '../git/objects/commit.ts';
-import { hashObject, type Oid } from '../git/objects/oid.ts';
-import {
-  encodeEntryHeader,
-  encodePackHeader,
-  OBJ_BLOB,
-  OBJ_COMMIT,
-  OBJ_TREE,
-} from '../git/pack/entry-header.ts';
+import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
+import { encodeEntryHeader, encodePackHeader, OBJECT_TYPES } from '../git/pack/entry-header.ts';
 import {
   encodeTree,
   entryNamed,
@@ -30,20 +24,18 @@ export interface FileChange {
   readonly content: Uint8Array;
   readonly parent: Oid;
   readonly message: string;
-  /** Seconds since 1970. */
   readonly committedAt: number;
   /** Of author and committer; the service replaces both like those of any push, and searches for them. */
   readonly identity: Identity;
 }
 
-const PACK_TYPES = { commit: OBJ_COMMIT, tree: OBJ_TREE, blob: OBJ_BLOB } as const;
-
 export function buildChange(change: FileChange): { readonly tip: Oid; readonly pack: Uint8Array } {
   const { folders, path, content, parent, message, committedAt, identity } = change;
   /** Undeltified, the last one that was added first: a commit comes before its folders, as Git sends them. */
   const entries: Uint8Array[] = [];
-  const add = (type: keyof typeof PACK_TYPES, object: Uint8Array): Oid => {
-    entries.unshift(concatBytes([encodeEntryHeader(PACK_TYPES[type], object.byteLength), zlibStore(object)]));
+  const add = (type: ObjectType, object: Uint8Array): Oid => {
+    const header = encodeEntryHeader(OBJECT_TYPES.indexOf(type), object.byteLength);
+    entries.unshift(concatBytes([header, zlibStore(object)]));
     return hashObject(type, object);
   };
   const fileName = utf8(path.at(-1) ?? '');

@@ -1,7 +1,7 @@
 /**
- * The text of a file as a browser shows and sends it, and back without loss. Pure. A text field sends CR LF for each
- * line end: so an untouched line gets back its own, and a new line that of the line before it. A byte order mark, and
- * whether the last line ends, stay.
+ * The lines of a text: what has changed between two; and a file as a browser shows and sends it, and back without loss.
+ * Pure. A text field sends CR LF for each line end: so an untouched line gets back its own, and a new line that of the
+ * line before it. A byte order mark, and whether the last line ends, stay.
  */
 import { diffArrays } from 'diff';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
@@ -13,7 +13,7 @@ export const MAX_LINES = 100_000;
 
 const BOM = '\ufeff';
 
-export interface Line {
+interface Line {
   readonly text: string;
   /** `\n`, `\r\n`, `\r`, or nothing at the end of the file. */
   readonly end: string;
@@ -48,22 +48,20 @@ export function linesOf(text: string): Line[] {
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = linesOf(withoutBom(old));
-  const lines = withLineEnds(oldLines, linesOf(typed));
+  const usual = oldLines[0]?.end || '\n';
+  const lines = withLineEnds(oldLines, linesOf(typed), usual);
   const last = lines.at(-1);
-  const hadEnd = oldLines.length === 0 || oldLines.at(-1)?.end !== '';
-  if (last !== undefined) {
-    const usual = oldLines[0]?.end || '\n';
-    lines[lines.length - 1] = { text: last.text, end: hadEnd ? last.end || usual : '' };
-  }
-  const text = lines.map(({ text: line, end }) => line + end).join('');
+  const hadEnd = oldLines.at(-1)?.end !== '';
+  if (last !== undefined) lines[lines.length - 1] = { ...last, end: hadEnd ? last.end || usual : '' };
+  const text = lines.map((line) => line.text + line.end).join('');
   return utf8((old.startsWith(BOM) ? BOM : '') + text);
 }
 
-function withLineEnds(old: readonly Line[], typed: readonly Line[]): Line[] {
+function withLineEnds(old: readonly Line[], typed: readonly Line[], usual: string): Line[] {
   const texts = (of: readonly Line[]): string[] => of.map(({ text }) => text);
   const lines: Line[] = [];
   let oldAt = 0;
-  let end = old[0]?.end || '\n';
+  let end = usual;
   const put = (): unknown => lines.push({ text: (typed[lines.length] as Line).text, end });
   for (const { same, removed, added } of diffLines(texts(old), texts(typed)).blocks) {
     for (let line = 0; line < same + removed; line++) {
@@ -79,15 +77,68 @@ function withoutBom(text: string): string {
   return text.startsWith(BOM) ? text.slice(BOM.length) : text;
 }
 
-/** How many lines stay, and how many then go and come. */
-interface DiffBlock {
-  readonly same: number;
-  readonly removed: number;
+export interface ShownLine extends Line {
+  readonly kind: 'same' | 'removed' | 'added';
+  /** In the old and in the new text, from 1 on; null: it is not there. */
+  readonly before: number | null;
+  readonly after: number | null;
+}
+
+/** The changed places of a text, with some lines around them, as a page shows them. */
+export interface Difference {
+  readonly hunks: readonly (readonly ShownLine[])[];
   readonly added: number;
+  readonly removed: number;
+  /** What of it is not shown as it is, in sentences. */
+  readonly remarks: readonly string[];
 }
 
 /** Lines that may be removed and added, together: jsdiff's time and memory grow with the square of it. */
 export const MAX_CHANGES = 1_000;
+const CONTEXT_LINES = 3;
+const MAX_SHOWN_LINES = 2_000;
+
+const COARSE = `More than ${MAX_CHANGES.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
+const CUT = 'The difference is longer; this is its beginning.';
+
+/** A line whose end has changed is another line. */
+const whole = ({ text, end }: Line): string => text + end;
+
+/** @param oldText empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
+export function difference(oldText: string, newText: string): Difference {
+  const [old, now] = [linesOf(oldText), linesOf(newText)];
+  const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
+  const hunks: ShownLine[][] = [];
+  let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];
+  const show = (kind: ShownLine['kind'], line: Line): void => {
+    if (++wanted > MAX_SHOWN_LINES) return;
+    if (hasGap) hunks.push([]);
+    hasGap = false;
+    const before = kind === 'added' ? null : oldAt + 1;
+    const after = kind === 'removed' ? null : nowAt + 1;
+    hunks.at(-1)?.push({ ...line, kind, before, after });
+  };
+  for (const [index, { same, removed, added }] of blocks.entries()) {
+    for (let line = 0; line < same; line++, oldAt++, nowAt++) {
+      const isNear =
+        (index > 0 && line < CONTEXT_LINES) || (removed + added > 0 && line >= same - CONTEXT_LINES);
+      if (isNear) show('same', now[nowAt] as Line);
+      else hasGap = true;
+    }
+    for (let line = 0; line < removed; line++, oldAt++) show('removed', old[oldAt] as Line);
+    for (let line = 0; line < added; line++, nowAt++) show('added', now[nowAt] as Line);
+  }
+  const sum = (kind: 'removed' | 'added'): number => blocks.reduce((lines, block) => lines + block[kind], 0);
+  return {
+    hunks,
+    added: sum('added'),
+    removed: sum('removed'),
+    remarks: [...(isBeyondLimit ? [COARSE] : []), ...(wanted > MAX_SHOWN_LINES ? [CUT] : [])],
+  };
+}
+
+/** How many lines stay, and how many then go and come. */
+type DiffBlock = Readonly<Record<'same' | 'removed' | 'added', number>>;
 
 /** The shortest difference of two texts; beyond the limit, all from the first to the last changed line is replaced. */
 export function diffLines(

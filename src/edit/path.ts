@@ -19,29 +19,21 @@ function isGitFolder(part: string): boolean {
 /** An empty path is the repository itself: no parts. */
 export function parsePath(text: string): ParsedPath {
   if (text === '') return { kind: 'path', parts: [] };
-  if (!text.isWellFormed()) return invalid('The path must be valid Unicode.');
-  if (/\p{Cc}/u.test(text))
-    return invalid('The path must not contain line breaks or other control characters.');
   const parts = text.split('/');
-  if (
-    Buffer.byteLength(text) > MAX_PATH_BYTES ||
-    parts.some((part) => Buffer.byteLength(part) > MAX_PART_BYTES)
-  ) {
-    return invalid(
-      `The path is too long: at most ${MAX_PART_BYTES} bytes in each name, ${MAX_PATH_BYTES} in all.`,
-    );
-  }
-  if (parts.includes(''))
-    return invalid('Write the path without a slash at its beginning or end, and without “//”.');
-  if (parts.some((part) => part === '.' || part === '..'))
-    return invalid('The path must not contain “.” or “..”.');
-  if (parts.some(isGitFolder)) return invalid('No path may contain “.git”: Git keeps its own files there.');
-  if (parts.length > MAX_FOLDERS + 1) {
-    return invalid(`This file lies more than ${MAX_FOLDERS} folders deep. Change it with Git.`);
-  }
-  return { kind: 'path', parts };
+  const problem = problemOf(text, parts);
+  return problem === null ? { kind: 'path', parts } : { kind: 'invalid', problem };
 }
 
-function invalid(problem: string): ParsedPath {
-  return { kind: 'invalid', problem };
+function problemOf(text: string, parts: readonly string[]): string | null {
+  if (!text.isWellFormed()) return 'The path must be valid Unicode.';
+  if (/\p{Cc}/u.test(text)) return 'The path must not contain line breaks or other control characters.';
+  const isTooLong = (part: string): boolean => Buffer.byteLength(part) > MAX_PART_BYTES;
+  if (Buffer.byteLength(text) > MAX_PATH_BYTES || parts.some(isTooLong))
+    return `The path is too long: at most ${MAX_PART_BYTES} bytes in each name, ${MAX_PATH_BYTES} in all.`;
+  if (parts.includes('')) return 'Write the path without a slash at its beginning or end, and without “//”.';
+  if (parts.includes('.') || parts.includes('..')) return 'The path must not contain “.” or “..”.';
+  if (parts.some(isGitFolder)) return 'No path may contain “.git”: Git keeps its own files there.';
+  if (parts.length > MAX_FOLDERS + 1)
+    return `This file lies more than ${MAX_FOLDERS} folders deep. Change it with Git.`;
+  return null;
 }

@@ -78,14 +78,12 @@ export interface SpentCalls {
   readonly looks: number;
 }
 
+const MOST_PER_HOUR = { calls: CALLS_PER_HOUR, looks: LOOKS_PER_HOUR };
+export type SpentKind = keyof typeof MOST_PER_HOUR;
+
 /** The sums after one more call or look; null if the hour has no more of them to give. */
-export function afterOneMore(
-  spent: SpentCalls | null,
-  kind: 'calls' | 'looks',
-  now: number,
-): SpentCalls | null {
+export function afterOneMore(spent: SpentCalls | null, kind: SpentKind, now: number): SpentCalls | null {
   const hour = Math.floor(now / HOUR_MS);
   const current = spent?.hour === hour ? spent : { hour, calls: 0, looks: 0 };
-  const most = kind === 'calls' ? CALLS_PER_HOUR : LOOKS_PER_HOUR;
-  return current[kind] >= most ? null : { ...current, [kind]: current[kind] + 1 };
+  return current[kind] >= MOST_PER_HOUR[kind] ? null : { ...current, [kind]: current[kind] + 1 };
 }

@@ -7,14 +7,8 @@ import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
 import type { FeedThread } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../host-error.ts';
-import {
-  type FeedCursor,
-  OVERLAP_MS,
-  afterAnswer,
-  afterRefusal,
-  newCursor,
-  nextRequest,
-} from './feed-cursor.ts';
+import { type FeedCursor, OVERLAP_MS } from './feed-cursor.ts';
+import { afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
 
 /** Each costs one to three requests to the host. The rest waits for the next minute. */
@@ -46,7 +40,7 @@ export interface FeedMemory {
   /** It is not due before a pause, which is longer each time. */
   failed(thread: NotedThread, now: number): void;
   /** False if this hour's looks at unknown threads are used up. */
-  takeLook(now: number): boolean;
+  take(kind: 'looks', now: number): boolean;
 }
 
 /** Thrown in place of a call to the host when this hour's are used up. */
@@ -65,8 +59,7 @@ export interface FollowSettings {
 }
 
 /**
- * One thread that fails keeps no other waiting. Rejects with the first such failure in the end, or at once if all are
- * concerned.
+ * One thread that fails keeps no other waiting. Rejects with the first failure in the end, or at once if all are concerned.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
@@ -78,7 +71,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
     const botId = await settings.botId();
     const failures: unknown[] = [];
     for (const thread of due) {
-      if (!thread.isKnown && !memory.takeLook(clock.now())) continue;
+      if (!thread.isKnown && !memory.take('looks', clock.now())) continue;
       await examine(settings, thread, botId, cronTime).catch((error: unknown) => {
         if (concernsAll(error)) throw error;
         failures.push(error);

@@ -9,28 +9,25 @@ export type FormFields = ReadonlyMap<string, string>;
 /** More than any form has. Each field costs memory, and a body has room for millions of empty ones. */
 const MAX_FIELDS = 32;
 
+/** Unlike URLSearchParams, this does not replace what is not UTF-8. @throws URIError */
+const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+
 /** The first value of each field; null: no such form, too many fields, or not UTF-8. Cost: the text once more. */
 export function parseFormFields(text: string): FormFields | null {
   const fields = new Map<string, string>();
   const pairs = text.split('&', MAX_FIELDS + 1);
   if (pairs.length > MAX_FIELDS) return null;
-  for (const pair of pairs.filter((each) => each !== '')) {
-    const equals = pair.indexOf('=');
-    if (equals < 1) return null;
-    try {
-      const name = decoded(pair.slice(0, equals));
-      const value = decoded(pair.slice(equals + 1));
+  try {
+    for (const pair of pairs.filter((each) => each !== '')) {
+      const equals = pair.indexOf('=');
+      if (equals < 1) return null;
+      const [name, value] = [decoded(pair.slice(0, equals)), decoded(pair.slice(equals + 1))];
       if (!fields.has(name)) fields.set(name, value);
-    } catch {
-      return null;
     }
+  } catch {
+    return null;
   }
   return fields;
-}
-
-/** Unlike URLSearchParams, this does not replace what is not UTF-8. @throws URIError */
-function decoded(text: string): string {
-  return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
 /** Browsers send every line end of a text field as CR LF. */
@@ -41,10 +38,7 @@ export function withPlainLineEnds(text: string): string {
 /** 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret can know them. */
 export type FormSecrets = (purpose: 'name' | 'hash' | 'user-token') => string;
 
-/**
- * Secrets that are derived from a form and not random: so one that is sent twice is recognised and gets the same answer,
- * and one that was corrected has others. @param typed what the person has typed.
- */
+/** Derived and not random: so a form that is sent twice gets the same answer, and one that was corrected has others. */
 export function formSecrets(
   secret: string,
   { text: token }: Pick<FormToken, 'text'>,

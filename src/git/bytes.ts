@@ -3,9 +3,7 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function utf8(text: string): Uint8Array {
-  return encoder.encode(text);
-}
+export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 
 /** The text of well-formed UTF-8, or null if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
@@ -16,7 +14,6 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** A character for each byte. */
 export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
@@ -41,9 +38,7 @@ export function encodeEscaped(text: string): Uint8Array {
 }
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0;
-  for (const part of parts) length += part.byteLength;
-  const joined = new Uint8Array(length);
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.byteLength, 0));
   let offset = 0;
   for (const part of parts) {
     joined.set(part, offset);

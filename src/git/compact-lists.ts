@@ -22,12 +22,10 @@ export class NumberList {
     this.#numbers[this.#length++] = value;
   }
 
-  /** @param index below `length`. */
   at(index: number): number {
     return this.#numbers[index]!;
   }
 
-  /** @param index below `length`. */
   set(index: number, value: number): void {
     this.#numbers[index] = value;
   }
@@ -76,7 +74,6 @@ export class ByteArrays {
     return this.#lengthOf.length;
   }
 
-  /** Copies the bytes. */
   push(bytes: Uint8Array): void {
     let slab = this.#slabs.at(-1);
     if (slab === undefined || this.#used + bytes.byteLength > slab.byteLength) {

@@ -10,15 +10,14 @@ export interface Memory {
 export interface MemoryShare {
   readonly bytes: number;
   /**
-   * Holds so many bytes from now on, before they are allocated; waits for what is more than before. @throws if there are
-   * none. @param onWait called first: for giving back what others may wait for.
+   * Holds so many bytes from now on, before they are allocated; waits for what is more than before.
+   * @param onWait called before it waits, to give back what others may wait for. @throws if there are not enough.
    */
   set(bytes: number, onWait?: () => void): Promise<void>;
   /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */
   setNow(bytes: number): void;
 }
 
-/** Counts nothing. */
 export const UNCOUNTED: Memory = {
   share: () => ({ bytes: 0, set: async () => {}, setNow: () => {} }),
   isShort: false,

@@ -18,10 +18,7 @@ export function isWithin(at: number, withinMs: number, now: number): boolean {
   return Math.abs(now - at) < withinMs;
 }
 
-/**
- * Whether something that ends at `until`, and takes at most `mostMs`, is still going on. If a clock was set back in
- * between, it is over.
- */
+/** Whether what ends at `until`, and takes at most `mostMs`, is still going on. It is over if a clock was set back. */
 export function isAhead(until: number, mostMs: number, now: number): boolean {
   return now < until && until - now <= mostMs;
 }

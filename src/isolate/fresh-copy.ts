@@ -1,9 +1,7 @@
 /**
  * A copy of a value that lives elsewhere, at most two seconds old. It is renewed while it is still good, so that a
- * crowd of readers costs about one question a second, and none of them waits.
- *
- * Questions are not shared between readers that must wait: a promise belongs to the request that created it, and never
- * settles once that client disconnects.
+ * crowd of readers costs about one question a second, and none of them waits. Questions are not shared between readers
+ * that must wait: a promise belongs to the request that created it, and never settles once that client disconnects.
  */
 import { isWithin } from './clock.ts';
 

@@ -2,9 +2,9 @@
  * Caches the last answers of the ledger or another slow source: for questions that are asked far more often than their
  * answers change, and for times when the source does not answer.
  *
- * There are three places, from near to far. The isolate's memory and the data centre's cache avoid asking for a while.
- * KV has the last known value for all data centres, and is read when the source fails. KV is written only when a value
- * has changed, so that a badge in a popular README costs no writes.
+ * The isolate's memory and the data centre's cache avoid asking for a while. KV has the last known value for all data
+ * centres, and is read when the source fails; it is written only when a value has changed, so that a badge in a popular
+ * README costs no writes.
  *
  * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
@@ -13,6 +13,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { SealedKv, type SealedStore } from '../secret/sealed-kv.ts';
+import { utf8 } from '../git/bytes.ts';
 import { isAhead } from './clock.ts';
 import { Recent } from './recent.ts';
 import { within } from './within.ts';
@@ -32,7 +33,7 @@ export interface Question<T> {
 
 export interface LastKnownPlaces {
   readonly cache: Pick<Cache, 'match' | 'put' | 'delete'>;
-  /** Base address of the cache entries; never requested. */
+  /** Base of the cache entries' addresses, which nobody requests. */
   readonly cacheBase: string;
   readonly kv: SealedStore;
   readonly memory: Recent<Held>;
@@ -52,12 +53,10 @@ const USUAL_PATIENCE_MS = 3_000;
 const KV_PATIENCE_MS = 2_000;
 /** How long to wait before asking a failed source again. */
 const RETRY_MS = 5_000;
-/**
- * Entries expire, so that KV does not keep forever what someone asked for once. Asking again writes the entry again.
- */
+/** So that KV does not keep for ever what someone asked for once. Asking again writes the entry again. */
 const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-const memory = new Recent<Held>({
+const answers = new Recent<Held>({
   most: 4 * 1024 * 1024,
   weightOf: ({ value }) => 500 + 2 * (JSON.stringify(value)?.length ?? 0),
 });
@@ -70,7 +69,8 @@ export function openLastKnown(
 ): LastKnown {
   const cacheBase = `${serviceUrl}/.last-known`;
   const kv = new SealedKv(env.LAST_KNOWN, () => serviceSecret(env, identitySecret));
-  return new LastKnown({ cache: caches.default, cacheBase, kv, memory, later: waitUntil, onFailure });
+  const places = { cache: caches.default, cacheBase, kv, memory: answers, later: waitUntil };
+  return new LastKnown({ ...places, onFailure });
 }
 
 export class LastKnown {
@@ -84,23 +84,22 @@ export class LastKnown {
 
   /** The source's answer, or the last known one when it fails; undefined when there is none either. */
   async read<T>(question: Question<T>): Promise<T | undefined> {
+    const { memory, later, onFailure } = this.#places;
     const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
-    const held = this.#places.memory.get(name);
-    const version = this.#version;
-    const longestMs = Math.max(freshMs, RETRY_MS);
-    const cached = freshMs === 0 ? undefined : await this.#fresh(name, held, longestMs);
+    const [held, version] = [memory.get(name), this.#version];
+    const cached = freshMs === 0 ? undefined : await this.#fresh(name, held, Math.max(freshMs, RETRY_MS));
     if (cached !== undefined) return cached.value as T | undefined;
     try {
       const value = await within(patienceMs, question.ask());
       if (version !== this.#version) return value;
       const answer = { value, freshUntil: Date.now() + freshMs };
-      this.#places.memory.set(name, answer);
-      this.#places.later(this.#keep(question, answer, held));
+      memory.set(name, answer);
+      later(this.#keep(question, answer, held));
       return value;
     } catch (error) {
-      this.#places.onFailure(error);
+      onFailure(error);
       const value = held?.value === undefined ? await this.#kept(name) : held.value;
-      this.#places.memory.set(name, { value, freshUntil: Date.now() + RETRY_MS });
+      memory.set(name, { value, freshUntil: Date.now() + RETRY_MS });
       return value as T | undefined;
     }
   }
@@ -138,27 +137,20 @@ export class LastKnown {
     }
   }
 
-  /**
-   * If a place does not store the value, the source is asked again later. Nothing worse happens.
-   * @param before what this isolate knew. If it is the same, KV already has it.
-   */
-  #keep<T>(question: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
-    const isNews = before === null || JSON.stringify(before.value) !== JSON.stringify(answer.value);
-    return Promise.allSettled([
-      question.freshMs > 0 ? this.#keepInCache(question, answer) : undefined,
-      isNews ? this.#keepInKv(question, answer.value) : undefined,
-    ]);
-  }
-
-  #keepInCache<T>({ name, freshMs }: Question<T>, answer: Held): Promise<void> {
-    const headers = { 'Cache-Control': `max-age=${Math.ceil(freshMs / 1000)}` };
-    return this.#places.cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
-  }
-
-  async #keepInKv<T>({ name, nothing }: Question<T>, value: unknown): Promise<void> {
-    const kept = await this.#kept(name);
-    const text = JSON.stringify(value);
-    if (text === JSON.stringify(kept === undefined ? nothing : kept)) return;
-    await this.#places.kv.put(name, new TextEncoder().encode(text), KV_LIFE_MS);
+  /** If a place stores nothing, the source is asked again later. @param before what was known: KV has it already. */
+  #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
+    const { cache, kv } = this.#places;
+    const text = JSON.stringify(answer.value);
+    const inCache = (): Promise<void> => {
+      const headers = { 'Cache-Control': `max-age=${Math.ceil(freshMs / 1000)}` };
+      return cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
+    };
+    const inKv = async (): Promise<void> => {
+      const kept = await this.#kept(name);
+      const isKept = text === JSON.stringify(kept === undefined ? nothing : kept);
+      if (!isKept) await kv.put(name, utf8(text), KV_LIFE_MS);
+    };
+    const isNews = before === null || JSON.stringify(before.value) !== text;
+    return Promise.allSettled([freshMs > 0 ? inCache() : undefined, isNews ? inKv() : undefined]);
   }
 }

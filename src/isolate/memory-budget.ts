@@ -61,8 +61,8 @@ export class MemoryBudget {
   }
 
   /**
-   * What a request holds: nothing yet. It need not be ended before it holds something.
-   * @param client on whose behalf; null: the service's own. @param isPatient false: it never waits for what others hold.
+   * What a request holds: nothing yet. @param client on whose behalf; null: the service's own.
+   * @param isPatient false: it never waits for what others hold.
    */
   open(clock: Clock, client: string | null = null, isPatient = true): MemoryHold {
     return new MemoryHold(this, clock, client, isPatient);
@@ -207,8 +207,8 @@ export class MemoryHold implements Memory {
   }
 
   /**
-   * Gives everything back for good. What the request has begun may go on for a while (a listing whose push has failed
-   * meanwhile), and nobody would give back what it takes then. May be called more than once.
+   * Gives everything back for good; may be called again. What the request has begun may go on for a while (a listing whose
+   * push has failed), and nobody would give back what it takes then.
    */
   end(): void {
     this.#hasEnded = true;
@@ -225,10 +225,7 @@ export class MemoryHold implements Memory {
 /** The budget of the isolate that this code runs in. */
 export const isolateMemory = new MemoryBudget();
 
-/**
- * Of bodies that are still arriving, which may be as slow as their time allows. So whoever dawdles keeps others from
- * sending a long text, and nobody from pushing.
- */
+/** Of bodies that still arrive: whoever dawdles keeps others from sending a long text, and nobody from pushing. */
 export const bodiesMemory = new MemoryBudget(8 * MiB);
 
 /** A turn is long enough for slow work, and short enough that a request that died with it does not block others for long. */

@@ -8,12 +8,9 @@
 export interface RecentLimits<T> {
   /** How long an entry is good. Without it: until it is dropped. */
   readonly lifeMs?: number;
-  /** The greatest weight of all entries together; their number, if `weightOf` is not given. */
+  /** The greatest weight of all entries together; without `weightOf` their number. What weighs more is not kept. */
   readonly most: number;
-  /**
-   * In bytes, wherever others decide how large a value is. At least 1 is counted. What weighs more than `most` is not
-   * kept.
-   */
+  /** In bytes, wherever others decide how large a value is. At least 1 is counted. */
   readonly weightOf?: (value: T) => number;
 }
 
@@ -56,12 +53,10 @@ export class Recent<T> {
   get(key: string, now = Date.now()): T | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
-    if (!this.#isGood(entry, now)) {
-      this.delete(key);
-      return null;
-    }
-    this.#entries.delete(key);
+    this.delete(key);
+    if (!this.#isGood(entry, now)) return null;
     this.#entries.set(key, entry);
+    this.#weight += entry.weight;
     return entry.value;
   }
 
@@ -105,9 +100,7 @@ export class Recent<T> {
 const memories: (() => void)[] = [];
 
 /** For what else a module remembers: how to empty it when a test asks for a new isolate. */
-export function onForget(forget: () => void): void {
-  memories.push(forget);
-}
+export const onForget = (forget: () => void): void => void memories.push(forget);
 
 /** For tests, which share an isolate: as if it had just started. */
 export function forgetEverything(): void {

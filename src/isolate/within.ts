@@ -1,8 +1,6 @@
-/** Waits for an answer that may be late or never come. */
-
 /**
- * The answer, if it comes in time. Rejects with what `tooLate` makes if not; the work itself is not stopped.
- * @param tooLate default: a `TimeoutError`.
+ * An answer that may be late or never come, if it comes in time. Rejects with what `tooLate` makes if not (default: a
+ * `TimeoutError`); the work itself is not stopped.
  */
 export async function within<T>(
   ms: number,

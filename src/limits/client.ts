@@ -3,14 +3,12 @@
  * Of an onion service's clients, each circuit, if Tor tells the circuits. The address is in the one header that the
  * platform sets and a client cannot (`CLIENT_IP_HEADER`). It is only counted and hashed, and never stored.
  */
+import { isIPv4 } from 'node:net';
 import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
 
 export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
 
-/**
- * The /64 in which Tor numbers the circuits of an onion service (tor(1), `HiddenServiceExportCircuitID haproxy`). It is
- * of unique local addresses (RFC 4193), which nobody has on the public Internet.
- */
+/** Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local addresses (RFC 4193). */
 const CIRCUITS = 'fc00:dead:beef:4dad';
 
 /** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */
@@ -19,10 +17,10 @@ const UNKNOWN = 'unknown';
 export interface Client {
   /** Address, or network of addresses. In memory only, and never in a log. */
   readonly network: string;
-  /** All that is stored of a client. What has another use, or another context within it, cannot be matched. */
-  hash(use: ClientUse, context?: string): string;
   /** As `siteOf` has it. */
   readonly site: string;
+  /** All that is stored of a client. What has another use, or another context within it, cannot be matched. */
+  hash(use: ClientUse, context?: string): string;
   siteHash(use: ClientUse, context?: string): string;
 }
 
@@ -63,14 +61,15 @@ function peerOf(request: Request): string | null {
   return address;
 }
 
-/** @param address as text. Anything that is not an address gives `unknown`. */
+/** Anything that is not an address gives `unknown`. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address;
   const groups = ipv6Groups(address);
   if (groups === null) return UNKNOWN;
-  const [mapped, high, low] = [groups.slice(0, 6), groups[6] as number, groups[7] as number];
-  if (mapped.every((group, index) => group === (index === 5 ? 0xffff : 0))) {
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  // An IPv4 address (RFC 4291, 2.5.5.2).
+  if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') {
+    const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255]);
+    return bytes.join('.');
   }
   const spelt = groups.map((group) => group.toString(16));
   const prefix = spelt.slice(0, 4).join(':');
@@ -84,11 +83,6 @@ export function networkOf(address: string): string {
 export function siteOf(network: string): string {
   const [site] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
   return site === undefined ? network : `${site}:/48`;
-}
-
-function isIPv4(text: string): boolean {
-  const parts = text.split('.');
-  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
 }
 
 /** The eight groups of an IPv6 address (RFC 4291, 2.2); null if the text is not one. */

@@ -7,15 +7,9 @@
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Asker, fairWait, type Use } from './fairness.ts';
-import { longestOf, longestWait, type Wait, waitOf } from './sliding-window.ts';
-import {
-  type AccountWait,
-  type Reserved,
-  type WantedWindow,
-  type Wants,
-  windowName,
-  writeWants,
-} from './wants.ts';
+import { longestOf, type Wait, waitOf } from './sliding-window.ts';
+import type { AccountWait, Reserved, WantedWindow, Wants } from './wants.ts';
+import { windowName, writeWants } from './wants.ts';
 
 /** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
@@ -128,7 +122,7 @@ export class Creations {
     if (kind === 'account' || kind === 'repository' || kind === 'comments' || kind === 'thread')
       return fairWait(kind, uses, limits, asker, now);
     const hits = uses.map(({ at }) => at);
-    return longestWait(limits.map((limit) => waitOf(hits, limit, now)));
+    return waitOf(hits, limits, now);
   }
 
   #index(row: Creation): void {

@@ -52,7 +52,7 @@ export function fairWait(
     const own = used.filter((use) => use.by === by);
     const wait = (of: readonly Use[], part: number): Wait => {
       const hits = of.map(({ at }) => at);
-      return waitOf(hits, { most: part, withinMs }, now);
+      return waitOf(hits, [{ most: part, withinMs }], now);
     };
     const kept = Math.floor(most * KEPT_PART);
     const forNew = window === 'repository' ? kept : Math.floor(kept / 3);

@@ -14,8 +14,8 @@ export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies L
 export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
 
 /**
- * Repositories that are forked for one client, an IPv6 /48 as a whole, if they were not known to be: a push that the
- * host then refuses leaves its fork behind. Five pull requests an hour need five.
+ * Repositories that are newly forked for one client, an IPv6 /48 as a whole: a push that the host then refuses leaves its
+ * fork behind. Five pull requests an hour need five.
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 

@@ -10,25 +10,10 @@ import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { type Client, windowKey } from './client.ts';
 import { FIXED_TRIES, isOfSite, type OpenLimits, type TriedName } from './limits.ts';
-import {
-  type ClientHits,
-  hitBy,
-  type Limit,
-  longestOf,
-  longestWait,
-  NO_WAIT,
-  type Wait,
-  waitOf,
-} from './sliding-window.ts';
-import {
-  type AccountWait,
-  type FullWindow,
-  type Reserved,
-  type ReserveAnswer,
-  type WantedWindow,
-  type Wants,
-  windowName,
-} from './wants.ts';
+import { hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
+import type { ClientHits, Limit, Wait } from './sliding-window.ts';
+import type { AccountWait, FullWindow, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
+import { windowName } from './wants.ts';
 
 /** The object of the bot account. Calls of objects reject if they cannot be reached. */
 interface AccountPort {
@@ -96,9 +81,21 @@ type Ending = Readonly<ReturnType<typeof ending>>;
 export async function reserve(account: AccountPort, wants: Wants, logger: Logger): Promise<Grant | Refused> {
   try {
     const answer = await account.reserve(wants);
-    if (answer.kind === 'granted') return granted(account, answer, logger);
-    if (answer.full !== null) noteFull(answer.full, answer, wants.push);
-    return answer;
+    if (answer.kind === 'wait') {
+      if (answer.full !== null) noteFull(answer.full, answer, wants.push);
+      return answer;
+    }
+    const { id, windows, pauseMs } = answer;
+    // Whoever has been given the last room needs no call to be refused.
+    for (const window of answer.full) noteFull(window, window);
+    const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
+    const release = async (): Promise<void> => {
+      if (id === null) return;
+      await account.release(id).catch(failed);
+      // Until the account has heard of it, it may have said that there is no room.
+      for (const name of windows) full.delete(name);
+    };
+    return { kind: 'grant', pauseMs, covers: (window) => windows.includes(windowName(window)), release };
   } catch (error) {
     if (wants.windows.length > 0) return unknown(error);
     logger.warn('the account could not be asked', { error });
@@ -128,7 +125,7 @@ export class Limits {
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
   async known(name: TriedName): Promise<Wait> {
-    const scarce = name === 'calls' ? await this.#scarceWait(this.#setup.scarceMs()) : NO_WAIT;
+    const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
     if (scarce.waitMs > 0 || refused.size === 0) return scarce;
     const found = refused.get(`${name} ${await this.#key(name)}`);
     const now = Date.now();
@@ -136,11 +133,11 @@ export class Limits {
     return { waitMs: found.until - now, withinMs: found.withinMs };
   }
 
-  async #scarceWait(scarceMs: number): Promise<Wait> {
+  async #scarceWait(): Promise<Wait> {
+    const scarceMs = this.#setup.scarceMs();
     if (scarceMs === 0) return NO_WAIT;
     const hits = calls.get(await this.#key('calls')) ?? [];
-    const waits = partOf(this.of('calls'), SCARCE_PART).map((limit) => waitOf(hits, limit, Date.now()));
-    const { waitMs, withinMs } = longestWait(waits);
+    const { waitMs, withinMs } = waitOf(hits, partOf(this.of('calls'), SCARCE_PART), Date.now());
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
@@ -177,10 +174,7 @@ export class Limits {
     return reserve(this.#setup.account(), wants, this.#setup.logger);
   }
 
-  /**
-   * Why a pull request would be refused, as far as this isolate knows; null: nothing is known. Counts nothing. A push that
-   * counts already, and is repeated, goes on.
-   */
+  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts already may go on. */
   knownFull({ windows, push }: Wants) {
     const now = Date.now();
     for (const window of windows) {
@@ -219,27 +213,6 @@ export class Limits {
       return NO_WAIT;
     }
   }
-}
-
-function granted(
-  account: AccountPort,
-  { id, windows, full: filled, pauseMs }: Reserved & { readonly pauseMs: number },
-  logger: Logger,
-): Grant {
-  const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
-  // Whoever has been given the last room needs no call to be refused.
-  for (const window of filled) noteFull(window, window);
-  return {
-    kind: 'grant',
-    pauseMs,
-    covers: (window) => windows.includes(windowName(window)),
-    async release() {
-      if (id === null) return;
-      await account.release(id).catch(failed);
-      // Until the account has heard of it, it may have said that there is no room.
-      for (const name of windows) full.delete(name);
-    },
-  };
 }
 
 /** @param push the account has refused it for this; none: it was given the last room. */

@@ -42,7 +42,7 @@ export function hit(
 ): { readonly hits: readonly number[]; readonly wait: Wait } {
   const longestMs = longestOf(limits);
   const hits = before.filter((at) => isWithin(at, longestMs, now));
-  const wait = longestWait(limits.map((limit) => waitOf(hits, limit, now)));
+  const wait = waitOf(hits, limits, now);
   return { hits: wait.waitMs > 0 ? hits : [...hits, now], wait };
 }
 
@@ -55,11 +55,13 @@ export function longestWait(waits: readonly Wait[]): Wait {
   return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest), NO_WAIT);
 }
 
-/** Until enough hits have left the window. After a clock was set back, at most the whole window. @param hits oldest first. */
-export function waitOf(hits: readonly number[], { most, withinMs }: Limit, now: number): Wait {
-  const counted = hits.filter((at) => isWithin(at, withinMs, now));
-  const last = counted.at(-most);
-  return last === undefined ? NO_WAIT : { waitMs: Math.min(withinMs, last + withinMs - now), withinMs };
+/** Until enough hits have left each window. After a clock was set back, at most a whole one. @param hits oldest first. */
+export function waitOf(hits: readonly number[], limits: readonly Limit[], now: number): Wait {
+  const waits = limits.map(({ most, withinMs }) => {
+    const last = hits.filter((at) => isWithin(at, withinMs, now)).at(-most);
+    return last === undefined ? NO_WAIT : { waitMs: Math.min(withinMs, last + withinMs - now), withinMs };
+  });
+  return longestWait(waits);
 }
 
 /** The hits of each client, by keyed hash, in memory only. Of a crowd, those that tried last are kept: it can only make a limit milder. */

@@ -19,9 +19,7 @@ export interface Target {
   readonly limits: readonly Limit[];
 }
 
-export interface WantedWindow extends Target {
-  readonly kind: WindowKind;
-}
+export type WantedWindow = Target & { readonly kind: WindowKind };
 
 /** What something that is to be created counts in. */
 export interface Wants extends Asker {
@@ -56,14 +54,14 @@ export interface Reserved {
 export interface AccountWait extends Wait {
   readonly for: WindowKind | 'calls';
   /** Where the window is one of pull requests of one network. */
-  readonly full:
-    | null
-    | (FullWindow & {
-        /** Those that count, and the pushes that were refused since; 0: this one was not counted. */
-        readonly attempts: number;
-        /** True: alert the operator now, and not again for an hour. */
-        readonly isAlertDue: boolean;
-      });
+  readonly full: RefusingWindow | null;
+}
+
+interface RefusingWindow extends FullWindow {
+  /** Those that count, and the pushes that were refused since; 0: this one was not counted. */
+  readonly attempts: number;
+  /** True: alert the operator now, and not again for an hour. */
+  readonly isAlertDue: boolean;
 }
 
 /** `pauseMs`: how long the host is to be left alone; 0: it is not. */
@@ -117,7 +115,7 @@ export function commentWants(
   creations: readonly Limit[],
 ): Wants {
   const windows = [
-    window('thread', thread.key, thread.limits),
+    { kind: 'thread' as const, ...thread },
     window('comments', repository, [commentsIn(creations)]),
     window('account', '', creations),
   ];

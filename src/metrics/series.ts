@@ -65,16 +65,13 @@ function escaped(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
-/** The text format of Prometheus, which monitoring systems read. */
-export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-
 export interface GaugeValue {
   readonly name: GaugeName;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** @param counts and `gauges` of the whole service; `isolate` of the one isolate that answers. */
+/** The text format of Prometheus, 0.0.4. @param counts and `gauges` of the whole service; `isolate` of this one. */
 export function expose(counts: Counts, gauges: readonly GaugeValue[], isolate: IsolateFigures): string {
   const lines: string[] = [];
   for (const [name, family] of Object.entries<Family>(CATALOGUE)) {

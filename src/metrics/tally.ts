@@ -21,7 +21,7 @@ import type { Http } from '../outgoing/http-client.ts';
 const DELIVERY_INTERVAL_MS = 10_000;
 const RARE_INTERVAL_MS = 1_000;
 
-/** The part of the bindings that is used here: their type names every object, and so nearly every file. */
+/** What is used of the bindings: their type names every object, and so nearly every file. */
 interface TallyBinding {
   readonly TALLY: DurableObjectNamespace<Rpc.DurableObjectBranded & { add(counts: Counts): Counts }>;
 }

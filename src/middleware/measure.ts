@@ -41,10 +41,6 @@ function countRequest(c: Context<AppEnv>): void {
 
 /** Counts what a form has done; its other steps do nothing. */
 export function countAct(act: ActCounter, status: number): void {
-  count(act, { outcome: outcomeOf(status) });
-}
-
-function outcomeOf(status: number): string {
-  if (status < 400) return 'accepted';
-  return status < 500 ? 'refused' : 'failed';
+  const failure = status < 500 ? 'refused' : 'failed';
+  count(act, { outcome: status < 400 ? 'accepted' : failure });
 }

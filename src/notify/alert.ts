@@ -2,7 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
@@ -38,9 +38,7 @@ export type Alert =
   /** Those of a kind that were too many to tell one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
-/**
- * Somebody outside decides how often they happen. Completes "Within the last hour there were 57 more alerts about".
- */
+/** Somebody outside decides how often they happen. Completes "Within the last hour there were 57 more alerts about". */
 export const CAPPED = {
   burst: 'bursts of pushes',
   flood: 'floods of comments and issues',
@@ -49,25 +47,17 @@ export const CAPPED = {
 } as const;
 export type CappedKind = keyof typeof CAPPED;
 
-/** What happened within the last minute. */
-export interface BurstFigures {
-  readonly events: number;
-  /** Distinct ones among those events. */
-  readonly addresses: number;
-}
+/** What happened within the last minute, from how many distinct addresses. */
+export type BurstFigures = { readonly events: number; readonly addresses: number };
 
 /** Where the bot has the account that an alert is about: the code host, and the variable that holds its token. */
-export interface AccountPlace {
-  readonly hostName: string;
-  readonly variable: string;
-}
+export type AccountPlace = { readonly hostName: string; readonly variable: string };
 
-/** Reports have had consequences for a pseudonym. */
+/** Reports have had consequences for a pseudonym. `comments`: those that are not deleted yet. */
 export interface ModerationNews {
   readonly hash: string;
   readonly state: 'flagged' | 'blocked';
   readonly reports: number;
-  /** Those that are not deleted yet. */
   readonly comments: number;
   /** `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it has none. */
   readonly repository: string | null;
@@ -128,13 +118,7 @@ export function actionsOf(alert: Alert): readonly Action[] {
     : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
 
-interface Words {
-  readonly title: string;
-  readonly text: string;
-  readonly priority: number;
-}
-
-function wordsOf(alert: Alert, address: string | null): Words {
+function wordsOf(alert: Alert, address: string | null): { title: string; text: string; priority: number } {
   switch (alert.kind) {
     case 'burst':
       return {

@@ -1,8 +1,7 @@
 /**
- * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root).
- *
- * Anyone who knows a topic's name can read it, and write to it where the server does not forbid it: a token lets an
- * operator's server tell the service from everyone else. A pull request's topic has only what the host shows anyway.
+ * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root). Anyone
+ * who knows a topic's name can read it, and write to it where the server does not forbid it: a token lets an operator's
+ * server tell the service from everyone else. A pull request's topic has only what the host shows anyway.
  */
 import type { Config } from '../config.ts';
 import { countedFetch } from '../metrics/tally.ts';
@@ -18,9 +17,9 @@ export interface Notification {
   readonly click?: string;
   /** 1 to 5; default 3. From 4 on a telephone makes itself heard for longer. */
   readonly priority?: number;
-  /** A tag with the name of an emoji shows it. */
+  /** Names of emojis. */
   readonly tags?: readonly string[];
-  /** At most three buttons. */
+  /** At most three. */
   readonly actions?: readonly NotificationAction[];
 }
 

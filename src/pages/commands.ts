@@ -1,7 +1,4 @@
-/**
- * The commands for one repository, and the script that copies them, and updates them while the name is typed: without
- * it, the browser reloads the page for a new name.
- */
+/** The commands for one repository, and the script that copies them, and updates them while its name is typed. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';
@@ -38,9 +35,7 @@ export function usualHost(hosts: Config['hosts']): HostConfig {
   return hosts.find(({ token }) => token !== null) ?? hosts[0];
 }
 
-export function placeholder(hosts: Config['hosts']): string {
-  return `${usualHost(hosts).key}/<owner>/<repo>`;
-}
+export const placeholder = (hosts: Config['hosts']): string => `${usualHost(hosts).key}/<owner>/<repo>`;
 
 /** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
 const COMMANDS = {
@@ -64,10 +59,7 @@ export function commandBlock(what: string, line: Html | string): Html {
 /** Tells those who cannot see the button that it has worked. */
 export const COPIED = html`<p class="unseen" role="status" id="copied"></p>`;
 
-/**
- * @param base of all remotes, with a slash at its end. @param path `gh/owner/repo` or a placeholder.
- * @param pushOptions such as `-o sign-off `, with a blank at its end.
- */
+/** @param base of all remotes, with a slash at its end. @param pushOptions `-o sign-off `, with a blank at its end. */
 export function commandList(base: string, path: string, pushOptions = ''): Html {
   const remote = html`<span data-remote="${base}">${base}${path}</span>`;
   const commands = Object.entries(COMMANDS).map(([name, { what, before, after }]) =>

@@ -1,8 +1,7 @@
 /** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches a server that it names. */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
-import { card, type Html, isoTime, timeElement } from './layout.ts';
-import { visibleText } from './visible-text.ts';
+import { card, type Html, isoTime, timeElement, visibleText } from './layout.ts';
 
 export type ShownConversation =
   | { readonly kind: 'shown'; readonly conversation: Conversation }
@@ -23,11 +22,9 @@ export function conversationSection(shown: ShownConversation, link: Html | ''): 
 function content(shown: ShownConversation): Html {
   if (shown.kind !== 'shown') return html`<p class="soft">${whyNot(shown)}</p>`;
   const { comments, isLocked } = shown.conversation;
-  const note =
-    comments.length === 0
-      ? html`<p class="soft">Nothing yet.</p>`
-      : html`<p class="soft small">The newest first, as plain text, read at most once a minute.</p>`;
-  return html`${isLocked ? html`<p>${LOCKED}</p>` : ''} ${note} ${comments.map(comment)}`;
+  const order = html`<p class="soft small">The newest first, as plain text, read at most once a minute.</p>`;
+  const note = comments.length === 0 ? html`<p class="soft">Nothing yet.</p>` : order;
+  return html`${isLocked && html`<p>${LOCKED}</p>`} ${note} ${comments.map(comment)}`;
 }
 
 function comment(said: ThreadComment): Html {
@@ -46,13 +43,12 @@ function comment(said: ThreadComment): Html {
 export function conversationLines(shown: ShownConversation): string[] {
   if (shown.kind !== 'shown') return [whyNot(shown)];
   const { comments, isLocked } = shown.conversation;
-  return [...(isLocked ? [LOCKED] : []), ...comments.flatMap(linesOf)];
-}
-
-function linesOf(said: ThreadComment): string[] {
-  const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
-  const words = plainText(said.text).split('\n');
-  return [`${timeOf(said.at)}  ${authorOf(said)}${about}`, ...words.map((line) => `  ${line}`)];
+  const lines = comments.flatMap((said) => {
+    const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
+    const words = plainText(said.text).split('\n');
+    return [`${timeOf(said.at)}  ${authorOf(said)}${about}`].concat(words.map((line) => `  ${line}`));
+  });
+  return isLocked ? [LOCKED, ...lines] : lines;
 }
 
 /** A title, a name or a comment, cut, with nothing that could change how the rest of the page is read. */
@@ -67,13 +63,10 @@ export function plainText(text: string): string {
   return visibleText(cut).replaceAll(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
 }
 
-function authorOf({ author }: ThreadComment): string {
-  return author === null ? 'A deleted account' : plainText(author);
-}
+const authorOf = ({ author }: ThreadComment): string =>
+  author === null ? 'A deleted account' : plainText(author);
 
-function timeOf(at: string): string {
-  return isoTime(Date.parse(at) / 1000);
-}
+const timeOf = (at: string): string => isoTime(Date.parse(at) / 1000);
 
 function whyNot(shown: Exclude<ShownConversation, { kind: 'shown' }>): string {
   if (shown.kind === 'moved') return `It was moved to another repository: ${plainText(shown.to)}`;

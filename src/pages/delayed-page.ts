@@ -3,21 +3,17 @@ import { html } from 'hono/html';
 import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { minuteOf } from '../push/reply/banner.ts';
-import { problemNotice, safeUrl, shownValue } from './forms/parts.ts';
-import { card, dotted, type Html, type Page, unlistedPage } from './layout.ts';
+import { problemNotice, shownValue } from './forms/parts.ts';
+import { card, dotted, type Html, type Page, safeUrl, unlistedPage } from './layout.ts';
 
 /** What the buttons send as `action`. */
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
 export type DelayedAction = (typeof DELAYED_ACTIONS)[number];
 
-export interface ShownPush {
+/** @property prKey null: it is not shown. @property problem why a button has done nothing; null: none was pressed. */
+interface ShownPush extends Readonly<Record<'prKey' | 'problem', string | null>> {
   readonly view: DelayedView;
-  /** Of its pull request; null: it is not shown. */
-  readonly prKey: string | null;
-  /** Where the service is found, without a slash at the end. */
   readonly origin: string;
-  /** Why a button has done nothing; null: none was pressed. */
-  readonly problem: string | null;
 }
 
 const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string }>> = {
@@ -31,9 +27,7 @@ const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string 
 };
 const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
 
-export function delayedPath(name: string): string {
-  return `/v1/delayed/${name}`;
-}
+export const delayedPath = (name: string): string => `/v1/delayed/${name}`;
 
 export function delayedPage(shown: ShownPush): Page {
   const { view, problem } = shown;
@@ -41,19 +35,18 @@ export function delayedPage(shown: ShownPush): Page {
   const paragraphs = sentences(view).map((sentence) => html`<p>${sentence}</p>`);
   const content = html`<h1>A delayed push</h1>
     ${problemNotice(problem)} ${card('standing', dotted(tone, word), paragraphs)}
-    ${view.published === null ? '' : pullRequestCard(view.published, shown)} ${buttons(view)}`;
+    ${view.published && pullRequestCard(view.published, shown)} ${buttons(view)}`;
   return unlistedPage(word, 'The state of a delayed push.', content);
 }
 
-function sentences({ state, said, published, ...waiting }: DelayedView): string[] {
+function sentences(view: DelayedView): string[] {
+  const { state, said, published, isGivenUp } = view;
   if (published !== null)
     return [`It was published as ${published.url}`, ...said, 'This page stays for 14 days.'];
   if (state !== 'waiting') return [...said];
-  if (waiting.isBeingPublished) {
-    const what = waiting.isGivenUp ? 'removed' : 'published';
-    return [`It is being ${what} now. Reload this page in a minute.`];
-  }
-  if (waiting.isGivenUp) {
+  if (view.isBeingPublished)
+    return [`It is being ${isGivenUp ? 'removed' : 'published'} now. Reload this page in a minute.`];
+  if (isGivenUp) {
     return [
       'You have given it up, so nothing more of it will be published.',
       'Part of it may be public already. Press “Give up” again to remove that.',
@@ -61,15 +54,13 @@ function sentences({ state, said, published, ...waiting }: DelayedView): string[
   }
   const tried = 'It could not be published yet. The service tries again by itself. The reason:';
   return [
-    when(waiting),
-    waiting.isBegun ? 'Part of it may be public already.' : 'Nothing of it is public yet.',
+    when(view),
+    view.isBegun ? 'Part of it may be public already.' : 'Nothing of it is public yet.',
     ...(said.length === 0 ? [] : [tried, ...said]),
   ];
 }
 
-type Waiting = Pick<DelayedView, 'reason' | 'waitsForReview' | 'from' | 'to' | 'until'>;
-
-function when({ reason, waitsForReview, from, to, until }: Waiting): string {
+function when({ reason, waitsForReview, from, to, until }: DelayedView): string {
   if (waitsForReview)
     return `The operator of this service looks at it before it is published, or discards it. It waits until ${minuteOf(until)}.`;
   return reason === 'busy'
@@ -103,21 +94,16 @@ function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView)
 /** For a terminal. */
 export function delayedText({ view, prKey, origin, problem }: ShownPush): string {
   const { name, state, waitsForReview, isBeingPublished, published } = view;
-  const command = (what: string, action: DelayedAction): string[] => [
-    '',
-    `${what}:`,
-    `  curl -d action=${action} ${origin}${delayedPath(name)}`,
-  ];
+  const lines = [...(problem === null ? [] : [problem, '']), standingOf(view).word, ...sentences(view)];
+  if (published !== null) {
+    lines.push('', `PR URL:   ${published.url}`, `PR hash:  ${published.prHash}`);
+    if (prKey !== null) lines.push(`PR key:   ${prKey}`);
+    lines.push(`Page:     ${origin}${pullRequestPath(published.prHash)}`);
+  }
+  const command = (what: string, action: DelayedAction) =>
+    lines.push('', `${what}:`, `  curl -d action=${action} ${origin}${delayedPath(name)}`);
   const canAct = state === 'waiting' && !isBeingPublished;
-  const lines = [
-    ...(problem === null ? [] : [problem, '']),
-    standingOf(view).word,
-    ...sentences(view),
-    ...(published === null ? [] : ['', `PR URL:   ${published.url}`, `PR hash:  ${published.prHash}`]),
-    ...(published === null || prKey === null ? [] : [`PR key:   ${prKey}`]),
-    ...(published === null ? [] : [`Page:     ${origin}${pullRequestPath(published.prHash)}`]),
-    ...(canAct && !waitsForReview ? command('Publish it now', 'publish') : []),
-    ...(canAct ? command('Give it up', 'give-up') : []),
-  ];
+  if (canAct && !waitsForReview) command('Publish it now', 'publish');
+  if (canAct) command('Give it up', 'give-up');
   return `${lines.join('\n')}\n`;
 }

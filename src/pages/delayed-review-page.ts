@@ -11,10 +11,8 @@ import type { ChangedFile, Changes } from '../push/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/kept-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';
-import { differenceTable } from './forms/difference.ts';
-import { hidden, problemNotice, secretField } from './forms/parts.ts';
-import { card, countOf, factList, type Html, type Page, unlistedPage } from './layout.ts';
-import { exactText } from './visible-text.ts';
+import { differenceTable, field, hidden, problemNotice } from './forms/parts.ts';
+import { card, countOf, exactText, factList, type Html, type Page, unlistedPage } from './layout.ts';
 
 type ListedPush = Pick<
   DelayedPush,
@@ -33,12 +31,8 @@ export interface ReviewedPush {
   readonly problem: string | null;
 }
 
-export interface Decided {
-  readonly done: number;
-  readonly what: 'publish' | 'discard';
-  /** Of which nothing has become. */
-  readonly late: number;
-}
+/** @property late of which nothing has become. */
+export type Decided = { readonly what: 'publish' | 'discard' } & Readonly<Record<'done' | 'late', number>>;
 
 const CHANGES = {
   added: 'New',
@@ -49,17 +43,19 @@ const CHANGES = {
 } as const;
 
 function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
-  const description = 'Pushes that are published later.';
-  const cookies = 'One cookie, for this page and ten minutes';
-  return { ...unlistedPage(title, description, content, width), cookies };
+  const framed = unlistedPage(title, 'Pushes that are published later.', content, width);
+  return { ...framed, cookies: 'One cookie, for this page and ten minutes' };
 }
 
 /** @param token of an alert; null: the address had none. @param hasPassword whether the service has one. */
 export function reviewDoorPage(token: string | null, hasPassword: boolean, problem: string | null): Page {
-  const password = secretField(
-    { name: 'password', label: 'PANIC_PASSWORD of this service', value: '' },
-    { label: 'Account', value: 'operator' },
-  );
+  const holder = { label: 'Account', value: 'operator' };
+  const label = 'PANIC_PASSWORD of this service';
+  const password = field('password', label, '', { holder });
+  const door = html`<form method="post" action="${REVIEW_PATH}" class="card">
+    ${token === null ? password : hidden({ token })}
+    <div class="buttons"><button type="submit">Open</button></div>
+  </form>`;
   const noWay = html`<div class="notice">
     <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
   </div>`;
@@ -68,16 +64,8 @@ export function reviewDoorPage(token: string | null, hasPassword: boolean, probl
     'narrow',
     html`<h1>Delayed pushes</h1>
       <p class="lead">For the operator. It stays open for ten minutes.</p>
-      ${problemNotice(problem)}
-      ${token !== null ? doorForm(hidden({ token })) : hasPassword ? doorForm(password) : noWay}`,
+      ${problemNotice(problem)} ${token !== null || hasPassword ? door : noWay}`,
   );
-}
-
-function doorForm(fields: Html | Html[]): Html {
-  return html`<form method="post" action="${REVIEW_PATH}" class="card">
-    ${fields}
-    <div class="buttons"><button type="submit">Open</button></div>
-  </form>`;
 }
 
 export interface ReviewList {
@@ -94,7 +82,7 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
   const count = `${countOf(waiting, 'push')} ${waiting === 1 ? 'waits' : 'wait'}`;
   const buttons = decisionButtons(pushes.some(({ listed: { dueAt } }) => dueAt === null));
   const list = html`<form method="post" action="${REVIEW_PATH}">
-    ${pushes.map((push, at) => listItem(push, at))} ${card('decide', 'Those that you have chosen', buttons)}
+    ${pushes.map(listItem)} ${card('decide', 'Those that you have chosen', buttons)}
   </form>`;
   return page(
     'Delayed pushes',
@@ -124,9 +112,7 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
 }
 
 /** The value of a form's field that names a push as it was seen. */
-function seenValue({ name, spool }: ListedPush): string {
-  return `${name} ${spool.attempt}`;
-}
+const seenValue = ({ name, spool }: ListedPush): string => `${name} ${spool.attempt}`;
 
 /** Null: it is none. */
 export function seenIn(value: string): SeenPush | null {
@@ -142,17 +128,14 @@ function titleOf({ texts, listed }: ReviewedPush): string {
 }
 
 function listItem(push: ReviewedPush, at: number): Html {
-  const { listed } = push;
   const title = `push-${at}-title`;
-  const link = html`<a href="${REVIEW_PATH}/${listed.name}" aria-describedby="${title}"
-    >See all that leaves with it</a
-  >`;
-  const value = seenValue(listed);
+  const address = `${REVIEW_PATH}/${push.listed.name}`;
+  const value = seenValue(push.listed);
   return card(
     title,
     titleOf(push),
     html`${factsOf(push)} ${textsOf(push)}
-      <p>${link}</p>
+      <p><a href="${address}" aria-describedby="${title}">See all that leaves with it</a></p>
       <label class="choice">
         <input type="checkbox" name="push-${at}" value="${value}" aria-describedby="${title}" /> Choose it
       </label>`,
@@ -181,23 +164,19 @@ function textsOf({ texts, problem }: ReviewedPush): Html {
   if (texts === null) return html`<p class="notice bad">${problem}</p>`;
   const { title, description, messages, commitCount, updates } = texts;
   const more = commitCount - messages.length;
-  const kept = updates !== null && title === null && description === null;
-  return html`${
-      kept
-        ? html`<p>Title and description of the pull request stay as they are.</p>`
-        : html`<h3>Description</h3>
-            ${description === null || description.text === '' ? html`<p>There is none.</p>` : plainText(description)}`
-    }
+  const kept = html`<p>Title and description of the pull request stay as they are.</p>`;
+  const described = html`<h3>Description</h3>
+    ${description === null || description.text === '' ? html`<p>There is none.</p>` : plainText(description)}`;
+  return html`${updates !== null && title === null && description === null ? kept : described}
     <h3>${commitCount === 1 ? 'Commit message' : 'Commit messages'}</h3>
     ${messages.map(messageOf)}
     ${more > 0 ? html`<p class="notice">${more.toLocaleString('en')} more are not shown.</p>` : ''}`;
 }
 
-function messageOf(message: ShownMessage): Html {
-  const { encoding, encoded } = message;
+function messageOf({ encoding, encoded, ...message }: ShownMessage): Html {
   return html`${plainText(message)}
   ${encoding === null ? '' : html`<p class="soft">Its commit says that this is in ${exactText(encoding)}. The code host may read it so.</p>`}
-  ${encoded === null ? '' : plainText(encoded)}`;
+  ${encoded && plainText(encoded)}`;
 }
 
 function plainText({ text, missing }: ShownText): Html {
@@ -220,11 +199,13 @@ function fileOf({ path, kind, mode, bytes, difference, remarks }: ChangedFile): 
 }
 
 function decisionButtons(mayPublish: boolean): Html {
-  const reasons = Object.entries(DISCARD_REASONS);
+  const options = Object.entries(DISCARD_REASONS).map(
+    ([reason, words]) => html`<option value="${reason}">${words}</option>`,
+  );
   return html`<div class="row">
       <label for="reason">If you discard it: why</label>
       <select id="reason" name="reason" aria-describedby="reason-hint">
-        ${reasons.map(([reason, words]) => html`<option value="${reason}">${words}</option>`)}
+        ${options}
       </select>
       <p class="soft small" id="reason-hint">The author reads it on the page of the push.</p>
     </div>
@@ -244,15 +225,13 @@ function decidedNotice({ done, what, late }: Decided): Html {
   </div>`;
 }
 
-function pageLink(to: number, words: string): Html {
-  return html`<a href="${REVIEW_PATH}?page=${to}">${words}</a>`;
-}
+const pageLink = (to: number, words: string): Html => html`<a href="${REVIEW_PATH}?page=${to}">${words}</a>`;
 
 function pageLinks(waiting: number, at: number, size: number): Html | '' {
-  const last = Math.ceil(waiting / size);
-  if (last <= 1 && at <= 1) return '';
+  const last = Math.max(1, Math.ceil(waiting / size));
+  if (last === 1 && at === 1) return '';
   return html`<nav class="card" aria-label="Pages">
-    ${at > 1 ? pageLink(Math.min(at - 1, Math.max(1, last)), 'Earlier ones') : ''} Page ${at} of
-    ${Math.max(1, last)} ${at < last ? pageLink(at + 1, 'Later ones') : ''}
+    ${at > 1 ? pageLink(Math.min(at - 1, last), 'Earlier ones') : ''} Page ${at} of ${last}
+    ${at < last ? pageLink(at + 1, 'Later ones') : ''}
   </nav>`;
 }

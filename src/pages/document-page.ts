@@ -1,7 +1,4 @@
-/**
- * Pages that `npm run documents` makes of documents and of the API's description, with the Markdown for terminals
- * beside: 2 KB of the compressed bundle, less than what would make one of the other.
- */
+/** Pages that `npm run documents` makes, and the same in Markdown: 2 KB of the bundle, less than what would make it here. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { limitText } from '../config/values.ts';
@@ -11,7 +8,7 @@ import MAINTAINERS_HTML from './documents/maintainers.html';
 import MAINTAINERS_TXT from './documents/maintainers.txt';
 import PRIVACY_HTML from './documents/privacy.html';
 import PRIVACY_TXT from './documents/privacy.txt';
-import { contactLink, filled, type Html, type Page } from './layout.ts';
+import { contactLink, filled, type Page } from './layout.ts';
 
 export const DOCUMENTS = {
   privacy: {
@@ -34,7 +31,6 @@ export const DOCUMENTS = {
   },
 } as const;
 
-/** What the texts say of the service. */
 type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact'>;
 
 /** What `{{name}}` is in a text. @param origin of the service, which examples name. */
@@ -51,17 +47,15 @@ export function documentText(name: 'privacy' | 'maintainers', service: Service, 
 
 export function documentPage(name: keyof typeof DOCUMENTS, service: Service, origin: string): Page {
   const { title, description, text } = DOCUMENTS[name];
-  const content = filled(text, valuesOf(service, origin));
+  const document = filled(text, valuesOf(service, origin));
+  const { operatorContact: contact } = service;
+  const operator = contact
+    ? html`To reach the operator of this service: ${contactLink(contact)}.`
+    : 'The operator of this service names no address to write to.';
   const article = html`<main class="narrow">
-    <p class="soft">${operatorLine(service)}</p>
-    <article class="document">${content}</article>
+    <p class="soft">${operator}</p>
+    <article class="document">${document}</article>
   </main>`;
-  const shown = name === 'api' ? html`<main>${content}</main>` : article;
-  return { title: `${title} · gitveil`, description, content: shown };
-}
-
-function operatorLine({ operatorContact }: Service): Html {
-  return operatorContact === null
-    ? html`The operator of this service names no address to write to.`
-    : html`To reach the operator of this service: ${contactLink(operatorContact)}.`;
+  const content = name === 'api' ? html`<main>${document}</main>` : article;
+  return { title: `${title} · gitveil`, description, content };
 }

@@ -1,11 +1,11 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config.ts';
 import { hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
-import { queryField, safeUrl } from './forms/parts.ts';
+import { queryField } from './forms/parts.ts';
 import IN_BROWSER_HTML from './fragments/browser.html';
 import {
   card,
@@ -17,6 +17,7 @@ import {
   type Page,
   PRIVACY_PATH,
   promises,
+  safeUrl,
   statusLine,
 } from './layout.ts';
 
@@ -32,7 +33,6 @@ export interface FrontPage {
   /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
   readonly isInvalid: boolean;
-  /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
@@ -74,14 +74,10 @@ const TRIAL =
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
   const label = `Which repository${names.length === 1 ? ` at ${names[0]}` : ''}?`;
+  const query = { name: 'repo', label, value: text, placeholder: 'owner/repo', maxlength: 300 };
   const rule = `Write it as owner/repo, with letters, digits, “-”, “_” and “.” only, or paste its address at ${inWords(names)}.`;
   return html`<form method="get" action="/" id="start">
-    ${queryField(
-      { name: 'repo', label, value: text, maxLength: 300 },
-      'owner/repo',
-      html`<button type="submit">Open</button>`,
-      isInvalid ? rule : null,
-    )}
+    ${queryField(query, html`<button type="submit">Open</button>`, isInvalid ? rule : null)}
     ${names.length === 1 ? '' : html`<p class="soft small">Or paste its address at ${inWords(names)}.</p>`}
   </form>`;
 }
@@ -105,20 +101,17 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
 
 /** `a, b or c` */
 function inWords(names: readonly string[]): string {
-  return new Intl.ListFormat('en', { type: 'disjunction', style: 'long' })
-    .format(names)
-    .replace(/, or /, ' or ');
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(names).replace(', or ', ' or ');
 }
 
+const UNCERTAIN = dotted('warn', 'The service cannot tell whether pushes are accepted');
+const SUSPENDED = dotted('bad', 'Pushes are suspended at the moment');
+const ACCEPTED = dotted('good', 'Pushes are accepted');
+
 function status({ isSuspended, total }: FrontPage): Html {
-  const [tone, words] =
-    isSuspended === undefined
-      ? ['warn', 'The service cannot tell whether pushes are accepted']
-      : isSuspended
-        ? ['bad', 'Pushes are suspended at the moment']
-        : ['good', 'Pushes are accepted'];
+  const known = isSuspended ? SUSPENDED : ACCEPTED;
   return html`<p class="status">
-    ${dotted(tone, words)}
+    ${isSuspended === undefined ? UNCERTAIN : known}
     ${total === undefined ? '' : html`<span class="soft">${countOf(total, 'pull request')} so far</span>`}
   </p>`;
 }
@@ -126,20 +119,15 @@ function status({ isSuspended, total }: FrontPage): Html {
 const SHOWN = 5;
 
 function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  const items = (recent ?? []).slice(0, SHOWN).map(
-    ({ owner, repo, prUrl, createdAt }) =>
-      html`<li>
-        <a href="${safeUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
-        <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
-      </li>`,
-  );
+  const items = (recent ?? []).slice(0, SHOWN).map(({ owner, repo, prUrl, createdAt }) => {
+    const [, number] = /\/(\d+)$/.exec(prUrl) ?? [];
+    return html`<li>
+      <a href="${safeUrl(prUrl)}">${owner}/${repo}${number === undefined ? '' : ` #${number}`}</a>
+      <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
+    </li>`;
+  });
   const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
   return listCard('recent', 'Recent pull requests', items, nothing);
-}
-
-function pullRequestNumber(url: string): string {
-  const number = /\/(\d+)$/.exec(url)?.[1];
-  return number === undefined ? '' : ` #${number}`;
 }
 
 const UNITS = [
@@ -149,9 +137,8 @@ const UNITS = [
 ] as const;
 
 function timeAgo(ms: number): string {
-  const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
-  if (unit === undefined) return 'just now';
-  return `${countOf(Math.floor(ms / unit[1]), unit[0])} ago`;
+  const [unit, unitMs] = UNITS.find(([, least]) => ms >= least) ?? [null, 1];
+  return unit === null ? 'just now' : `${countOf(Math.floor(ms / unitMs), unit)} ago`;
 }
 
 /** For a terminal. @param origin of the service */

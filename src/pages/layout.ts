@@ -20,16 +20,13 @@ export interface Page {
   readonly content: Html;
   /** The page works without it, too. Only text of this code, never of a request. */
   readonly script?: string;
-  /** False keeps the page out of search engines, for example a report. */
+  /** False keeps the page out of search engines. */
   readonly isIndexed?: boolean;
-  /** What the page says below of cookies. Default: that there are none. */
+  /** What it says below of cookies. */
   readonly cookies?: string;
   /** Of the Atom feed that tells the same. */
   readonly feedPath?: string;
 }
-
-/** What the frame of every page says of the service. */
-export type Frame = Pick<Config, 'sourceRepo' | 'commitHash' | 'operatorContact'>;
 
 const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
 const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
@@ -40,7 +37,7 @@ export const MAINTAINERS_PATH = '/maintainers';
 
 export function renderPage(
   { title, description, content, script, isIndexed = true, cookies = 'No cookies', feedPath }: Page,
-  { sourceRepo, commitHash, operatorContact }: Frame,
+  { sourceRepo, commitHash, operatorContact }: Pick<Config, 'sourceRepo' | 'commitHash' | 'operatorContact'>,
 ): Html {
   return html`<!doctype html>
     <html lang="en">
@@ -83,7 +80,7 @@ export function unlistedPage(
 }
 
 /** A text of our own in HTML, with values, escaped, where it has `{{name}}`. */
-export function filled(text: string, values: Readonly<Record<string, string>> = {}): Html {
+export function filled(text: string, values: Readonly<Record<string, string | number>> = {}): Html {
   const pieces = text.split(/\{\{(\w+)\}\}/);
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
 }
@@ -149,18 +146,41 @@ const STYLE_SOURCE = hashSource(STYLE_CSS);
 
 /** Headers for a page. The policy allows only the script and style of this page. */
 export function pageHeaders({ script }: Pick<Page, 'script'>): Record<string, string> {
-  const policy = [
-    "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
-    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
-    'img-src data:',
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ];
-  return { 'Content-Security-Policy': policy.join('; '), Vary: 'Accept' };
+  const own = `default-src 'none'; style-src ${STYLE_SOURCE}`;
+  const scripts = script === undefined ? '' : `script-src ${hashSource(script)}; `;
+  const rest = "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  return { 'Content-Security-Policy': `${own}; ${scripts}${rest}`, Vary: 'Accept' };
 }
 
 function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Only links of this kind lead somewhere harmless. */
+export function safeUrl(url: string): string {
+  return /^https?:\/\//.test(url) ? url : '#';
+}
+
+/** Characters that change the direction of what follows (Unicode Standard Annex 9). */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Controls, marks, fillers, other spaces, halves of characters: what cannot be seen, or looks like something else. */
+const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+/** A byte that is not UTF-8, behind 0xdc00: see `decodeEscaped`. */
+const ESCAPED_BYTE = /[\udc80-\udcff]/u;
+
+/** A repository's text with direction marks written out: they let a name or a line look like another (CVE-2021-42574). */
+export function visibleText(text: string): string {
+  return text.replaceAll(DIRECTION_MARKS, codeOf);
+}
+
+/** A text in which nothing hides, for whoever decides whether it becomes public. @param text as `decodeEscaped` has it. */
+export function exactText(text: string): string {
+  return text.replaceAll(UNSEEN, codeOf);
+}
+
+/** `[U+200B]`, or of a byte `[0xFF]`. */
+function codeOf(mark: string): string {
+  const code = (mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return ESCAPED_BYTE.test(mark) ? `[0x${code.slice(2)}]` : `[U+${code}]`;
 }

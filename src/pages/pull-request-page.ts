@@ -1,6 +1,7 @@
 /** The page of a pull request, and its feed, for its author, who has no account for notifications. It works without script. */
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
+import { escapeToBuffer } from 'hono/utils/html';
 import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
@@ -25,25 +26,22 @@ import {
 
 export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
-  /** Where the service is found, without a slash at the end. */
   readonly origin: string;
   readonly needsKey: boolean;
   readonly conversation: ShownConversation;
 }
 
+const REOPENS = 'An update opens a new pull request.';
+
 /** How a state is shown: one word, and its colour. */
 export const STATES: Readonly<Record<PullRequestState, { tone: string; word: string; meaning: string }>> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
-  closed: {
-    tone: 'warn',
-    word: 'Closed',
-    meaning: 'It was closed without a merge. An update opens a new pull request.',
-  },
+  closed: { tone: 'warn', word: 'Closed', meaning: `It was closed without a merge. ${REOPENS}` },
   withdrawn: {
     tone: 'warn',
     word: 'Withdrawn',
-    meaning: 'It was withdrawn through this service. An update opens a new pull request.',
+    meaning: `It was withdrawn through this service. ${REOPENS}`,
   },
 };
 
@@ -75,9 +73,7 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
 };
 
 /** `octo/hello #7` */
-function pullRequestName({ owner, repo, number }: PullRequestView): string {
-  return `${owner}/${repo} #${number}`;
-}
+const nameOf = ({ owner, repo, number }: PullRequestView): string => `${owner}/${repo} #${number}`;
 
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
@@ -90,7 +86,7 @@ function webUrl(url: string): string | null {
 
 export function pullRequestPage(page: PullRequestPage): Page {
   const { pullRequest } = page;
-  const name = pullRequestName(pullRequest);
+  const name = nameOf(pullRequest);
   return {
     title: `${name} · gitveil`,
     description: `The state of the anonymous pull request ${name}.`,
@@ -112,12 +108,16 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const { tone, word } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   const list = factList({
-    Title: conversation.kind === 'shown' ? plainText(conversation.conversation.title) : null,
+    Title: titleIn(conversation),
     State: html`${dotted(tone, word)} <small>${meaningOf(pullRequest)}</small>`,
     Link: url === null ? 'not known' : html`<a href="${url}">${url}</a>`,
     Hash: html`<span class="mono">${pullRequest.prHash}</span>`,
   });
   return card('standing', 'Status', list);
+}
+
+function titleIn(shown: ShownConversation): string | null {
+  return shown.kind === 'shown' ? plainText(shown.conversation.title) : null;
 }
 
 function history(pullRequest: PullRequestView): Html {
@@ -128,11 +128,15 @@ function history(pullRequest: PullRequestView): Html {
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
+/** Its path at the service. */
+function remoteOf({ host, owner, repo }: PullRequestView): string {
+  return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+}
+
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
-  const { host, owner, repo, prHash } = pullRequest;
-  const hash = `-o pr-hash=${prHash}`;
+  const hash = `-o pr-hash=${pullRequest.prHash}`;
   const key = '-o pr-key=<key>';
-  const remote = shellWord(`${origin}/v1/${host}/${owner}/${repo}`);
+  const remote = shellWord(origin + remoteOf(pullRequest));
   const update = {
     what: 'Update it: commit, then push',
     line: `git push ${hash}${needsKey ? ` ${key}` : ''} ${remote} HEAD:refs/heads/my-change`,
@@ -150,16 +154,13 @@ function replyLink({ pullRequest, conversation }: PullRequestPage): Html | '' {
   return html`<p><a href="${form}">Reply</a> without an account.</p>`;
 }
 
-function remoteOf({ host, owner, repo }: PullRequestView): string {
-  return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
-}
-
 function commands(page: PullRequestPage): Html {
   const { prHash: hash, state } = page.pullRequest;
-  const remote = remoteOf(page.pullRequest);
   const items = commandLines(page).map(({ what, line }) => commandBlock(what, line));
-  const open = state === 'open' ? [filled(OPEN_HTML, { remote, hash }), filled(WITHDRAWAL_HTML)] : [];
-  return card('change', 'Change it', html`${open[0]} ${items} ${COPIED} ${open[1]}`);
+  const remote = remoteOf(page.pullRequest);
+  const [open, withdrawal] = [filled(OPEN_HTML, { remote, hash }), filled(WITHDRAWAL_HTML)];
+  const isOpen = state === 'open';
+  return card('change', 'Change it', html`${isOpen && open} ${items} ${COPIED} ${isOpen && withdrawal}`);
 }
 
 /** The author stays the bot, and the sign-off names who adopts it. All hosts serve an mbox of the commits at `<pr>.patch`. */
@@ -168,8 +169,9 @@ function adoptionCommand({ pullRequest }: PullRequestPage): string {
 }
 
 function adoption(page: PullRequestPage): Html {
-  const words = 'Maintainers can apply its commits with a sign-off of their own. The bot stays the author.';
-  const content = html`<p>${words}</p>
+  const content = html`<p>
+      Maintainers can apply its commits with a sign-off of their own. The bot stays the author.
+    </p>
     ${commandBlock('In a clone', adoptionCommand(page))}`;
   return card('adopt', 'Adopt this contribution', content);
 }
@@ -177,17 +179,16 @@ function adoption(page: PullRequestPage): Html {
 /** For a terminal. */
 export function pullRequestText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation } = page;
-  const { word } = STATES[pullRequest.state];
+  const { state, url, events } = pullRequest;
+  const title = titleIn(conversation);
   const lines = [
-    pullRequestName(pullRequest),
-    ...(conversation.kind === 'shown' ? [plainText(conversation.conversation.title)] : []),
-    webUrl(pullRequest.url) ?? '',
+    nameOf(pullRequest),
+    ...(title === null ? [] : [title]),
+    webUrl(url) ?? '',
     '',
-    `${word}. ${meaningOf(pullRequest)}`,
+    `${STATES[state].word}. ${meaningOf(pullRequest)}`,
     '',
-    ...pullRequest.events.map(
-      (event) => `${isoTime(event.at)}  ${EVENTS[event.kind]}  ${eventUrl(event, pullRequest)}`,
-    ),
+    ...events.map((event) => `${isoTime(event.at)}  ${EVENTS[event.kind]}  ${eventUrl(event, pullRequest)}`),
     '',
     ...conversationLines(conversation),
     '',
@@ -197,12 +198,8 @@ export function pullRequestText(page: PullRequestPage): string {
     '',
     `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
   ];
-  return lines.map((line) => `${printable(line)}\n`).join('');
-}
-
-/** Removes control sequences of terminals, and characters that reverse the direction of the text. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+  // No control sequences of terminals, and no characters that reverse the direction of the text.
+  return lines.map((line) => `${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')}\n`).join('');
 }
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
@@ -213,30 +210,28 @@ export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
  */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   const { prHash, events } = pullRequest;
-  const page = `${origin}${pullRequestPath(prHash)}`;
+  const name = nameOf(pullRequest);
+  const page = xmlText(`${origin}${pullRequestPath(prHash)}`);
+  const entries = events.flatMap(({ id, kind, at }) => [
+    '  <entry>',
+    `    <id>${idOf(`${prHash} ${id}`)}</id>`,
+    `    <title>${xmlText(`${name}: ${EVENTS[kind].toLowerCase()}`)}</title>`,
+    `    <updated>${isoTime(at)}</updated>`,
+    `    <link rel="alternate" href="${page}"/>`,
+    '  </entry>',
+  ]);
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     `  <id>${idOf(prHash)}</id>`,
-    `  <title>${xmlText(pullRequestName(pullRequest))}</title>`,
+    `  <title>${xmlText(name)}</title>`,
     `  <updated>${isoTime(events[0]?.at ?? 0)}</updated>`,
     '  <author><name>gitveil</name></author>',
-    `  <link rel="self" type="application/atom+xml" href="${xmlText(`${page}.atom`)}"/>`,
-    `  <link rel="alternate" type="text/html" href="${xmlText(page)}"/>`,
-    ...events.map((event) => entry(event, pullRequest, page)),
+    `  <link rel="self" type="application/atom+xml" href="${page}.atom"/>`,
+    `  <link rel="alternate" type="text/html" href="${page}"/>`,
+    ...entries,
     '</feed>',
     '',
-  ].join('\n');
-}
-
-function entry(event: HistoryEvent, pullRequest: PullRequestView, page: string): string {
-  return [
-    '  <entry>',
-    `    <id>${idOf(`${pullRequest.prHash} ${event.id}`)}</id>`,
-    `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${EVENTS[event.kind].toLowerCase()}`)}</title>`,
-    `    <updated>${isoTime(event.at)}</updated>`,
-    `    <link rel="alternate" href="${xmlText(page)}"/>`,
-    '  </entry>',
   ].join('\n');
 }
 
@@ -252,17 +247,10 @@ function idOf(name: string): string {
 /** Everything that is not a character in XML 1.0 (section 2.2), including lone surrogates. */
 // eslint-disable-next-line no-control-regex
 const NO_CHARACTER = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
 
-/** Escapes text for an element or for quotes. */
+/** Escapes text for an element or for quotes, as HTML does. */
 export function xmlText(text: string): string {
-  return text
-    .replaceAll(NO_CHARACTER, '\uFFFD')
-    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  const escaped: [string] = [''];
+  escapeToBuffer(text.replaceAll(NO_CHARACTER, '\uFFFD'), escaped);
+  return escaped[0];
 }

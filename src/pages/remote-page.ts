@@ -5,7 +5,6 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import { safeUrl } from './forms/parts.ts';
 import CHANGE_HTML from './fragments/change.html';
 import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
@@ -21,21 +20,21 @@ import {
   MAINTAINERS_PATH,
   type Page,
   promises,
+  safeUrl,
   statusLine,
+  visibleText,
 } from './layout.ts';
 import { STATES } from './pull-request-page.ts';
-import { visibleText } from './visible-text.ts';
 
+/** Null: it is not known. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
-  /** Null: nobody knows. */
   readonly title: string | null;
-  /** Seconds since 1970; null: it is not known. */
+  /** Seconds since 1970. */
   readonly openedAt: number | null;
 }
 
 export interface RemotePage {
   readonly repository: RepositoryName;
-  /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
@@ -52,7 +51,8 @@ export interface RemotePage {
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
   const { repository, remoteBase, path } = page;
   const name = fullName(repository);
-  const commands = commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '');
+  const isSignedOff = page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
+  const commands = commandList(remoteBase, path, isSignedOff ? '-o sign-off ' : '');
   return {
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
@@ -65,9 +65,9 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
         your name, your e-mail address or your dates.
       </p>
-      ${page.isSuspended === true ? statusLine('bad', SUSPENDED) : ''} ${statusLine(...acceptance(page))}
-      ${ways(page)} ${rules(page)}
-      ${card('git', 'With Git', html`${commands} ${signOffNote(page)} ${filled(PUSH_HTML)}`)}
+      ${page.isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
+      ${rules(page)}
+      ${card('git', 'With Git', html`${commands} ${isSignedOff && SIGN_OFF_NOTE} ${filled(PUSH_HTML)}`)}
       ${promises(pullRequestList(page))}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
@@ -79,25 +79,19 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
 
 const SUSPENDED = 'Pushes are suspended at the moment. Try again in 15 minutes.';
 
-function requiresSignOff(page: RemotePage): boolean {
-  return page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
-}
+const SIGN_OFF_NOTE = html`<p class="after-commands">
+  This repository takes only commits under the
+  <a href="${DCO_URL}">Developer Certificate of Origin 1.1</a>. With <code>-o sign-off</code> you affirm it
+  for all your commits, and the bot signs them off under its name.
+</p>`;
 
-function signOffNote(page: RemotePage): Html | '' {
-  if (!requiresSignOff(page)) return '';
-  return html`<p class="after-commands">
-    This repository takes only commits under the
-    <a href="${DCO_URL}">Developer Certificate of Origin 1.1</a>. With <code>-o sign-off</code> you affirm it
-    for all your commits, and the bot signs them off under its name.
-  </p>`;
-}
-
-const IN_WORDS: Readonly<Record<Contribution, string>> = {
-  pull_requests: 'pull requests',
-  issues: 'issues',
-  comments: 'replies',
+/** What a repository may accept, in words, and what leads to the form for it. */
+const CONTRIBUTIONS: Readonly<Record<Contribution, { words: string; form: string }>> = {
+  pull_requests: { words: 'pull requests', form: CHANGE_HTML },
+  issues: { words: 'issues', form: ISSUE_HTML },
+  comments: { words: 'replies', form: REPLY_HTML },
 };
-const KINDS = Object.keys(IN_WORDS) as Contribution[];
+const KINDS = Object.keys(CONTRIBUTIONS) as Contribution[];
 
 /** Whether a form for this is worth showing; if nobody knows, it is. */
 function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
@@ -112,14 +106,13 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
-  const only = `It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`;
+  const only = `It accepts only anonymous ${accepted.map((kind) => CONTRIBUTIONS[kind].words).join(' and ')}.`;
   const isDenounced = refused === 'pull_requests' && policy.community.standing?.kind === 'denounced';
   if (!isDenounced) return ['warn', only];
   const [why = '', theirs = ''] = (policyRefusal(policy, repository, refused) ?? '').split('\n');
   return ['warn', html`${why} ${only} ${theirs === '' ? '' : html`<br />${visibleText(theirs)}`}`];
 }
 
-/** What its maintainers ask for, as the service has read it. */
 function rules(page: RemotePage): Html | '' {
   const { policy, repository, fileUrl } = page;
   if (policy === undefined) return '';
@@ -145,24 +138,19 @@ function rules(page: RemotePage): Html | '' {
   return list.length === 0 ? '' : listCard('rules', 'What its maintainers ask for', list, '');
 }
 
-/** By what the repository must accept for them. */
-const WAYS = { pull_requests: CHANGE_HTML, issues: ISSUE_HTML, comments: REPLY_HTML } as const;
-
 function ways(page: RemotePage): Html {
   const open = KINDS.filter((kind) => isAccepted(page, kind));
-  const cards = open.map((kind) => filled(WAYS[kind], { remote: `/v1/${page.path}` }));
+  const cards = open.map((kind) => filled(CONTRIBUTIONS[kind].form, { remote: `/v1/${page.path}` }));
   return html`<div class="columns">${cards}</div>`;
 }
 
 function pullRequestList({ pullRequests }: RemotePage): Html {
   const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
     const { tone, word } = STATES[state];
-    const name = title === null ? `#${number}` : `#${number} ${visibleText(title)}`;
-    const time = openedAt === null ? '' : isoTime(openedAt);
+    const time = openedAt === null ? null : isoTime(openedAt);
     return html`<li>
-      <a href="${safeUrl(url)}">${name}</a>
-      ${time === '' ? '' : html`<time class="soft" datetime="${time}">${time.slice(0, 10)}</time>`}
-      ${dotted(tone, word)}
+      <a href="${safeUrl(url)}">#${number}${title === null ? '' : ` ${visibleText(title)}`}</a>
+      ${time && html`<time class="soft" datetime="${time}">${time.slice(0, 10)}</time>`} ${dotted(tone, word)}
     </li>`;
   });
   const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';

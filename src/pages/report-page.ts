@@ -8,40 +8,44 @@ import {
   REPORT_LIFE_MS,
   type Standing,
 } from '../durable/identity/moderation.ts';
-import { cardForm, problemNotice, safeUrl, secretField, textArea, textField } from './forms/parts.ts';
+import { cardForm, field, type FormFrame, problemNotice } from './forms/parts.ts';
 import REPORT_HTML from './fragments/report.html';
 import REPORTS_HTML from './fragments/reports.html';
-import { card, dotted, factList, filled, type Html, listCard, type Page, unlistedPage } from './layout.ts';
+import {
+  card,
+  dotted,
+  factList,
+  filled,
+  type Html,
+  listCard,
+  type Page,
+  safeUrl,
+  unlistedPage,
+} from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
 export const APPEAL_PATH = '/v1/moderation/appeal';
 
-const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
-const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
+const hours = COOLDOWN_MS / 3_600_000;
+const days = REPORT_LIFE_MS / 86_400_000;
 
 const POLICY = filled(REPORTS_HTML, {
-  unflagged: String(FLAG_THRESHOLD - 1),
-  flag: String(FLAG_THRESHOLD),
-  block: String(BLOCK_THRESHOLD),
-  hours: String(COOLDOWN_HOURS),
-  days: String(REPORT_LIFE_DAYS),
+  unflagged: FLAG_THRESHOLD - 1,
+  flag: FLAG_THRESHOLD,
+  block: BLOCK_THRESHOLD,
+  hours,
+  days,
   appeal: APPEAL_PATH,
 });
 
 const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly meaning: string }>> = {
   registered: { tone: 'good', meaning: 'It may post. The service counts reports.' },
-  flagged: {
-    tone: 'warn',
-    meaning: `Its karma is 0, and it may comment at most once every ${COOLDOWN_HOURS} hours.`,
-  },
+  flagged: { tone: 'warn', meaning: `Its karma is 0, and it may comment at most once every ${hours} hours.` },
   blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
-export interface ReportedComment {
-  readonly url: string;
-  /** Such as `octo/hello#7`. */
-  readonly thread: string;
-}
+/** @property thread such as `octo/hello#7`. */
+export type ReportedComment = Readonly<Record<'url' | 'thread', string>>;
 
 /** @param hash 8 hexadecimal characters. @param comments that the pseudonym has posted, the newest first. */
 export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
@@ -54,33 +58,33 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         for spam, harassment or abuse.
       </p>
       ${facts(hash, standing)} ${commentList(comments)}
-      ${filled(REPORT_HTML, { hash, days: String(REPORT_LIFE_DAYS), path: REPORT_PATH })} ${POLICY}`,
+      ${filled(REPORT_HTML, { hash, days, path: REPORT_PATH })} ${POLICY}`,
   );
 }
 
+const BLOCKED = 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.';
+const COUNTED = `Each address counts once in ${days} days. Thank you for taking care of this thread.`;
+
 /** The same for a repeated report, because others may share the address of whoever sent the first one. */
 export function receivedPage(hash: string, standing: Standing): Page {
-  const notice =
-    standing.state === 'blocked'
-      ? 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.'
-      : `Each address counts once in ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.`;
   return unlistedPage(
     'Report received',
     'The result of a report.',
     html`<h1>Report received</h1>
-      <div class="notice" role="status"><p>${notice}</p></div>
+      <div class="notice" role="status"><p>${standing.state === 'blocked' ? BLOCKED : COUNTED}</p></div>
       ${facts(hash, standing)} ${POLICY}`,
   );
 }
 
 function facts(hash: string, { reports, state }: Standing): Html {
   const { tone, meaning } = STATES[state];
+  const on = html`<span class="on"></span>`;
   const steps = Array.from({ length: BLOCK_THRESHOLD }, (_, step) =>
-    step < reports ? html`<span class="on"></span>` : html`<span></span>`,
+    step < reports ? on : html`<span></span>`,
   );
   const list = factList({
     Pseudonym: html`<span class="mono">anon-${hash}</span>`,
-    Reports: html`${reports} <small>in the last ${REPORT_LIFE_DAYS} days</small>
+    Reports: html`${reports} <small>in the last ${days} days</small>
       <div class="steps ${tone}" aria-hidden="true">${steps}</div>`,
     State: html`${dotted(tone, state)} <small>${meaning}</small>`,
   });
@@ -108,13 +112,8 @@ export function problemPage(title: string, explanation: string, onward: string |
   );
 }
 
-export interface AppealForm {
-  readonly token: string;
-  readonly problem: string | null;
-  readonly thread: string;
-  readonly userToken: string;
-  readonly text: string;
-}
+type AppealForm = Pick<FormFrame, 'token' | 'problem'> &
+  Readonly<Record<'thread' | 'userToken' | 'text', string>>;
 
 /** @param maxLength of the text, in characters. */
 export function appealFormPage(form: AppealForm, maxLength: number): Page {
@@ -123,9 +122,10 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const tokenHint =
     'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
   const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
-  const fields = html`${textField({ name: 'thread', label: 'Issue or pull request', value: thread, hint: threadHint, maxLength: 300 })}
-  ${secretField({ name: 'user_token', label: 'Your token', value: userToken, hint: tokenHint }, null)}
-  ${textArea({ name: 'text', label: 'Why the reports were wrong', value: text, hint: textHint }, 6)}`;
+  const secret = { hint: tokenHint, secret: 'current-password' } as const;
+  const fields = html`${field('thread', 'Issue or pull request', thread, { hint: threadHint, maxLength: 300 })}
+  ${field('user_token', 'Your token', userToken, secret)}
+  ${field('text', 'Why the reports were wrong', text, { hint: textHint, rows: 6 })}`;
   return appealPage(
     'Appeal against reports',
     html`If reports have silenced your pseudonym and were wrong, tell the operator of this service why: once a

@@ -15,11 +15,9 @@ export interface FilesHost {
   file(path: string): Promise<FileAnswer>;
 }
 
-/** Where the bot stands in the list of vouched accounts. */
+/** Where the bot stands in the list of vouched accounts, which is at `path`. */
 export interface Standing {
-  /** `unreadable`: nobody knows. */
   readonly kind: 'vouched' | 'unlisted' | 'denounced' | 'unreadable';
-  /** Of the list. */
   readonly path: string;
   /** The bot's name; empty: the list is unreadable. */
   readonly bot: string;

@@ -1,16 +1,14 @@
 /**
- * The policies of repositories, and what other files of theirs say, read from the host at most every five minutes. While
- * the host does not answer, what was known last counts.
- *
- * They are read with Git, which costs none of the bot account's calls. Where that fails, because the host limits the
- * public, serves no objects by their ids or calls the repository by another name now, the REST interface is asked, with
- * four simultaneous calls and one after them. A push asks it at once, because Git takes up to five round trips. The bot
- * may see more than the public. So a repository that is not public has no policy here, like one that does not exist.
+ * The policies of repositories, and what other files of theirs say, read from the host at most every five minutes.
+ * While the host does not answer, what was known last counts. They are read with Git, which costs none of the bot
+ * account's calls. Where that fails, because the host limits the public, serves no objects by their ids or calls the
+ * repository by another name now, the REST interface is asked, with four simultaneous calls and one after them. A push
+ * asks it at once, because Git takes up to five round trips. The bot may see more than the public. So a repository that
+ * is not public has no policy here, like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
-import { botLogin } from '../durable/bot-login.ts';
-import { openHostAccess } from '../durable/host-access.ts';
+import { botLogin, openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
@@ -32,7 +30,7 @@ import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
-/** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
+/** Long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
@@ -46,7 +44,7 @@ export interface PolicyHost {
   botLogin(): Promise<string | null>;
 }
 
-/** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
+/** Null: there is no such public repository. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
 
 interface Asking {
@@ -56,10 +54,7 @@ interface Asking {
   readonly mayAsk?: () => Promise<boolean>;
   /** In one round trip, with calls of the account. Default: no. */
   readonly isUrgent?: boolean;
-  /**
-   * For what anybody polls, badges and the page of a repository: kept apart, because otherwise their speed would tell
-   * that somebody has just pushed or posted there. Default: no.
-   */
+  /** For badges and pages: kept apart, because their speed would tell that somebody has just pushed. Default: no. */
   readonly isPolled?: boolean;
 }
 
@@ -142,9 +137,8 @@ export function openPolicies(
   logger: Logger,
   http: Http,
 ): Policies {
-  const lastKnown = openLastKnown(env, config, (error) =>
-    logger.warn('a policy could not be read', { error }),
-  );
+  const onFailure = (error: unknown) => logger.warn('a policy could not be read', { error });
+  const lastKnown = openLastKnown(env, config, onFailure);
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(env, config, host, http)),
     async publicFiles(name, read) {

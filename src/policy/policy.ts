@@ -1,12 +1,11 @@
 /**
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
- *
  * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
  * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted;
  * `sign_off: required` takes only commits under the Developer Certificate of Origin; `ai_disclosure: required` and
- * `issue: required` ask what a pull request has to say; `workflows: false` refuses changes of workflows. Without the file,
- * everything is accepted. With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be
- * a misspelt `accept`. Pure: bytes in, plain data out.
+ * `issue: required` ask what a pull request has to say; `workflows: false` refuses changes of workflows. Without the
+ * file, everything is accepted. With an invalid file, nothing is: its author may have wanted to refuse, and an unknown
+ * key may be a misspelt `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
@@ -31,7 +30,6 @@ export interface Policy {
   readonly accepted: readonly Contribution[];
   /** Set if the host says that the repository does not take everybody's. */
   readonly pullRequests?: Closed;
-  /** Whether a pull request ends with a line about the service. */
   readonly pullRequestFooter: boolean;
   /** Whether every push has to affirm the Developer Certificate of Origin. */
   readonly requiresSignOff: boolean;

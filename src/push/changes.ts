@@ -2,17 +2,15 @@
  * All files that leave with a delayed push: those of its newest commit, compared with the upstream commit that it stands
  * on, what only its earlier commits have, and whatever else is in its pack.
  *
- * Its own objects come from its pack. The host is asked only for what is in folders of that upstream commit, so it
- * learns no id of the push. Everything is bounded; what passes a bound is listed without its difference, and what cannot
- * be listed is counted.
+ * The host is asked only for what is in folders of that upstream commit, so it learns no id of the push. What passes a
+ * bound is listed without its difference, and what cannot be listed is counted.
  */
-import type { Difference } from '../edit/hunks.ts';
-import { decodeEscaped, decodeUtf8 } from '../git/bytes.ts';
-import type { Memory } from '../git/memory.ts';
+import type { Difference } from '../edit/lines.ts';
+import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
+import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
-import type { KeptObject } from '../git/pack/kept-objects.ts';
 import { type IndexedObject, PackIndex } from '../git/pack/pack-index.ts';
 import type { StoredPack } from '../git/pack/entry-walker.ts';
 import { type FileObject, PackedObjects } from '../git/pack/packed-objects.ts';
@@ -20,11 +18,9 @@ import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 
 /** Of a pack that is looked into. */
 export const MAX_PACK_BYTES = 1024 * 1024;
-/** Of a file whose difference is shown, in each version. */
-export const MAX_FILE_BYTES = 64 * 1024;
-/** Files whose difference is shown. */
+/** Files whose difference is shown: how many, of what size in each version, and what all of it may take. */
 const MAX_SHOWN = 50;
-/** Of all differences together: their texts, and their lines. */
+export const MAX_FILE_BYTES = 64 * 1024;
 const MAX_COMPARED_BYTES = 512 * 1024;
 const MAX_SHOWN_LINES = 5_000;
 /** Paths that are listed. */
@@ -36,10 +32,9 @@ const MAX_MERGED = 4;
 /** Objects that the host is asked for at once; and, if they are too large together, one by one. */
 const MAX_WANTS = 500;
 const MAX_SINGLE_WANTS = 20;
-/** Of one answer of the host. */
+/** Of one answer of the host, and of all that it answers. */
 const MAX_FOLDERS_BYTES = 512 * 1024;
 const MAX_FILES_BYTES = 1024 * 1024;
-/** Of all that it answers. */
 const MAX_READ_BYTES = 3 * 1024 * 1024;
 
 export interface ChangedFile {
@@ -60,16 +55,6 @@ export interface Changes {
   readonly files: readonly ChangedFile[];
   /** What is missing in all this, in sentences. */
   readonly gaps: readonly string[];
-}
-
-/** The upstream commit that the newest one stands on, always by the first parent; null: it has a history of its own. */
-export function groundOf(commits: PlannedCommits): Oid | null {
-  for (let number = commits.length - 1; ;) {
-    const [parent] = commits.at(number).parents;
-    if (parent === undefined) return null;
-    if (typeof parent === 'string') return parent;
-    number = parent;
-  }
 }
 
 export interface PushedFiles {
@@ -93,6 +78,13 @@ export function changesOf(
     await comparison.compareEarlier(pushed.commits, old);
     return comparison.compareFiles(differ);
   });
+}
+
+/** The upstream commit that the newest one stands on, always by the first parent; null: it has a history of its own. */
+export function groundOf(commits: PlannedCommits): Oid | null {
+  let [parent] = commits.at(commits.length - 1).parents;
+  while (typeof parent === 'number') [parent] = commits.at(parent).parents;
+  return parent ?? null;
 }
 
 /** What stands at a path, or is missing there. */
@@ -128,7 +120,7 @@ export async function changedEntries(
   return changed;
 }
 
-/** Compares folders, and answers what `use` makes of it. @param first what it is compared with; null: nothing. @param isWanted as `changedEntries`; default: all. */
+/** @param first what it is compared with; null: nothing. @param use what is made of it. @param isWanted default: all folders. */
 async function compare<T>(
   { commits, ground, pack }: PushedFiles,
   first: Oid | null,
@@ -140,16 +132,14 @@ async function compare<T>(
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
   try {
-    const held = new Map<Oid, Held>();
-    const found = ({ oid, type, offset, size }: IndexedObject) => held.set(oid, { type, offset, size });
-    const index = await PackIndex.of(pack, objects, found, isWanted !== undefined);
+    const held = new Map<Oid, IndexedObject>();
+    const index = await PackIndex.of(pack, objects, (object) => held.set(object.oid, object), !!isWanted);
     await index.resolve();
-    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes), isWanted);
-    let old: Oid | null = null;
+    const comparison = new Comparison(objects, index, held, read, share, isWanted);
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
     }
-    if (first !== null) old = (await readCommit(read, first)).tree;
+    const old = first === null ? null : (await readCommit(read, first)).tree;
     await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
     return await use(comparison, old);
   } finally {
@@ -167,18 +157,13 @@ interface Pair {
   readonly kind: 'earlier' | 'elsewhere' | null;
 }
 
-interface Pushed {
-  readonly objects: PackedObjects;
-  readonly index: PackIndex;
-  /** What is known to be in the pack: where it is, and its size in bytes. It grows as the index does. */
-  readonly held: ReadonlyMap<Oid, Held>;
-}
-type Held = Pick<IndexedObject, 'type' | 'offset' | 'size'>;
-
 class Comparison {
-  readonly #pushed: Pushed;
+  readonly #objects: PackedObjects;
+  readonly #index: PackIndex;
+  /** What is known to be in the pack. It grows as the index does. */
+  readonly #held: ReadonlyMap<Oid, IndexedObject>;
   readonly #read: ReadObjects;
-  readonly #count: (bytes: number) => Promise<void>;
+  readonly #share: MemoryShare;
   readonly #isWanted: (folder: string) => boolean;
   /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
   readonly #upstreams = new Map<Oid, string>();
@@ -196,14 +181,18 @@ class Comparison {
   readonly #gaps = new Set<string>();
 
   constructor(
-    pushed: Pushed,
+    objects: PackedObjects,
+    index: PackIndex,
+    held: ReadonlyMap<Oid, IndexedObject>,
     read: ReadObjects,
-    count: (bytes: number) => Promise<void>,
+    share: MemoryShare,
     isWanted: (folder: string) => boolean = () => true,
   ) {
-    this.#pushed = pushed;
+    this.#objects = objects;
+    this.#index = index;
+    this.#held = held;
     this.#read = read;
-    this.#count = count;
+    this.#share = share;
     this.#isWanted = isWanted;
   }
 
@@ -224,7 +213,7 @@ class Comparison {
   /** What other commits of the push have besides. */
   async compareEarlier(commits: PlannedCommits, old: Oid | null): Promise<void> {
     const roots = new Set<Oid>();
-    for (const { tree } of commits) if (this.#pushed.held.has(tree)) roots.add(tree);
+    for (const { tree } of commits) if (this.#held.has(tree)) roots.add(tree);
     await this.#compareLevels([...roots].map((root) => rootPair(root, old, 'earlier')));
   }
 
@@ -243,7 +232,7 @@ class Comparison {
     }
   }
 
-  /** Whether nothing else is known to be the same there. */
+  /** Whether nothing is known to be the same there. */
   #isNew({ path, now }: Pair): boolean {
     const key = `${path} ${now?.mode} ${now?.oid}`;
     if (this.#seen.has(key)) return false;
@@ -285,7 +274,7 @@ class Comparison {
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, lines) => sum + lines.length, 0);
       files.push(file);
     }
-    const { isComplete, unresolved } = this.#pushed.index;
+    const { isComplete, unresolved } = this.#index;
     if (!isComplete) {
       const count = Math.max(1, unresolved.length).toLocaleString('en');
       this.#gaps.add(`At least ${count} of its files, or versions of them, could not be read.`);
@@ -298,7 +287,7 @@ class Comparison {
     const shown = new Set(this.#seenFolders);
     // What a submodule has is no id of a file, whatever stands there.
     for (const { now } of this.#changed) if (now !== null && kindOf(now) !== 'submodule') shown.add(now.oid);
-    const others = [...this.#pushed.held].filter(([oid]) => !this.#upstreams.has(oid) && !shown.has(oid));
+    const others = [...this.#held].filter(([oid]) => !this.#upstreams.has(oid) && !shown.has(oid));
     return others.map(([oid, { type }]) => {
       const isTree = type === 'tree';
       const now = { ...rootFolder(oid), mode: isTree ? FOLDER_MODE : FILE_MODE };
@@ -315,23 +304,22 @@ class Comparison {
       this.#changed.push({ path, now, old, kind });
       return [];
     }
-    if (oldEntries === null) {
+    if (oldEntries === null)
       this.#gaps.add(
         `Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`,
       );
-    }
     const below = (name: Uint8Array): string => path + decodeEscaped(name);
-    for (const entry of oldEntries ?? []) {
-      const place = below(entry.name) + (isFolder(entry) ? '/' : '');
-      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
-        this.#upstreams.set(entry.oid, place);
-    }
+    // Not by their text: two names that are not UTF-8 may look the same.
     const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
     for (const entry of nowEntries) {
-      if (oldEntries !== null || this.#pushed.held.has(entry.oid)) names.set(keyOf(entry), [entry, null]);
+      if (oldEntries !== null || this.#held.has(entry.oid)) names.set(latin1(entry.name), [entry, null]);
     }
-    for (const entry of oldEntries ?? [])
-      names.set(keyOf(entry), [names.get(keyOf(entry))?.[0] ?? null, entry]);
+    for (const entry of oldEntries ?? []) {
+      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
+        this.#upstreams.set(entry.oid, below(entry.name) + (isFolder(entry) ? '/' : ''));
+      const name = latin1(entry.name);
+      names.set(name, [names.get(name)?.[0] ?? null, entry]);
+    }
     const folders: Pair[] = [];
     for (const [after, before] of names.values()) {
       if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
@@ -366,7 +354,7 @@ class Comparison {
   async #ask(kind: 'file' | 'folder', oids: readonly Oid[], maxBytes: number): Promise<void> {
     const isOfKind = (oid: Oid): boolean =>
       /(?:^|\/)$/.test(this.#upstreams.get(oid) ?? 'none') === (kind === 'folder');
-    const bases = this.#pushed.index.missingBases;
+    const bases = this.#index.missingBases;
     const wants = [...new Set([...oids, ...bases.keys()])]
       .filter((oid) => this.#upstreams.has(oid) && !this.#asked.has(oid) && isOfKind(oid))
       // One that is known to be large is not shown anyway.
@@ -374,28 +362,24 @@ class Comparison {
       .slice(0, MAX_WANTS);
     for (const oid of wants) this.#asked.add(oid);
     if (wants.length === 0) return;
-    const all = await this.#readObjects(wants, maxBytes);
-    if (all !== null) return this.#take(all);
+    if (await this.#take(wants, maxBytes)) return;
     // Together they are too large. Most of them are not.
-    for (const oid of wants.slice(0, MAX_SINGLE_WANTS)) {
-      const one = await this.#readObjects([oid], maxBytes / 2);
-      if (one !== null) await this.#take(one);
-    }
+    for (const oid of wants.slice(0, MAX_SINGLE_WANTS)) await this.#take([oid], maxBytes / 2);
   }
 
-  async #readObjects(wants: readonly Oid[], maxBytes: number): Promise<readonly KeptObject[] | null> {
+  /** False: they are too large. */
+  async #take(wants: readonly Oid[], maxBytes: number): Promise<boolean> {
     const most = Math.min(maxBytes, MAX_READ_BYTES - this.#sentBytes);
-    if (most <= 0) return [];
-    const objects = await this.#read({ wants }, most);
-    return objects === null ? null : [...objects.values()];
-  }
-
-  async #take(objects: readonly KeptObject[]): Promise<void> {
+    if (most <= 0) return true;
+    const found = await this.#read({ wants }, most);
+    if (found === null) return false;
+    const objects = [...found.values()];
     this.#sentBytes += objects.reduce((sum, { content }) => sum + content.byteLength, 0);
-    await this.#count(this.#sentBytes);
+    await this.#share.set(this.#sentBytes);
     for (const { oid, content } of objects) this.#sent.set(oid, content);
-    this.#pushed.index.add(objects);
-    await this.#pushed.index.resolve();
+    this.#index.add(objects);
+    await this.#index.resolve();
+    return true;
   }
 
   async #fileOf(pair: Pair, differ: Differ): Promise<ChangedFile> {
@@ -437,13 +421,11 @@ class Comparison {
       case 'symlink':
         return ['It is a symbolic link to the path that is its content.'];
       case 'submodule': {
-        const also = this.#pushed.held.has(entry.oid)
-          ? ' That is the id of a file, or a folder, of the push.'
-          : '';
+        const also = this.#held.has(entry.oid) ? ' That is the id of a file, or a folder, of the push.' : '';
         return [`It is a submodule, at the commit ${entry.oid}.${also}`];
       }
       case 'file':
-        return isExecutable(entry) ? ['It is executable.'] : [];
+        return (Number.parseInt(entry.mode, 8) & 0o111) === 0 ? [] : ['It is executable.'];
       case 'folder': {
         const entries = isElsewhere ? await this.#folder(entry.oid) : null;
         if (entries === null) return [this.#whereElse(entry.oid)];
@@ -454,30 +436,30 @@ class Comparison {
 
   /** In bytes; null: it is not known. */
   #sizeOf(oid: Oid): number | null {
-    return this.#pushed.held.get(oid)?.size ?? this.#sent.get(oid)?.byteLength ?? null;
+    return this.#held.get(oid)?.size ?? this.#sent.get(oid)?.byteLength ?? null;
   }
 
   /** Null: it is not known to be in the pack, or too much. */
   async #readHeld(oid: Oid): Promise<FileObject | null> {
-    const held = this.#pushed.held.get(oid);
-    const object = held === undefined ? null : await this.#pushed.objects.at(held.offset);
+    const held = this.#held.get(oid);
+    const object = held === undefined ? null : await this.#objects.at(held.offset);
     return typeof object === 'object' ? object : null;
   }
 
-  /** Null: not in the pack, or too large. */
+  /** Null: not here, or too large. */
   async #content(oid: Oid): Promise<Uint8Array | null> {
-    const size = this.#pushed.held.get(oid)?.size ?? null;
+    const size = this.#held.get(oid)?.size ?? null;
     if (size === null) return this.#sent.get(oid) ?? null;
     return size > MAX_FILE_BYTES ? null : ((await this.#readHeld(oid))?.content ?? null);
   }
 
   /** Of something that cannot be shown: why. */
   #whereElse(oid: Oid): string {
-    const size = this.#pushed.held.get(oid)?.size ?? null;
+    const size = this.#held.get(oid)?.size ?? null;
     if (size !== null) return tooLarge(size);
     const path = this.#upstreams.get(oid);
     if (path !== undefined) return `It is the same as /${path} upstream.`;
-    return this.#pushed.index.isComplete
+    return this.#index.isComplete
       ? 'The push does not contain its content: the code host must have it already, in another place or version.'
       : 'It is too large to be shown, or the push does not contain its content.';
   }
@@ -488,21 +470,10 @@ function rootPair(now: Oid, old: Oid | null, kind: Pair['kind']): Pair {
 }
 
 /** What the newest commit has comes first. */
-function orderOf({ kind, path }: Pair): string {
-  return `${kind ?? ''} ${path}`;
-}
+const orderOf = ({ kind, path }: Pair): string => `${kind ?? ''} ${path}`;
 
 function rootFolder(oid: Oid): TreeEntry {
   return { mode: FOLDER_MODE, name: new Uint8Array(0), oid };
-}
-
-/** Not as text: two names that are not UTF-8 may look the same. */
-function keyOf({ name }: TreeEntry): string {
-  return Buffer.from(name).toString('latin1');
-}
-
-function isExecutable({ mode }: TreeEntry): boolean {
-  return (Number.parseInt(mode, 8) & 0o111) !== 0;
 }
 
 function isFolder(entry: TreeEntry | null): boolean {

@@ -1,4 +1,5 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
+import type { Config } from '../config.ts';
 import type { DelayedView, DelayWindow, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
@@ -33,10 +34,7 @@ export interface PushHost extends HistoryHost {
   nameOf(repository: RepositoryName): string;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
-  /**
-   * The bot account's name: the author of everything.
-   * @param isQuiet the host is asked only if nobody has asked it for a month.
-   */
+  /** The bot's name: the author of everything. @param isQuiet the host is asked only if nobody has for a month. */
   botLogin(isQuiet?: boolean): Promise<string>;
   /** The policy of the repository. @param looked the repository, if it is looked up already. Never rejects. */
   policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
@@ -44,13 +42,12 @@ export interface PushHost extends HistoryHost {
 
 /** What the service keeps: of a push while it runs, of those that are published later, and of pull requests. */
 export interface PushStore {
-  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: there was no pack to read. */
+  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: it had no pack to read. */
   count(refusal: Refusal | null, durationMs: number | null): void;
   /** For what a push sends besides its commits. */
   openSpool(): Spool;
-  /** A keyed hash: without the key of the service, nobody can guess what it was made of. */
+  /** A keyed hash: without the service's key, nobody can guess what it was made of. */
   hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
-  /** The key of a pull request: src/secret/keyed-hash.ts. */
   prKey(prHash: string): Promise<string>;
   /** Compares in the same time for any key. */
   isPrKey(prHash: string, key: string): Promise<boolean>;
@@ -69,8 +66,8 @@ export interface PushStore {
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The open pull request that was recorded with one of these works, the last that there is; if none is open, a merged
-   * one, or else a closed one; null: there is none. Undefined: the list cannot be read. Never rejects.
+   * The pull request with the last of these works: an open one, else a merged one, else a closed one. Null: none has
+   * any. Undefined: the list cannot be read. Never rejects.
    * @param works keyed hashes of commits without their author and dates.
    */
   pullRequestWith(
@@ -107,10 +104,9 @@ export interface PushStore {
 export interface PushLimits {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
-   * @param isWithdrawal a withdrawal is allowed, however many requests its client has caused.
+   * @param isWithdrawal it is allowed, however many requests its client has caused.
    * @param pushHash if it can only open a pull request: what `place` will be asked with.
-   * @param patience `delay`: it is not published now, so a pause of the code host does not matter. `wait`: it waits for
-   *   its network's limit, too.
+   * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its network's limit.
    */
   enter(
     isWithdrawal: boolean,
@@ -118,15 +114,11 @@ export interface PushLimits {
     patience?: 'none' | 'delay' | 'wait',
   ): Promise<Refusal | null>;
   /**
-   * Checks the limit of pull requests for a push that fails for another reason. Null: the client is below it, or nobody
-   * knows. Counts a push that it refuses. Never rejects.
-   * @param pushHash as for `enter`.
+   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it is
+   * not, or nobody knows. Never rejects. @param pushHash as for `enter`.
    */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
-  /**
-   * The place of a pull request that the push opens. Takes nothing yet.
-   * @param pushHash a repeated push shares its place. @throws Refusal
-   */
+  /** Of the pull request that the push opens. Takes nothing yet. @param pushHash repeated pushes share it. @throws Refusal */
   place(pushHash: string): Promise<Place>;
   /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
@@ -135,28 +127,20 @@ export interface PushLimits {
    * @throws Refusal while the host asks for a pause, or if other clients come first.
    */
   takeShare(): Promise<void>;
-  /**
-   * Takes what it costs to fork a repository: it counts as something created, whatever becomes of the push.
-   * @throws Refusal if the client has had too many, or the account has too little left.
-   */
+  /** Takes what a fork costs: it counts as something created, whatever becomes of the push. @throws Refusal */
   takeFork(): Promise<void>;
 }
 
-/**
- * The place of one pull request within the limit of its address for an hour. It stays taken if nobody knows whether the
- * pull request was opened.
- */
+/** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */
 export interface Place {
   /**
-   * Takes the place, and counts one creation of the bot account and one pull request of the repository: all or nothing,
-   * before the first write. @param policyLimits the limits that the repository's policy sets.
-   * @throws Refusal if there is none left, or as `takeShare`.
+   * Takes it, one creation of the bot account and one pull request of the repository: all or nothing, before the first
+   * write. @param policyLimits those that the repository's policy sets. @throws Refusal
    */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
   /**
-   * Takes the place alone, for a pull request that is opened later, or for a push that has begun and of which no other
-   * attempt runs. @param isAnother whether it needs a place of its own, even if an earlier attempt has one.
-   * @throws Refusal if there is none left.
+   * Takes it alone: the pull request is opened later, or has begun, and no other attempt runs.
+   * @param isAnother whether it needs one of its own, even if an earlier attempt has one. @throws Refusal
    */
   settle(isAnother: boolean): Promise<void>;
   /** Tells the guard and the statistics that the pull request is open. Answers who could not be told. Never rejects. */
@@ -168,43 +152,33 @@ export interface Place {
 }
 
 /** What the operator and the request decide about a push. */
-export interface PushSettings {
-  readonly anonEmail: string;
-  readonly maxRepositoryMb: number;
-  readonly writeTimeoutMs: number;
-  readonly prUpdatePolicy: 'hash' | 'key';
-  /** What to do with a push of commits that are in an open pull request of the service already. */
-  readonly pushDoubles: 'tell' | 'refuse';
-  /** How long a push waits unless it says otherwise, in milliseconds; 0: not at all. */
-  readonly publishDelayMs: number;
-  /** What to do with a push for which there is no room now. */
-  readonly whenBusy: 'refuse' | 'wait';
-  /** Which pushes wait until the operator has seen them. */
-  readonly review: 'none' | 'new' | 'all';
-  /** What to do when the author's name would become public. */
-  readonly identityCheck: 'refuse' | 'warn' | 'off';
-  /** Which credentials are refused: those that are proven to be real, or all that look like one. */
-  readonly pushSecrets: 'proven' | 'refuse';
-  /** The client of the person who pushes. */
+export interface PushSettings extends Pick<
+  Config,
+  | 'anonEmail'
+  | 'identityCheck'
+  | 'maxRepositoryMb'
+  | 'prUpdatePolicy'
+  | 'publishDelayMs'
+  | 'pushDoubles'
+  | 'pushSecrets'
+  | 'review'
+  | 'whenBusy'
+  | 'writeTimeoutMs'
+> {
+  /** Of the person who pushes. */
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
-  /** Address of the code host. */
   readonly hostUrl: string;
-  /** The address to push to, for the commands in messages. */
+  /** The address to push to, for the commands in messages; and in the form that may be published. */
   remoteUrl(repository: RepositoryName): string;
-  /** The same address in the form that may be published. */
   publishedUrl(repository: RepositoryName): string;
-  /** The page of a file at the code host. */
+  /** At the code host. */
   fileUrl(repository: RepositoryName, path: string): string;
-  /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;
-  /** The topic of a pull request at the notification service. */
+  /** The topic of a pull request, its page, and that of a delayed push. */
   topicUrl(prHash: string): string;
-  /** The page of a pull request. */
   pageUrl(prHash: string): string;
-  /** The page of a delayed push. */
   delayedUrl(name: string): string;
-  /** A new pr_hash. */
   newPrHash(): string;
 }

@@ -1,13 +1,12 @@
-/** One push while it runs: what every part of the code needs from it, and what it has locked. */
+/** One push while it runs: what every part of the code needs from it, what it has locked, and the key that it gives. */
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
-import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import type { PushOptions } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
 import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from './push-host.ts';
-import { HostSteps } from './reply/host-steps.ts';
-import { Refusal } from './reply/refusal.ts';
+import { HostSteps, Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
 
 /** What is pushed, and how: all of a push but its pack. */
@@ -20,19 +19,20 @@ export class PushRun implements PushPorts {
   readonly settings: PushSettings;
   /** The repository as the request names it. */
   readonly target: RepositoryName;
-  /** The messages for the person. */
   readonly reply: Reply;
   readonly logger: Logger;
   readonly steps: HostSteps;
   readonly claims: Claims;
-  readonly #beside: Promise<void>[] = [];
+  /** Lines for the person, which `tell` tells: first comes whether commits are open already; rules stand in front. */
   readonly notes: string[] = [];
+  readonly #beside: Promise<void>[] = [];
 
   constructor(
     { host, limits, store }: PushPorts,
     settings: PushSettings,
     target: RepositoryName,
-    { reply, logger }: Pick<PushRun, 'reply' | 'logger'>,
+    reply: Reply,
+    logger: Logger,
   ) {
     this.host = host;
     this.limits = limits;
@@ -43,11 +43,6 @@ export class PushRun implements PushPorts {
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
     this.claims = new Claims(host, store);
-  }
-
-  /** Lines that the person should know, told by `tell`: first comes whether commits are open already; rules stand in front. */
-  note(...lines: readonly string[]): void {
-    this.notes.push(...lines);
   }
 
   async tell(): Promise<void> {
@@ -65,12 +60,7 @@ export class PushRun implements PushPorts {
   }
 }
 
-export interface ClaimedUpdate {
-  readonly lease: number;
-  /** Null: no push has recorded the pull request. */
-  readonly recorded: RecordedPullRequest | null;
-  readonly dates: readonly DatedCommits[];
-}
+export type ClaimedUpdate = Omit<Extract<ClaimedPullRequest, { kind: 'claimed' }>, 'kind'>;
 
 /** By which a repeated push is recognised, and its place in the limit: what it opens or changes, without its texts. */
 export function pushHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
@@ -80,36 +70,25 @@ export function pushHashOf({ host, store, target }: PushRun, { taken, options }:
   return store.hash('push', parts.join(' '));
 }
 
-type Begun = Extract<BegunPush, { kind: 'begun' }>;
-
 /**
- * What a retry finds when a push has ended. `published`: nothing if the client got its answer, else the push to resume.
- * `nothing`: nothing in any case. `work`: unfinished work in any case.
- */
-type Left = 'published' | 'nothing' | 'work';
-
-/**
- * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
- * and itself, while it is published, so that the same push never runs twice at once and a retry resumes it. `end`
- * releases all of it, even a claim that is still on its way.
+ * What a push locks: the pull request that it updates, so that two updates never mix; and itself, while it is published,
+ * so that it never runs twice at once and a retry resumes it. `end` releases all, even a claim that is still on its way.
  */
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
   readonly #store: PushStore;
-  #update: { readonly prHash: string; readonly claiming: Promise<ClaimedPullRequest | null> } | null = null;
-  #push: { readonly hash: string; readonly beginning: Promise<BegunPush> } | null = null;
+  #update: { prHash: string; claiming: Promise<ClaimedPullRequest | null> } | null = null;
+  #push: { hash: string; beginning: Promise<BegunPush> } | null = null;
   #isRepeated = false;
-  #left: Left = 'published';
+  /** Whether a retry is to find nothing of it; null: only if its client gets the answer. */
+  #isOver: boolean | null = null;
 
   constructor(host: Pick<PushHost, 'hostKey' | 'clock'>, store: PushStore) {
     this.#host = host;
     this.#store = store;
   }
 
-  /**
-   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
-   * knows it, claim it then. @throws Refusal as `claimPullRequest`.
-   */
+  /** Null: none of this code host is listed with it. If the host knows an older one, claim it then. @throws Refusal */
   claimListed(prHash: string): Promise<ClaimedUpdate | null> {
     return this.#claimIf(this.#store.mayBeRecorded(prHash), prHash);
   }
@@ -139,37 +118,35 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun. No other attempt runs meanwhile. The second time,
-   * nothing new is begun.
+   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new.
    * @param pushHash the same for a repeated push.
    * @param proposed hash and date, unless a retry already has them; null: it is not published now.
    * @throws Refusal if the same push is in progress.
    */
-  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null): Promise<Begun> {
+  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null) {
     const { hostKey, clock } = this.#host;
     this.#push ??= {
       hash: pushHash,
       beginning: this.#store.pendingPush(pushHash).begin(pushHash, hostKey, target, proposed, clock.now()),
     };
     const begun = await this.#push.beginning;
-    if (begun.kind === 'begun') {
-      this.#isRepeated = begun.isRepeated;
-      return begun;
-    }
-    throw inProgress(
-      'this push is already in progress',
-      'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
-    );
+    if (begun.kind === 'busy')
+      throw inProgress(
+        'this push is already in progress',
+        'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
+      );
+    this.#isRepeated = begun.isRepeated;
+    return begun;
   }
 
   /** Leaves unfinished work for a retry. */
   keep(): void {
-    this.#left = 'work';
+    this.#isOver = false;
   }
 
   /** The push has failed. @param leavesWork whether a retry must find what it has done. */
   failed(leavesWork: boolean): void {
-    if (this.#left === 'published') this.#left = leavesWork || this.#isRepeated ? 'work' : 'nothing';
+    this.#isOver ??= !leavesWork && !this.#isRepeated;
   }
 
   /** Lets others update the pull request. Never rejects. */
@@ -178,10 +155,13 @@ export class Claims {
     this.#update = null;
     const claimed = await update?.claiming.catch(() => null);
     if (update === null || claimed?.kind !== 'claimed') return;
-    await this.#store
-      .pullRequest(update.prHash)
-      .release(claimed.lease)
-      .catch(() => {});
+    const object = this.#store.pullRequest(update.prHash);
+    await object.release(claimed.lease).catch(() => {});
+  }
+
+  /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */
+  async end(isAnswered: boolean): Promise<void> {
+    await Promise.all([this.endUpdate(), this.#endPush(isAnswered)]);
   }
 
   async #endPush(isAnswered: boolean): Promise<void> {
@@ -189,20 +169,44 @@ export class Claims {
     this.#push = null;
     const begun = await push?.beginning.catch(() => null);
     if (push === null || begun?.kind !== 'begun') return;
-    const isOver = this.#left === 'published' ? isAnswered : this.#left !== 'work';
-    await this.#store
-      .pendingPush(push.hash)
-      .end(push.hash, begun.lease, isOver)
-      .catch(() => {});
-  }
-
-  /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */
-  async end(isAnswered: boolean): Promise<void> {
-    await Promise.all([this.endUpdate(), this.#endPush(isAnswered)]);
+    const object = this.#store.pendingPush(push.hash);
+    await object.end(push.hash, begun.lease, this.#isOver ?? isAnswered).catch(() => {});
   }
 }
 
 /** The refusal for a push that has to wait for another one. */
 export function inProgress(reason: string, advice: string): Refusal {
   return new Refusal('in-progress', reason, [advice]);
+}
+
+/*
+ * The key of a pull request (src/secret/keyed-hash.ts). Anybody who knows the pr_hash can update the pull request, as the
+ * contract says. To withdraw it, or to change its title or description, a push also gives the key.
+ */
+
+const SHOWN = 'The push that opened it showed the key.';
+/** What a key is needed for; `update` only where the operator says so. */
+const KEY_USES = {
+  withdrawal: `To withdraw a pull request, you need its key: add -o pr-key=<key>. ${SHOWN}`,
+  texts: `To change title or description, you need the key of the pull request: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
+  update: `This service requires the key for an update: add -o pr-key=<key>, or push without pr-hash to open a new pull request. ${SHOWN}`,
+} as const;
+type KeyUse = keyof typeof KEY_USES;
+
+export function missingKey(use: KeyUse): Refusal {
+  return new Refusal('pr-key', 'the pr-key is missing', [KEY_USES[use]]);
+}
+
+/** @param use null: no key is needed, but a key that is given must be right. @throws Refusal */
+export async function requireKey(
+  { store }: PushRun,
+  { prHash, prKey }: PushOptions,
+  use: KeyUse | null,
+): Promise<void> {
+  if (prHash === null) return;
+  if (prKey === null && use !== null) throw missingKey(use);
+  if (prKey === null || (await store.isPrKey(prHash, prKey))) return;
+  throw new Refusal('pr-key', 'the pr-key is wrong', [
+    `This is not the key of ${prHash}. Each pull request has its own key: use the one that was shown with this pr-hash.`,
+  ]);
 }

@@ -1,11 +1,10 @@
 /**
- * Commits of a push that are in a pull request of ours already. If it is open: one more commit and `git push` again opens
- * a second one, which repeats the first. If it is merged: the person's own version of its commits is not upstream's.
- *
- * Recognised by keyed hashes that are recorded of each pull request when it is opened and updated: each names a commit,
- * without author and dates, and so all commits before it.
+ * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again opens
+ * a second one, which repeats the first. If it is merged, the person's own version of its commits is not upstream's.
+ * Keyed hashes are recorded of each pull request: each names a commit, without author and dates, and so all before it.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushRun } from './push-run.ts';
@@ -18,7 +17,6 @@ import type { Publishable } from './verdict/verdict.ts';
 const MOST_COMMITS = 100;
 /** Many are stored. */
 const HASH_LENGTH = 16;
-const NOT_CHECKED = 'The service could not check whether your commits are open already.';
 
 /** To be recorded. @param undated the commits without author and dates. */
 export function worksOf(
@@ -26,35 +24,29 @@ export function worksOf(
   { repository }: { readonly repository: RepositoryName },
   undated: AnonymousCommits,
 ): Promise<readonly string[]> {
-  const first = Math.max(0, undated.size - MOST_COMMITS);
-  const places = Array.from({ length: undated.size - first }, (_, place) => first + place);
-  return Promise.all(
-    places.map(async (place) => {
-      const hash = await store.hash('work', `${host.nameOf(repository)} ${undated.idOf(place)}`);
-      return hash.slice(0, HASH_LENGTH);
-    }),
-  );
+  const count = Math.min(undated.size, MOST_COMMITS);
+  const ids = Array.from({ length: count }, (_, place) => undated.idOf(undated.size - count + place));
+  const hashOf = async (id: Oid): Promise<string> =>
+    (await store.hash('work', `${host.nameOf(repository)} ${id}`)).slice(0, HASH_LENGTH);
+  return Promise.all(ids.map(hashOf));
 }
 
-/**
- * Null: none has them, or the list cannot be read, which the person is told. One question to the database.
- * @param works as `worksOf` answers them.
- */
+/** Null: none has them, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
   { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
   works: readonly string[],
 ): Promise<SameWork | null> {
   const found = await run.store.pullRequestWith(repository, works);
-  if (found === undefined) await run.reply.note(NOT_CHECKED);
+  if (found === undefined)
+    await run.reply.note('The service could not check whether your commits are open already.');
   if (!found) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }
 
 /**
- * Tells it before anything is public. What is closed may be proposed again. A form shows what is open in its own words.
- * @param more to do besides.
+ * Tells it before anything is public. What is closed may be proposed again. @param more to do besides.
  * @throws Refusal if it is open, and the operator wants no doubles; not of a preview
  */
 export async function tellSameWork(
@@ -64,7 +56,6 @@ export async function tellSameWork(
   { more = '', isPreview = false } = {},
 ): Promise<void> {
   const { url, shared, state } = same;
-  if (state !== 'open' && state !== 'merged') return;
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
   if (state === 'merged') {
@@ -74,6 +65,7 @@ export async function tellSameWork(
       `To leave out what is merged, run: ${pull}`,
     );
   }
+  if (state !== 'open') return;
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
   const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;

@@ -27,14 +27,12 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
  * @throws Refusal
  */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
-  const { claims } = run;
-  const claim = (await claims.claimListed(prHash)) ?? (await claims.claimPullRequest(prHash));
+  const claim = (await run.claims.claimListed(prHash)) ?? (await run.claims.claimPullRequest(prHash));
   const found = await find(run, prHash, claim);
-  if (found === null) {
+  if (found === null)
     throw new Refusal('pr-hash', 'there is no such pull request', [
       `No pull request of ${fullName(run.target)} has that pr-hash.`,
     ]);
-  }
   const hadBranch = found.fork !== null;
   return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
 }
@@ -117,8 +115,7 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
     return await repositories.closePullRequest(repository, number);
   } catch (error) {
     if (!isRefusedByHost(error)) throw error;
-    const botLogin = await host.botLogin();
-    const head = { owner: botLogin, branch: workBranch(prHash) };
+    const head = { owner: await host.botLogin(), branch: workBranch(prHash) };
     const place = { owner: repository.owner, repo: repository.name, number };
     const shown = await unlessMissing(() => repositories.findPullRequest(repository, head, place));
     if (shown === null) return { kind: 'gone' };

@@ -27,8 +27,8 @@ export interface Description extends Pick<DescribeRouteOptions, 'summary' | 'des
 }
 
 /**
- * Attaches the description to the handler. Unlike hono-openapi's own `describeRoute`, this is no middleware and costs a
- * request nothing; nothing is generated before someone asks for the document.
+ * Attaches the description to the handler. Unlike hono-openapi's `describeRoute`, this is no middleware and costs a request
+ * nothing; nothing is generated before someone asks for the document.
  */
 export function described<H extends object>(handler: H, description: Description): H {
   return Object.defineProperty(handler, uniqueSymbol, { get: () => ({ spec: toSpec(description) }) });
@@ -36,47 +36,40 @@ export function described<H extends object>(handler: H, description: Description
 
 function toSpec(description: Description): DescribeRouteOptions {
   const { tag, isKeyed, path, query, header, json, responses, ...rest } = description;
-  const parameters = [
-    ...parametersOf('path', path),
-    ...parametersOf('query', query),
-    ...parametersOf('header', header),
-  ];
+  const parameters = Object.entries({ path, query, header }).flatMap(([place, schema]) =>
+    parametersOf(place, schema),
+  );
   return {
     ...rest,
     tags: [tag],
     security: isKeyed === undefined ? [] : [{}, { ServiceKey: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(json !== undefined && { requestBody: { required: true, content: asJson(json) } }),
-    responses: withCodes(
-      withClientError({
-        ...FAULT,
-        ...(isKeyed === true && KEY_REQUIRED),
-        ...(json !== undefined && BODY_FAULTS),
-        ...responses,
-      }),
-    ),
+    responses: withCodes({
+      ...FAULT,
+      ...(isKeyed === true && KEY_REQUIRED),
+      ...(json !== undefined && BODY_FAULTS),
+      ...responses,
+    }),
   };
-}
-
-/** Also where nothing that a client sends could be wrong: HTTP itself may be. */
-function withClientError(responses: Description['responses']): Description['responses'] {
-  const hasOne = Object.keys(responses).some((status) => status.startsWith('4'));
-  return hasOne ? responses : { ...responses, '4XX': { description: 'The request is not valid HTTP.' } };
 }
 
 /** Each error in JSON has its code in a header. An example names its own, by default that of the status. */
 function withCodes(responses: Description['responses']): Description['responses'] {
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
-      const { content } = response as { content?: Content };
-      const json = content?.['application/json'];
-      if (json === undefined || Number(status) < 400) return [status, response];
-      for (const example of Object.values(json.examples ?? {}) as { summary?: string }[]) {
-        example.summary ??= CODES[Number(status) as ErrorStatus];
-      }
-      return [status, { ...response, headers: { [ERROR_CODE]: { $ref: '#/components/headers/ErrorCode' } } }];
-    }),
-  );
+  const all = Object.entries(responses).map(([status, response]) => {
+    const { content } = response as { content?: Content };
+    const json = content?.['application/json'];
+    if (json === undefined || Number(status) < 400) return [status, response] as const;
+    for (const example of Object.values(json.examples ?? {}) as { summary?: string }[]) {
+      example.summary ??= CODES[Number(status) as ErrorStatus];
+    }
+    const headers = { [ERROR_CODE]: { $ref: '#/components/headers/ErrorCode' } };
+    return [status, { ...response, headers }] as const;
+  });
+  // Where nothing that a client sends could be wrong, HTTP itself may be.
+  const isComplete = all.some(([status]) => status.startsWith('4'));
+  const other = isComplete ? {} : { '4XX': { description: 'The request is not valid HTTP.' } };
+  return { ...Object.fromEntries(all), ...other };
 }
 
 export const errorCodeHeader = {
@@ -85,8 +78,8 @@ export const errorCodeHeader = {
   schema: { type: 'string' as const, enum: [...ERROR_CODES] },
 };
 
-/** The fields of the schema as parameters. */
-function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType = z.object({})): Parameter[] {
+/** The fields of the schema. @param place `path`, `query` or `header`. */
+function parametersOf(place: string, schema: z.ZodType = z.object({})): Parameter[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => {
     const { description = '', examples = [], ...rest } = property as z.core.JSONSchema.JSONSchema;
@@ -113,9 +106,7 @@ export function as(...types: string[]): Content {
 
 /** The form of an error of every JSON endpoint (contract, section 4). */
 const errorAnswer = z
-  .object({
-    error: z.string().meta({ description: 'What went wrong, for a person to read.' }),
-  })
+  .object({ error: z.string().describe('What went wrong, for a person to read.') })
   .meta({ id: 'Error', description: 'Why the request failed.' });
 
 /** What an error may say; with its code where that is not the one of its status. */
@@ -136,25 +127,20 @@ export function error(description: string, ...messages: readonly Message[]): Ans
   return answer(description, asError(...messages));
 }
 
-const NAME = z.string().meta({
-  description: '1 to 100 letters, digits, `-`, `_` or `.`, without `..`.',
-});
+export const count = z.int().min(0);
+export const NAME = z.string().describe('1 to 100 letters, digits, `-`, `_` or `.`, without `..`.');
 export const hostKey = z.string().meta({
   description: 'The key of the code host: `gh`, or one that the operator has added.',
   examples: [MAIN_HOST],
 });
 
-/** A repository of the first host. */
-export const shortRepositoryParams = z.object({ owner: NAME, repo: NAME });
 /** Which hosts there are, and what names they have, only the configuration tells. */
 export const repositoryParams = z.object({ host: hostKey, owner: NAME, repo: NAME });
 
 const FAULT = { 500: error('The service or its configuration has a fault.', 'internal server error') };
-
 const KEY_REQUIRED = {
   401: error('The service has a key, and the request did not contain it.', 'API key required'),
 };
-
 const BODY_FAULTS = {
   408: error('The body arrived too slowly.', 'the request body did not arrive in time; send it again'),
   413: error(

@@ -8,17 +8,13 @@ import { answerRefused, type Refused, refused } from './request/refused.ts';
 import { prefersPage, unknownHost } from './request/repository.ts';
 
 function notFound({ operatorContact, hosts }: Config, path: string): Refused {
-  const advice = 'Check the address, or start from the front page.';
-  const report =
-    operatorContact === null
-      ? ''
-      : ` If a link of this service led you here, tell the operator: ${operatorContact.text}`;
+  const report = ` If a link of this service led you here, tell the operator: ${operatorContact?.text}`;
+  const isRepository = parseRepositoryText(hostNameOf(hosts[0]) + path, hosts, '') !== null;
   return {
     ...refused(404, 'not found'),
     title: 'There is no such page',
-    explanation: `${advice}${report}`,
-    onward:
-      parseRepositoryText(hostNameOf(hosts[0]) + path, hosts, '') && `/v1/${usualHost(hosts).key}${path}`,
+    explanation: `Check the address, or start from the front page.${operatorContact === null ? '' : report}`,
+    onward: isRepository ? `/v1/${usualHost(hosts).key}${path}` : null,
   };
 }
 
@@ -26,10 +22,8 @@ export const unmatched =
   (app: Hono<AppEnv>) =>
   (c: Context<AppEnv>): Response | Promise<Response> => {
     const { path, method } = c.req;
-    const allowed = [
-      ...(takes(app, 'GET', path) ? ['GET', 'HEAD'] : []),
-      ...(takes(app, 'POST', path) ? ['POST'] : []),
-    ];
+    const allowed = takes(app, 'GET', path) ? ['GET', 'HEAD'] : [];
+    if (takes(app, 'POST', path)) allowed.push('POST');
     const form = prefersPage(c) ? 'page' : 'json';
     // Somebody clones or pushes, and has left out what stands in front of the repository.
     if (allowed.length === 0 && path.endsWith('/info/refs')) return answerRefused(c, unknownHost(c), 'text');

@@ -2,10 +2,7 @@
 import type { Env } from '../env.ts';
 import { secretOf } from '../objects.ts';
 
-/**
- * Cached as a value, not as a promise: a promise belongs to the request that created it and never settles once that
- * client disconnects.
- */
+/** A value, not a promise: that would never settle once the client of the request that created it disconnects. */
 const known = new WeakMap<Env['SERVICE_SECRET'], string>();
 
 /** @param given the operator's `IDENTITY_SECRET`. */

@@ -8,12 +8,7 @@
  */
 import { keyedHash } from './keyed-hash.ts';
 
-export interface SealedStore {
-  /** Null: there is none that this secret opens. Rejects if KV does not answer. */
-  get(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** @param lifeMs how long it is of use; it stays until the end of that day (UTC). */
-  put(name: string, value: Uint8Array, lifeMs: number): Promise<void>;
-}
+export type SealedStore = Pick<SealedKv, 'get' | 'put'>;
 
 const DAY_S = 24 * 60 * 60;
 const ALGORITHM = 'AES-GCM';
@@ -22,7 +17,7 @@ const LENGTH_BYTES = 4;
 /** Of a filled value; longer ones have twice as many, and so on. */
 const LEAST_BYTES = 1024;
 
-export class SealedKv implements SealedStore {
+export class SealedKv {
   readonly #kv: KVNamespace;
   readonly #secret: () => Promise<string>;
 
@@ -31,6 +26,7 @@ export class SealedKv implements SealedStore {
     this.#secret = secret;
   }
 
+  /** Null: there is none that this secret opens. Rejects if KV does not answer. */
   async get(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const secret = await this.#secret();
     const entry = await this.#kv.get(keyedHash(secret, 'kv', name), 'arrayBuffer');
@@ -41,6 +37,7 @@ export class SealedKv implements SealedStore {
     return filled === null ? null : emptied(filled);
   }
 
+  /** @param lifeMs how long it is of use; it stays until the end of that day (UTC). */
   async put(name: string, value: Uint8Array, lifeMs: number): Promise<void> {
     const secret = await this.#secret();
     const key = await keyOf(secret, name);

@@ -1,11 +1,9 @@
 /**
  * The ledger: pull requests (contract, 2.8), their number, and karma (2.3), in D1 or the operator's hosted database.
- *
  * Cost: a question reads one row by its key, or the rows of its answer in the order of an index. A row written costs as
- * much as a thousand read: in D1, an entry writes its row and that of an index, and the count of a repository reads that.
- *
- * Every method rejects with the database's error. Writes may come twice: a pull request's URL makes the second do nothing,
- * and karma is set, not added to.
+ * much as a thousand read: in D1, an entry writes its row and that of an index, and the count of a repository reads
+ * that. Every method rejects with the database's error. Writes may come twice: a pull request's URL makes the second do
+ * nothing, and karma is set, not added to.
  */
 import { MAIN_HOST } from '../config/hosts.ts';
 
@@ -16,15 +14,9 @@ export interface LedgerRepository {
   readonly repo: string;
 }
 
-export interface PullRequestEntry extends LedgerRepository {
-  readonly prUrl: string;
-  /** ISO 8601. */
-  readonly createdAt: string;
-}
-
-export interface RecordedPullRequest extends PullRequestEntry {
-  readonly id: number;
-}
+/** `createdAt` is ISO 8601. */
+export type PullRequestEntry = LedgerRepository & { readonly prUrl: string; readonly createdAt: string };
+export type RecordedPullRequest = PullRequestEntry & { readonly id: number };
 
 export interface Totals {
   readonly pullRequests: number;

@@ -1,7 +1,7 @@
 /**
- * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. Because of them, a
- * page, a push or a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds
- * its hash before it is answered; a pseudonym enters the list with its issue or its first comment. Schema: migrations/.
+ * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. So a page, a push or
+ * a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds its hash before
+ * it is answered; a pseudonym enters with its issue or its first comment. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 import { nearName } from '../near-name.ts';
@@ -9,18 +9,15 @@ import { within } from '../isolate/within.ts';
 
 /** Pushes, comments, reports and pages wait for the lists: a slow answer counts as none. */
 const PATIENCE_MS = 3_000;
-/** Of a repository's newest ones, among which the same work is looked for: each is a row that is read. */
+/** A repository's newest ones, among which the same work is looked for: each is a row that is read. */
 const SEARCHED = 250;
-/** Pull requests with the same work that are answered. */
-const MOST_ANSWERED = 3;
 /** Works of one pull request; the newest are kept. */
 const MOST_WORKS = 200;
 
 /**
- * Adds a hash to the list, or moves it to another repository.
- * @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970.
- * @param works keyed hashes of the commits that it was opened with, each with those before it, without author and dates.
- *   Cost: two rows, and two more for the first one of a repository.
+ * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or `cb/octo/hello` on another host.
+ * Cost: two rows, and two more for the first one of a repository. @param at milliseconds since 1970. @param works keyed
+ * hashes of the commits that it was opened with, each with those before it, without author and dates.
  */
 export function hashStatements(
   db: D1Database,
@@ -29,12 +26,10 @@ export function hashStatements(
   at: number,
   works: readonly string[] = [],
 ): D1PreparedStatement[] {
-  const [listing, recording] = [
-    `INSERT INTO works_by_repository SELECT ?2, ?3, ?1, ?4
-     WHERE NOT EXISTS (SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1) ON CONFLICT DO NOTHING`,
-    `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
-     ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
-  ];
+  const listing = `INSERT INTO works_by_repository SELECT ?2, ?3, ?1, ?4
+     WHERE NOT EXISTS (SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1) ON CONFLICT DO NOTHING`;
+  const recording = `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
+     ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`;
   return [
     db.prepare(listing).bind(prHash, repository, at, JSON.stringify(works)),
     db.prepare(recording).bind(prHash, repository, at),
@@ -62,10 +57,8 @@ export function idStatement(db: D1Database, prHash: string, host: string, id: nu
 
 /** Null: no push has recorded it. Rejects if the answer is slow. */
 export async function prHashWithId(db: D1Database, host: string, id: number): Promise<string | null> {
-  const question = db
-    .prepare('SELECT pr_hash FROM hashes_by_host_id WHERE host = ? AND id = ?')
-    .bind(host, id);
-  return within(PATIENCE_MS, question.first<string>('pr_hash'));
+  const question = db.prepare('SELECT pr_hash FROM hashes_by_host_id WHERE host = ? AND id = ?');
+  return within(PATIENCE_MS, question.bind(host, id).first<string>('pr_hash'));
 }
 
 /** True if the list does not answer. */
@@ -73,7 +66,7 @@ export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logg
   return orTrue('pull-requests', isRecorded(db, prHash), logger);
 }
 
-export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
+export function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
   return isAny(db.prepare('SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?').bind(prHash));
 }
 
@@ -82,7 +75,7 @@ export async function mayBeListed(db: D1Database, hash: string, logger: Logger):
   return orTrue('pseudonyms', isListed(db, hash), logger);
 }
 
-export async function isListed(db: D1Database, hash: string): Promise<boolean> {
+export function isListed(db: D1Database, hash: string): Promise<boolean> {
   return isAny(db.prepare('SELECT 1 FROM pseudonyms WHERE hash = ?').bind(hash));
 }
 
@@ -96,9 +89,8 @@ export async function unlistPseudonym(db: D1Database, hash: string): Promise<voi
   await db.prepare('DELETE FROM pseudonyms WHERE hash = ?').bind(hash).run();
 }
 
-async function isAny(question: D1PreparedStatement): Promise<boolean> {
-  return (await within(PATIENCE_MS, question.first())) !== null;
-}
+const isAny = async (question: D1PreparedStatement): Promise<boolean> =>
+  (await within(PATIENCE_MS, question.first())) !== null;
 
 function orTrue(step: string, asked: Promise<boolean>, logger: Logger): Promise<boolean> {
   return asked.catch((error: unknown) => {
@@ -113,20 +105,14 @@ export async function recordedHashesOf(
   repository: string,
   limit: number,
 ): Promise<readonly string[]> {
-  const { results } = await db
-    .prepare(
-      'SELECT pr_hash AS prHash FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?',
-    )
-    .bind(repository, limit)
-    .all<{ prHash: string }>();
-  return results.map(({ prHash }) => prHash);
+  const question =
+    'SELECT pr_hash FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?';
+  const rows = await db.prepare(question).bind(repository, limit).raw<[prHash: string]>();
+  return rows.flat();
 }
 
 /** A pull request, and the place of the last work that it was recorded with. */
-export interface RecordedWork {
-  readonly prHash: string;
-  readonly last: number;
-}
+export type RecordedWork = { readonly prHash: string; readonly last: number };
 
 /**
  * Those among a repository's newest pull requests that were recorded with any of these works: the ones with the last of
@@ -145,9 +131,9 @@ export async function prHashesWith(
          newest AS (SELECT * FROM works_by_repository WHERE repository = ?2 ORDER BY recorded_at DESC LIMIT ?3)
        SELECT pr_hash AS prHash, max(asked.key) AS last
        FROM newest CROSS JOIN json_each(works) AS known CROSS JOIN asked ON asked.value = known.value
-       GROUP BY pr_hash ORDER BY last DESC, recorded_at LIMIT ?4`,
+       GROUP BY pr_hash ORDER BY last DESC, recorded_at LIMIT 3`,
     )
-    .bind(JSON.stringify(works), repository, SEARCHED, MOST_ANSWERED);
+    .bind(JSON.stringify(works), repository, SEARCHED);
   return (await within(PATIENCE_MS, question.all<RecordedWork>())).results;
 }
 

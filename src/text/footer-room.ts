@@ -17,6 +17,7 @@ const HTML_IS_OPEN = 'an HTML comment or block is never closed; close it, or it 
 const UNFINISHED = 'an HTML tag or comment is not complete; complete it, or write it in backticks';
 const DISPUTED =
   'programs read this Markdown in different ways; write HTML in backticks, or put empty lines between the parts';
+/** They end a line to some programs. */
 const DISPUTED_BREAKS =
   'body must not contain form feeds, vertical tabs, or carriage returns without line feeds';
 const SLOW =
@@ -24,9 +25,6 @@ const SLOW =
 const TOO_DEEP = `body must not nest quotes and lists more than ${MOST_CONTAINERS} levels deep`;
 const FORGED =
   "body must not contain a line that looks like the service's footer; to quote one, begin the line with > or use a code fence";
-
-/** They end a line to some programs. */
-const DISPUTED_BREAK = /[\v\f]|\r(?!\n)/;
 
 /** Letters of other scripts that look like those of our footers. */
 const LOOKALIKES = new Map(
@@ -58,7 +56,7 @@ const QUOTED_LINE = /^(?:[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*>/;
 
 /** The message for the author; null: the footer stays visible below the text, which holds no NUL character. */
 export function footerProblem({ text, tokens }: Markdown): string | null {
-  if (DISPUTED_BREAK.test(text)) return DISPUTED_BREAKS;
+  if (/[\v\f]|\r(?!\n)/.test(text)) return DISPUTED_BREAKS;
   if (tokens === null) return SLOW;
   const last = tokens.slice(-SEEN_LAST.length);
   if (last.some(({ type, level }, index) => type !== SEEN_LAST[index] || level > 1)) {

@@ -3,8 +3,8 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { dueAgainAt, DueRows } from '../../src/durable/due-rows.ts';
-import { History } from '../../src/durable/identity/history.ts';
 import { Comments } from '../../src/durable/identity/comments.ts';
+import { History } from '../../src/durable/identity/pseudonym.ts';
 import type { Env } from '../../src/env.ts';
 
 const NOW = Date.UTC(2030, 0);
@@ -46,12 +46,12 @@ it('rows that wait are due in their order, and later when they have failed', () 
 describe('after a clock was set back', () => {
   it('the chores of a pseudonym are due', () =>
     withSql((sql) => {
-      const comments = new Comments(sql);
+      const comments = new Comments(sql, 'abad1dea');
       const begin = () => comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
       comments.settle(begin(), 7, NOW);
       begin();
       comments.order('reset', NOW);
-      expect(comments.dueChores(NOW - DAY_MS, 10)).toHaveLength(1);
+      expect(comments.dueChores(NOW - DAY_MS)).toHaveLength(1);
       expect(comments.dueAttempts(NOW - DAY_MS)).toHaveLength(1);
     }));
 
@@ -59,7 +59,7 @@ describe('after a clock was set back', () => {
     withSql((sql) => {
       const history = new History(sql);
       const details = { state: 'flagged', reports: 1, comments: 1, repository: null } as const;
-      history.addNews(details, 1, NOW);
+      history.add('flagged', NOW, 1, details);
       expect(history.dueNews(NOW - DAY_MS)).toHaveLength(1);
     }));
 });

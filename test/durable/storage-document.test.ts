@@ -6,14 +6,7 @@ import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import {
-  delayedPushesOf,
-  feedNamed,
-  guardOf,
-  identityOf,
-  pullRequestOf,
-  spoolOf,
-} from '../../src/objects.ts';
+import { delayedPushesOf, feedOf, guardOf, identityOf, pullRequestOf, spoolOf } from '../../src/objects.ts';
 import { documented, lacksOf } from '../support/storage-document.ts';
 import { type Stored, storedByObjects, storedInDatabase } from '../support/stored.ts';
 
@@ -30,7 +23,7 @@ const PULL_REQUEST = {
 
 /** Calls every object that has tables. Some make them when there is something to store. */
 async function makeTables(): Promise<void> {
-  const inTurn = [guardOf(bindings), delayedPushesOf(bindings), feedNamed(bindings, 'gh')];
+  const inTurn = [guardOf(bindings), delayedPushesOf(bindings), feedOf(bindings, 'gh')];
   for (const object of inTurn) await runInDurableObject(object, () => {});
   await identityOf(bindings, 'ab000001').report('reporter', 'site');
   await spoolOf(bindings, 'attempt').write('attempt', 0, new ArrayBuffer(1));

@@ -1,8 +1,15 @@
 /** What a browser does to a text is undone: line ends, the last line's end and a byte order mark stay as they were. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { difference } from '../../src/edit/hunks.ts';
-import { diffLines, fileText, linesOf, MAX_FILE_BYTES, MAX_LINES, newContent } from '../../src/edit/lines.ts';
+import {
+  difference,
+  diffLines,
+  fileText,
+  linesOf,
+  MAX_FILE_BYTES,
+  MAX_LINES,
+  newContent,
+} from '../../src/edit/lines.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { runs } from '../support/runs.ts';
 

@@ -48,7 +48,7 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
     know: (_, isOurs) => void ways.push(isOurs ? 'ours' : 'not ours'),
     examined: () => void ways.push('examined'),
     failed: () => void ways.push('failed'),
-    takeLook: () => true,
+    take: () => true,
   };
   const host = {
     feed: async () => ({ threads: [], lastModified: null, pollIntervalMs: MINUTE_MS }),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Finding } from '../../local/finding.ts';
 import { checkHost } from '../../local/host-check.ts';
 import type { HostConfig } from '../../src/config/hosts.ts';
-import { type TokenProblem, tokenProblems } from '../../src/host/account/token-watch.ts';
+import { type TokenProblem, tokenProblems } from '../../src/host/account/token-problems.ts';
 import { openThreads } from '../../src/host/open.ts';
 import type { RestAccess } from '../../src/host/rest/rest.ts';
 import { botAccess } from './support/contract-host.ts';

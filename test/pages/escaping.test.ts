@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
-import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   changeDonePage,
   changeFormPage,
   changePreviewPage,
+  folderPage,
   withdrawPage,
 } from '../../src/pages/forms/change-pages.ts';
 import {
@@ -36,18 +36,20 @@ const plain = 'harmless';
 const frame = (text: string) => ({ repository: text, home: text, action: text, token: text, problem: text });
 const change = (text: string) => ({
   ...frame(text),
-  path: text,
-  blob: `b${text}`,
-  seen: text,
-  text,
-  title: text,
-  description: `d${text}`,
-  ownName: text,
-  prHash: `h${text}`,
-  prKey: text,
-  signOff: true,
-  ai: 'none',
-  issue: text,
+  fields: {
+    path: text,
+    blob: `b${text}`,
+    seen: text,
+    text,
+    title: text,
+    description: `d${text}`,
+    own_name: text,
+    pr_hash: `h${text}`,
+    pr_key: text,
+    sign_off: 'yes',
+    ai: 'none',
+    issue: text,
+  },
   policy: { requiresSignOff: true, requiresAi: true, requiresIssue: true },
   warnings: [text],
   templateUrl: text,
@@ -64,8 +66,8 @@ const reply = (text: string) => ({
   number: 1,
   threadUrl: text,
   body: text,
-  ownName: text,
-  userToken: text,
+  own_name: text,
+  user_token: text,
   appealFor: text,
 });
 const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
@@ -163,10 +165,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
       notes: [`-${text}-`],
       same: same(text),
     }),
-  (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text }),
+  (text) => withdrawPage(frame(text), { pr_hash: `h${text}`, pr_key: text }),
   (text) =>
     issuePreviewPage(
-      { ...frame(text), title: text, body: text, labels: `x${text}`, ownName: text },
+      { ...frame(text), title: text, body: text, labels: `x${text}`, own_name: text },
       text,
       given(text),
     ),
@@ -184,9 +186,9 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
   (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text, given(text)),
-  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, ownName: text }, [text]),
+  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, own_name: text }, [text]),
   (text) => replyToPage(frame(text), text, text),
-  (text) => donePage('reply', frame(text), { url: text, number: 1, hash: text, userToken: text }),
+  (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
   (text) =>
     remotePage(
       {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ShownLine } from '../../src/edit/hunks.ts';
-import { differenceTable } from '../../src/pages/forms/difference.ts';
-import { visibleText } from '../../src/pages/visible-text.ts';
+import type { ShownLine } from '../../src/edit/lines.ts';
+import { differenceTable } from '../../src/pages/forms/parts.ts';
+import { visibleText } from '../../src/pages/layout.ts';
 
 it('direction marks are written out, and nothing else changes', () => {
   expect(visibleText('x\u202egpj.md')).toBe('x[U+202E]gpj.md');

@@ -1,6 +1,6 @@
 /** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
 import { describe, expect, it } from 'vitest';
-import { difference as differ } from '../../src/edit/hunks.ts';
+import { difference as differ } from '../../src/edit/lines.ts';
 import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
@@ -292,12 +292,12 @@ describe('the changes of a push', () => {
 
   it('name a folder that is too large, and how large', async () => {
     const huge = Object.fromEntries(
-      Array.from({ length: 110_000 }, (_, at) => [`file${100_000 + at}.txt`, '']),
+      Array.from({ length: 4_500 }, (_, at) => [`${at}`.padEnd(1_000, 'x'), '']),
     );
     const { texts } = await changes({ old: { a: 'a\n' }, now: { a: 'b\n', huge } });
     expect(texts).toEqual([
       'changed a: -a +b',
-      'added huge/: It is too large to be shown: 4,620,000 bytes.',
+      'added huge/: It is too large to be shown: 4,626,000 bytes.',
       `elsewhere ${oidOf('blob', Buffer.from(''))}:`,
     ]);
   });

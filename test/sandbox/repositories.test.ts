@@ -141,6 +141,21 @@ describe('what a repository holds', () => {
     ]);
   });
 
+  test('the same when git has packed it', async () => {
+    const paths = ['', '?ref=v1', '/README.md', '/nope'].map((path) => `contents${path}`);
+    const read = () =>
+      Promise.all(
+        [...paths, `git/commits/${tip}`].map(async (path) => {
+          const answer = await fetch(`${host.apiUrl}/repos/octocat/hello/${path}`);
+          return [answer.status, await answer.json<unknown>()];
+        }),
+      );
+    const loose = await read();
+    expect(loose.map(([status]) => status)).toEqual([200, 200, 200, 404, 200]);
+    await git(host.repositoryPath('octocat', 'hello'), 'repack', '-a', '-d', '--quiet');
+    expect(await read()).toEqual(loose);
+  });
+
   test.each([
     ['hello/contents/nope', 'Not Found'],
     ['hello/contents/README.md?ref=nope', 'No commit found for the ref nope'],

@@ -1,4 +1,5 @@
 /** Git objects for tests, written out byte by byte; the people in them must never be found at the host. */
+import { CommitTable, type ListedCommit } from '../../src/git/objects/commit-table.ts';
 import { oidOf } from './pack-builder.ts';
 
 /** All of these are searched for in what comes out. */
@@ -57,4 +58,10 @@ export function tagContent(target: string, name = 'v1', message: string | Uint8A
 /** An object id that names nothing; the same number gives the same one. */
 export function oidNumber(number: number): string {
   return oidOf('blob', Buffer.from(`no such object ${number}`));
+}
+
+export function tableOf(commits: Iterable<ListedCommit>): CommitTable {
+  const table = new CommitTable();
+  for (const commit of commits) table.add(commit);
+  return table;
 }

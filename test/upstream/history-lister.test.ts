@@ -1,10 +1,9 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CommitTable } from '../../src/git/objects/commit-table.ts';
 import type { GitTransport, HistoryAnswer } from '../../src/host/git/git-transport.ts';
 import { HistoryCache, HistoryLister } from '../../src/upstream/history-lister.ts';
 import type { SealedStore } from '../../src/secret/sealed-kv.ts';
-import { oidNumber } from '../support/objects.ts';
+import { oidNumber, tableOf } from '../support/objects.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -34,7 +33,7 @@ function list(answer: () => Promise<HistoryAnswer>, hostName = 'host.test') {
 
 const oneCommit = async (): Promise<HistoryAnswer> => ({
   kind: 'listed',
-  commits: CommitTable.of([{ oid: tip, parents: [], committedAt: 1 }]),
+  commits: tableOf([{ oid: tip, parents: [], committedAt: 1 }]),
 });
 const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large', oldestAt: 0 });
 
@@ -74,7 +73,7 @@ describe('a listing', () => {
   });
 
   it('that another host has made of the same tip, or finds too large, or is slow with, is not taken', async () => {
-    const commits = CommitTable.of([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]);
+    const commits = tableOf([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]);
     void list(() => NEVER, 'slow.test');
     await list(async () => ({ kind: 'listed', commits }), 'wrong.test');
     await list(tooLarge, 'large.test');

@@ -21,32 +21,19 @@ const UNWRITTEN_PART = 0.1;
 const MOST_IN_MEMORY = 20_000;
 /** With more of them on the disk, the alarm need not be waited for; half of them stay. */
 const MOST_STORED = 40_000;
-const PAGE_ROWS = 1_000;
 /** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * HOUR_MS;
 
-interface StoredWindow {
-  /** When an attempt was accepted, oldest first; milliseconds since 1970. */
-  readonly hits: readonly number[];
-  /** How long its hits count. */
-  readonly withinMs: number;
-}
+/** When attempts were accepted, oldest first, in milliseconds since 1970; and how long they count. */
+type StoredWindow = { readonly hits: readonly number[]; readonly withinMs: number };
 
-/** A client's name for as long as it has one. */
-interface Tag {
-  /** Random: it leads to nobody once this row is gone. */
-  readonly tag: string;
-  /** Milliseconds since 1970. */
-  readonly until: number;
-}
+/** A client's name until then: random, so that it leads to nobody once this row is gone. */
+type Tag = { readonly tag: string; readonly until: number };
 
 type Row = StoredWindow | Tag;
 
-interface Known<R extends Row = Row> {
-  readonly row: R;
-  /** How much of it is only here. */
-  readonly unwritten: number;
-}
+/** @property unwritten how much of the row is only here. */
+type Known<R extends Row = Row> = { readonly row: R; readonly unwritten: number };
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #kv = this.ctx.storage.kv;
@@ -56,10 +43,7 @@ export class ClientWindows extends DurableObject<Env> {
   #stored = new Set<string>();
   #hasAlarm = false;
 
-  /**
-   * Answers whether an attempt is within the limits. @param client by its hash, as in every call. @param isAttempt false:
-   * it is not counted.
-   */
+  /** @param client by its hash, as in every call. @param isAttempt false: it is not counted. */
   async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
     const key = `${client} ${action}`;
     const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });
@@ -83,23 +67,14 @@ export class ClientWindows extends DurableObject<Env> {
     return tag;
   }
 
-  override alarm(): Promise<void> {
-    return this.#forget();
-  }
-
   /** Forgets what does not count any more. */
-  async #forget(): Promise<void> {
+  override async alarm(): Promise<void> {
     const now = Date.now();
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
     let kept: (readonly [string, Row])[] = [];
-    for (let startAfter: string | undefined; ;) {
-      const page = [
-        ...this.#kv.list<Row>({ limit: PAGE_ROWS, ...(startAfter !== undefined && { startAfter }) }),
-      ];
-      kept.push(...page.filter(([, row]) => !isOver(row, now)));
+    for (const [key, row] of this.#kv.list<Row>()) {
+      if (!isOver(row, now)) kept.push([key, row]);
       if (kept.length > MOST_STORED) kept = newest(kept, MOST_STORED / 2);
-      startAfter = page.at(-1)?.[0];
-      if (page.length < PAGE_ROWS) break;
     }
     if (this.#stored.size >= MOST_STORED) kept = newest(kept, MOST_STORED / 2);
     this.#stored = new Set(kept.map(([key]) => key));
@@ -108,7 +83,7 @@ export class ClientWindows extends DurableObject<Env> {
   }
 
   async #forgetLater(): Promise<void> {
-    if (this.#stored.size >= MOST_STORED) await this.#forget();
+    if (this.#stored.size >= MOST_STORED) await this.alarm();
     if (this.#hasAlarm) return;
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
     this.#hasAlarm = true;

@@ -1,4 +1,6 @@
 /** What is known of a delayed push without its key. All times are milliseconds since 1970. */
+import type { Env } from '../../env.ts';
+import { spoolOf } from '../../objects.ts';
 import type { KeptSpool } from '../../spool/spool.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 
@@ -65,10 +67,7 @@ export interface DelayedPush extends Omit<NewDelayedPush, 'push' | 'same' | 'cli
 export interface PublishedAs {
   readonly prHash: string;
   readonly url: string;
-  /**
-   * Whether its page may show the key: it has opened the pull request, or was pushed with the key. Anybody who knows
-   * the hash may push an update.
-   */
+  /** Whether its page may show the key: it has opened it, or was pushed with the key. Who knows the hash may update. */
   readonly isKeyShown: boolean;
 }
 
@@ -88,50 +87,27 @@ export interface DelayedView extends Pick<
 /** A step of publishing may take this long without a sign of life. */
 export const LEASE_MS = 5 * 60_000;
 
-export interface Lease {
-  readonly name: string;
-  readonly lease: string;
-}
+export type Lease = { readonly name: string; readonly lease: string };
 
 export type LeasedPush = DelayedPush & Lease;
 
 /** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
-/**
- * `done`: it has ended, and nothing of it was public. `busy`: somebody publishes it now. `unknown`: it does not wait, or
- * not as it was seen.
- */
-export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
-
 /** Which push the operator has seen. @property attempt names its spool. */
-export interface SeenPush {
-  readonly name: string;
-  readonly attempt: string;
-}
+export type SeenPush = { readonly name: string; readonly attempt: string };
 
 /**
  * Why it ends, or why it could not be published yet. `review`: the operator has to see it first, by a setting that is
- * newer than the push, or because it could not be removed.
+ * newer than the push, or because it could not be removed. `later`: @property askedMs how long the refusing side asks to
+ * wait. @property counts whether the next pause grows.
  */
 export type DelayFailure =
-  | { readonly kind: 'final'; readonly said: readonly string[] }
   | { readonly kind: 'review' }
-  /** @property askedMs how long the refusing side asks to wait. @property counts whether the next pause grows. */
-  | {
-      readonly kind: 'later';
-      readonly said: readonly string[];
-      readonly askedMs: number;
-      readonly counts: boolean;
-    };
-
-/** For /metrics, and for the operator. What the operator has approved waits for its time. */
-export interface DelayedCounts {
-  readonly waiting: Readonly<Record<DelayReason, number>>;
-  readonly bytes: number;
-  /** Since when the oldest one waits; null: there is none. */
-  readonly oldestAt: number | null;
-}
+  | ({ readonly said: readonly string[] } & (
+      | { readonly kind: 'final' }
+      | { readonly kind: 'later'; readonly askedMs: number; readonly counts: boolean }
+    ));
 
 /** What the page of a push says that a rollback has discarded. */
 export const ROLLED_BACK = [
@@ -149,6 +125,13 @@ export const DISCARD_REASONS = {
 export type DiscardReason = keyof typeof DISCARD_REASONS;
 
 /** Of its spool. */
-export function bytesOf({ spool }: Pick<DelayedPush, 'spool'>): number {
-  return spool.rowEnds.at(-1) ?? 0;
+export const bytesOf = ({ spool }: Pick<DelayedPush, 'spool'>): number => spool.rowEnds.at(-1) ?? 0;
+
+/** Makes one unreadable for good: its key goes, then its rows. If it rejects, what stays goes at its expiry. */
+export async function shred(
+  env: Pick<Env, 'DELAYED_KEYS' | 'SPOOL' | 'ONE_MACHINE'>,
+  attempt: string,
+): Promise<void> {
+  await env.DELAYED_KEYS.delete(attempt);
+  while (await spoolOf(env, attempt).remove(attempt));
 }

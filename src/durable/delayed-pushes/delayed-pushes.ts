@@ -1,6 +1,5 @@
 /**
- * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for the
- * whole service.
+ * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for all.
  *
  * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
  * moment of 30 days, a key that is deleted or has expired cannot.
@@ -8,39 +7,21 @@
  * Only the holder of its lease may publish a push. The lease is stored, so a process that dies keeps it until it
  * expires; it has to be renewed, and a holder that has lost it can end nothing here.
  */
-import { randomMoment } from '../../isolate/clock.ts';
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
+import { randomMoment } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { guardOf } from '../../objects.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
-import {
-  type BegunPush,
-  bytesOf,
-  type DelayedCounts,
-  type DelayedPush,
-  type DelayedView,
-  type DelayFailure,
-  type DelayState,
-  type DelayWindow,
-  DISCARD_REASONS,
-  type DiscardReason,
-  type EndedEarly,
-  type Lease,
-  LEASE_MS,
-  type LeasedPush,
-  type NewDelayedPush,
-  type PublishedAs,
-  ROLLED_BACK,
-  type SeenPush,
-} from './delayed-push.ts';
+import { bytesOf, DISCARD_REASONS, LEASE_MS, ROLLED_BACK, shred } from './delayed-push.ts';
+import type { BegunPush, DelayedPush, DelayedView, LeasedPush, NewDelayedPush } from './delayed-push.ts';
+import type { DelayFailure, DelayWindow, DiscardReason, Lease, SeenPush } from './delayed-push.ts';
 import { DelayedRows } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
-import { shred } from './shred.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -64,7 +45,7 @@ const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
 /** Of one that somebody has begun to publish. */
 const LEFT = 'Look at the code host first: part of it may be there already.';
 
-type Ended = Exclude<DelayState, 'waiting'>;
+type Ended = Exclude<DelayedPush['state'], 'waiting'>;
 
 /** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
 export interface Claimed {
@@ -72,17 +53,25 @@ export interface Claimed {
   readonly nextAt: number | null;
 }
 
+/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
+export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
+
+/** For /metrics, and for the operator. What the operator has approved waits for its time. */
+export interface DelayedCounts {
+  readonly waiting: Readonly<Record<DelayedPush['reason'], number>>;
+  readonly bytes: number;
+  /** Since when the oldest one waits; null: there is none. */
+  readonly oldestAt: number | null;
+}
+
 export class DelayedPushes extends DurableObject<Env> {
   readonly #rows: DelayedRows;
   #seen: SeenTime | null;
-  /** Of what is stored. */
-  #storedAt: number;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#rows = new DelayedRows(ctx.storage.sql);
     this.#seen = ctx.storage.kv.get<SeenTime>(SEEN_TIME) ?? null;
-    this.#storedAt = this.#seen?.latest ?? 0;
   }
 
   /** The same push: one that waits, or that has ended within a day. @param push as `NewDelayedPush` has it. */
@@ -91,15 +80,14 @@ export class DelayedPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#now());
   }
 
-  /** Null: there is none, or its end was told for long enough. */
+  /** Null: there is none (any more). */
   async view(name: string): Promise<DelayedView | null> {
     const row = this.#rows.get(name);
     return row === undefined ? null : viewOf(row, this.#now());
   }
 
   /**
-   * Keeps a push. If the clock was set back, its window is later: see the view.
-   * @param mostBytes of all that wait.
+   * If the clock was set back, its window is later: see the view. @param mostBytes of all that wait.
    * @returns `found`: the same push waits already, and nothing is kept. `full`: there is no room.
    */
   async keep(
@@ -116,10 +104,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return { kind: 'kept', view: viewOf(row, now) };
   }
 
-  /**
-   * Another time for one that waits. If it waits for the operator, it goes on waiting.
-   * @returns false: it has ended, is being published, or is not kept for so long.
-   */
+  /** One that waits for the operator goes on waiting. False: it has ended, is published now, or is not kept so long. */
   async move(name: string, { from, to, dueAt }: DelayWindow & { readonly dueAt: number }): Promise<boolean> {
     const row = this.#waiting(name);
     const ahead = this.#aheadMs();
@@ -154,10 +139,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#endEarly(this.#waiting(name), 'given-up', GIVEN_UP);
   }
 
-  /**
-   * What is to be published now, each with a lease.
-   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger.
-   */
+  /** What is to be published now, each with a lease. @param triggeredAt by the clock of the cron trigger. */
   async claim(triggeredAt: number): Promise<Claimed> {
     if (!this.#rows.isWaiting) return { leases: [], nextAt: null };
     const now = Math.max(triggeredAt, this.#now());
@@ -196,10 +178,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return true;
   }
 
-  /**
-   * Before the first byte of it becomes public.
-   * @returns what the first attempt has decided; null: the lease is lost, and nothing may be published.
-   */
+  /** Before anything is public. Answers what the first attempt has decided; null: the lease is lost, so stop. */
   async begin(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
     return this.#leased(lease)?.intent ?? this.rebind(lease, intent);
   }
@@ -212,15 +191,12 @@ export class DelayedPushes extends DurableObject<Env> {
     return intent;
   }
 
-  /**
-   * It is published, or what was to be removed is gone from the code host. False: the lease is lost, and somebody else
-   * decides what becomes of its pull request.
-   */
+  /** It is published, or what was to be removed is gone. False: the lease is lost, and somebody else decides. */
   async ended(
     lease: Lease,
     state: Ended,
     said: readonly string[],
-    published: PublishedAs | null = null,
+    published: DelayedPush['published'] = null,
   ): Promise<boolean> {
     const row = this.#leased(lease);
     if (row === undefined) return false;
@@ -244,10 +220,7 @@ export class DelayedPushes extends DurableObject<Env> {
     });
   }
 
-  /**
-   * Everything that waits: first what waits for the operator, and then the oldest.
-   * @param skip how many to leave out. @returns `waiting`: how many there are in all.
-   */
+  /** What waits: first for the operator, then the oldest. @param skip so many. @returns `waiting`: how many in all. */
   async list(skip: number, most: number): Promise<{ pushes: readonly DelayedPush[]; waiting: number }> {
     const order = 'ORDER BY dueAt IS NOT NULL, keptAt, name LIMIT ? OFFSET ?';
     const pushes = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
@@ -259,15 +232,13 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#waiting(name) ?? null;
   }
 
-  /**
-   * The operator has seen it: it is published when it would have been, or now if that is over. False: it does not wait
-   * for that.
-   */
+  /** The operator has seen it: it is published when it would have been, or now. False: it does not wait for that. */
   async approve({ name, attempt }: SeenPush): Promise<boolean> {
     const row = this.#waiting(name);
     if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)
       return false;
-    const now = this.#believed();
+    // A jump of the clock may be a mistake.
+    const now = this.#seenTime().latest;
     const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
     const until = Math.max(row.until, to + DAY_MS);
     this.#rows.put({ ...row, dueAt: randomMoment(from, to), from, to, until, said: [], isApproved: true });
@@ -309,21 +280,20 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   async counts(): Promise<DelayedCounts> {
+    const rows = this.#rows.select(`state = 'waiting'`);
     const waiting = { delay: 0, busy: 0, review: 0 };
-    let [bytes, oldestAt]: [number, number | null] = [0, null];
-    for (const row of this.#rows.select(`state = 'waiting'`)) {
+    for (const row of rows) {
       const reason = row.reason === 'review' ? 'delay' : row.reason;
       waiting[row.dueAt === null ? 'review' : reason] += 1;
-      bytes += bytesOf(row);
-      oldestAt = Math.min(oldestAt ?? row.keptAt, row.keptAt);
     }
-    return { waiting, bytes, oldestAt };
+    const bytes = rows.reduce((sum, row) => sum + bytesOf(row), 0);
+    return { waiting, bytes, oldestAt: earliest(...rows.map(({ keptAt }) => keptAt)) };
   }
 
   /** Ends what has waited for too long, and forgets what was told for long enough. */
   override async alarm(): Promise<void> {
     const now = this.#now();
-    if (this.#mayExpire) {
+    if (this.#seenTime().jumpedTo === null) {
       for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
         if (isLeased(row, now)) continue;
         const left = leftOf(row);
@@ -337,19 +307,19 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /** Milliseconds since 1970. It never goes back while something waits. */
   #now(): number {
+    return Math.max(this.#seenTime().latest, Date.now());
+  }
+
+  #seenTime(): SeenTime {
     const [clock, before] = [Date.now(), this.#seen];
     // While nothing waits, nobody looks at the clock, so it has not jumped.
     const isOld = before !== null && clock - before.latest > DAY_MS && !this.#rows.isWaiting;
-    this.#seen = see(isOld ? null : before, clock);
-    const { latest, jumpedTo } = this.#seen;
-    if (jumpedTo !== null && before?.jumpedTo === null) this.#tellOfJump(clock - latest);
-    return Math.max(latest, clock);
-  }
-
-  /** The same without a jump of the clock that may be a mistake. */
-  #believed(): number {
-    const now = this.#now();
-    return this.#seen?.latest ?? now;
+    const seen = (this.#seen = see(isOld ? null : before, clock));
+    if (seen.jumpedTo !== null && before?.jumpedTo === null) {
+      const told = guardOf(this.env).tell({ kind: 'clock', byMs: clock - seen.latest });
+      this.ctx.waitUntil(succeeds(told));
+    }
+    return seen;
   }
 
   /** How far the clock is behind what this object has seen. */
@@ -357,22 +327,12 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#now() - Date.now();
   }
 
-  get #mayExpire(): boolean {
-    return this.#seen === null || this.#seen.jumpedTo === null;
-  }
-
   /** Once a minute at most. */
   #storeTime(): void {
-    if (this.#seen === null) return;
-    const { latest, jumpedTo } = this.#seen;
-    const at = jumpedTo ?? latest;
-    if (Math.abs(at - this.#storedAt) < MINUTE_MS) return;
-    this.#storedAt = at;
-    this.ctx.storage.kv.put(SEEN_TIME, this.#seen);
-  }
-
-  #tellOfJump(byMs: number): void {
-    this.ctx.waitUntil(succeeds(guardOf(this.env).tell({ kind: 'clock', byMs })));
+    const { kv } = this.ctx.storage;
+    const [seen, stored] = [this.#seenTime(), kv.get<SeenTime>(SEEN_TIME)];
+    const isStored = stored !== undefined && Math.abs(momentOf(seen) - momentOf(stored)) < MINUTE_MS;
+    if (!isStored) kv.put(SEEN_TIME, seen);
   }
 
   /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
@@ -380,7 +340,7 @@ export class DelayedPushes extends DurableObject<Env> {
     for (const row of rows) this.#rows.put({ ...row, dueAt: null, said: [], lease: null });
     if (rows.every(({ dueAt }) => dueAt === null)) return;
     const told = this.counts().then(({ waiting }) => guardOf(this.env).toReview(waiting.review));
-    this.ctx.waitUntil(told.catch(() => {}));
+    this.ctx.waitUntil(succeeds(told));
   }
 
   #keptSince(since: number): DelayedPush[] {
@@ -395,9 +355,8 @@ export class DelayedPushes extends DurableObject<Env> {
   /** One that has expired is good until somebody else gets one. */
   #leased({ name, lease }: Lease): LeasedPush | undefined {
     const row = this.#waiting(name);
-    return row !== undefined && row.lease !== null && isSameSecret(row.lease, lease)
-      ? { ...row, lease: row.lease }
-      : undefined;
+    const isGood = row !== undefined && row.lease !== null && isSameSecret(row.lease, lease);
+    return isGood ? { ...row, lease } : undefined;
   }
 
   /** A lease that is still there belongs to a process that died. */
@@ -430,11 +389,11 @@ export class DelayedPushes extends DurableObject<Env> {
     row: DelayedPush,
     state: Ended,
     said: readonly string[],
-    published: PublishedAs | null = null,
+    published: DelayedPush['published'] = null,
   ): Promise<void> {
     this.#rows.end(row, { state, said, published }, this.#now());
     // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.
-    this.ctx.waitUntil(shred(this.env, row.spool.attempt).catch(() => {}));
+    this.ctx.waitUntil(succeeds(shred(this.env, row.spool.attempt)));
     await this.#wake();
   }
 
@@ -444,7 +403,7 @@ export class DelayedPushes extends DurableObject<Env> {
     await this.#erase();
     if (next === null) return;
     if (!this.#rows.isNamed) this.ctx.storage.kv.delete(SEEN_TIME);
-    const pauseMs = this.#mayExpire ? MINUTE_MS : HOUR_MS;
+    const pauseMs = this.#seenTime().jumpedTo === null ? MINUTE_MS : HOUR_MS;
     await this.ctx.storage.setAlarm(Math.max(next - this.#aheadMs(), Date.now() + pauseMs));
   }
 
@@ -464,7 +423,7 @@ export class DelayedPushes extends DurableObject<Env> {
     const erased = keepOnly(storage, kept, null);
     this.#rows.create();
     for (const row of ended) this.#rows.put(row);
-    if (ended.length === 0) [this.#seen, this.#storedAt] = [null, 0];
+    if (ended.length === 0) this.#seen = null;
     await erased;
   }
 }
@@ -473,6 +432,8 @@ export class DelayedPushes extends DurableObject<Env> {
 const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
 
 const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
+
+const momentOf = ({ latest, jumpedTo }: SeenTime): number => jumpedTo ?? latest;
 
 const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
 
@@ -483,11 +444,8 @@ function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
 
 function viewOf(row: DelayedPush, now: number): DelayedView {
   const { name, reason, same, from, to, until, state, isGivenUp, said, published } = row;
+  const waitsForReview = state === 'waiting' && row.dueAt === null;
+  const [isBeingPublished, isBegun] = [isLeased(row, now), row.intent !== null];
   const told = { name, reason, same, from, to, until, state, isGivenUp, said, published };
-  return {
-    ...told,
-    waitsForReview: state === 'waiting' && row.dueAt === null,
-    isBeingPublished: isLeased(row, now),
-    isBegun: row.intent !== null,
-  };
+  return { ...told, waitsForReview, isBeingPublished, isBegun };
 }

@@ -74,10 +74,8 @@ export class DelayedRows {
 
   /** The same push: one that waits to be published, or the last one that has ended within a day. */
   find(push: string): DelayedPush | undefined {
-    return this.select(
-      `push = ? AND NOT value ->> 'isGivenUp' ORDER BY state <> 'waiting', until DESC LIMIT 1`,
-      push,
-    )[0];
+    const first = `ORDER BY state <> 'waiting', until DESC LIMIT 1`;
+    return this.select(`push = ? AND NOT value ->> 'isGivenUp' ${first}`, push)[0];
   }
 
   get isWaiting(): boolean {
@@ -90,9 +88,8 @@ export class DelayedRows {
   }
 
   countWaiting(): number {
-    return this.#sql
-      .exec<{ count: number }>(`SELECT count(*) AS count FROM delayed_pushes WHERE state = 'waiting'`)
-      .one().count;
+    const query = `SELECT count(*) AS count FROM delayed_pushes WHERE state = 'waiting'`;
+    return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
   /** Of what has ended, nothing but its end is kept, and its hashes for a day. */
@@ -107,13 +104,10 @@ export class DelayedRows {
 
   /** What has ended takes no room. */
   hasRoom(push: Pick<NewDelayedPush, 'client' | 'spool'>, mostBytes: number): boolean {
-    const { rows, all, ownRows, own } = this.#sql
-      .exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(
-        `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?1) AS ownRows,
-        total(bytes) FILTER (WHERE client = ?1) AS own FROM delayed_pushes WHERE state = 'waiting'`,
-        push.client,
-      )
-      .one();
+    const query = `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?1) AS ownRows,
+      total(bytes) FILTER (WHERE client = ?1) AS own FROM delayed_pushes WHERE state = 'waiting'`;
+    const sums = this.#sql.exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(query, push.client);
+    const { rows, all, ownRows, own } = sums.one();
     const bytes = bytesOf(push);
     const isWithin = all + bytes <= mostBytes && rows < MOST_ROWS;
     const isFair =
@@ -121,10 +115,7 @@ export class DelayedRows {
     return isWithin && isFair;
   }
 
-  /**
-   * Removes names and times that have served, and what was told for long enough. Answers when the next is due; null:
-   * nothing is left.
-   */
+  /** Removes names and times that have served, and old ends. Answers when the next is due; null: nothing is left. */
   forget(now: number): number | null {
     for (const row of this.select('client IS NOT NULL AND keptAt <= ?', now - NAMED_MS))
       this.put({ ...row, client: null });
@@ -133,14 +124,9 @@ export class DelayedRows {
     for (const row of this.select(found, now + TOLD_MS - FOUND_MS))
       this.put({ ...row, push: null, same: null, until: row.until - (row.until % DAY_MS) });
     this.#sql.exec(`DELETE FROM delayed_pushes WHERE state <> 'waiting' AND until <= ?`, now);
-    return this.#sql
-      .exec<{ at: number | null }>(
-        `SELECT min(CASE WHEN state <> 'waiting' AND push IS NOT NULL THEN until - ?1
-           WHEN client IS NOT NULL THEN min(until, keptAt + ?2) ELSE until END) AS at FROM delayed_pushes`,
-        TOLD_MS - FOUND_MS,
-        NAMED_MS,
-      )
-      .one().at;
+    const next = `SELECT min(CASE WHEN state <> 'waiting' AND push IS NOT NULL THEN until - ?1
+      WHEN client IS NOT NULL THEN min(until, keptAt + ?2) ELSE until END) AS at FROM delayed_pushes`;
+    return this.#sql.exec<{ at: number | null }>(next, TOLD_MS - FOUND_MS, NAMED_MS).one().at;
   }
 }
 

@@ -38,10 +38,7 @@ export async function releaseDue(env: Env, config: Config, triggeredAt: number):
   }
 }
 
-/**
- * Answers whether to stop. Never rejects: a push whose lease stays is tried again when that has expired.
- * @param now milliseconds since 1970, by the clock of the cron trigger.
- */
+/** Answers whether to stop. Never rejects: an expired lease is tried again. @param now by the clock of the cron trigger. */
 export async function releaseOne(env: Env, config: Config, lease: Lease, now: number): Promise<boolean> {
   try {
     const secret = await serviceSecret(env, config.identitySecret);

@@ -52,19 +52,10 @@ export function pick<T extends Waiting>(due: readonly T[], { running, spacedUnti
 
 /** What has lost its client's name is a client of its own. */
 function inTurn<T extends Waiting>(due: readonly T[]): T[] {
-  const seen = new Map<string, number>();
-  return due
-    .toSorted((a, b) => Number(a.dueAt) - Number(b.dueAt))
-    .map((each) => {
-      const client = each.client ?? each.name;
-      const turn = seen.get(client) ?? 0;
-      seen.set(client, turn + 1);
-      return { each, turn };
-    })
-    .toSorted((a, b) => a.turn - b.turn)
-    .map(({ each }) => each);
+  const byTime = (a: T, b: T): number => Number(a.dueAt) - Number(b.dueAt);
+  const clients = Map.groupBy(due.toSorted(byTime), ({ client, name }) => client ?? name);
+  const turns = [...clients.values()].flatMap((own) => own.map((each, turn) => ({ each, turn })));
+  return turns.toSorted((a, b) => a.turn - b.turn || byTime(a.each, b.each)).map(({ each }) => each);
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
-}
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

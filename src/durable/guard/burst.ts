@@ -1,8 +1,8 @@
 /**
- * Notices unusually many pushes, or pushes from unusually many addresses (contract, sections 6 and 8), or unusually many
- * comments and issues, and says when to tell the operator: when a burst begins, when its figures have doubled, and every
- * ten minutes as long as it lasts, so that a trickle cannot hide a flood. One client alone, which can make a burst with
- * twenty tiny requests, is told once in ten minutes; an IPv6 /48 is one client here, because a free tunnel gives all of it.
+ * Notices unusually many pushes, comments and issues, or many addresses behind them (contract, sections 6 and 8), and says
+ * when to tell the operator: when a burst begins, when its figures have doubled, and every ten minutes as long as it lasts,
+ * so that a trickle cannot hide a flood. One client alone, which can make a burst with twenty tiny requests, is told once
+ * in ten minutes; an IPv6 /48 is one client here, because a free tunnel gives all of it.
  *
  * Pure. Cost: memory for the events of one minute, and constant time for each.
  */
@@ -49,10 +49,7 @@ export class BurstDetector {
     this.#threshold = threshold;
   }
 
-  /**
-   * Something has happened. True if a burst begins with it. Another one can begin after both figures have fallen to half
-   * of the threshold.
-   */
+  /** True if a burst begins with this event. The next one can begin after both figures were half of the threshold. */
   record({ address, site }: Client, now: number): boolean {
     this.#forget(now);
     const { events, addresses } = this.#threshold;

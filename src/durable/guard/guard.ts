@@ -7,7 +7,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import type { TokenProblem } from '../../host/account/token-watch.ts';
+import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
@@ -21,6 +21,8 @@ import { ActionTokens } from './tokens.ts';
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 /** Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues. */
 const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const;
+/** Where it is kept what the operator was told of a burst. */
+const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
 
 export type PanicScope = keyof typeof SWITCHES | 'all';
 
@@ -35,16 +37,13 @@ export interface GuardStatus {
   readonly accountProblems: AccountProblems;
 }
 
-/** Pushes. */
-const attempts: ClientHits = new Recent({ most: 50_000 });
+const pushAttempts: ClientHits = new Recent({ most: 50_000 });
 
 /** How long this client must wait, and whether everybody must. */
-export interface Admittance extends Wait {
-  readonly panicMode: boolean;
-}
+export type Admittance = Wait & { readonly panicMode: boolean };
 
 export class Guard extends DurableObject<Env> {
-  readonly #bursts = { push: new BurstDetector(PUSH_BURST), post: new BurstDetector(POST_BURST) };
+  readonly #bursts = { burst: new BurstDetector(PUSH_BURST), flood: new BurstDetector(POST_BURST) };
   readonly #tokens: ActionTokens;
   readonly #operator: Operator;
   readonly #rollbacks: Rollbacks;
@@ -66,26 +65,21 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @param limits of one address. @param site as a keyed hash: all addresses that the
-   * client may hold.
+   * Counts a push attempt, whether or not it is accepted. @param address as a keyed hash. @param limits of one address.
+   * @param site as a keyed hash: all addresses that the client may hold.
    */
   async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
-    await this.#count('push', address, site, at);
-    const { waitMs, withinMs } = hitBy(address, attempts, limits, at);
-    return { panicMode: this.#isOn('pushes'), waitMs, withinMs };
+    await this.#count('burst', address, site, at);
+    return { panicMode: this.#isOn('pushes'), ...hitBy(address, pushAttempts, limits, at) };
   }
 
   /** Counts a comment or an issue that was posted. @param address and `site` as for `admit`. */
   async countPost(address: string, site: string): Promise<void> {
-    await this.#count('post', address, site, Date.now());
+    await this.#count('flood', address, site, Date.now());
   }
 
-  /**
-   * Something was created that a rollback can undo.
-   * @param site of who has pushed a pull request, as for `admit`; null: nobody knows. @param at milliseconds since 1970.
-   */
+  /** A rollback can undo it. @param site of who has pushed it, as for `admit`; null: nobody knows. */
   async track(one: Tracked, site: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
     const createdAt = Math.min(at, Date.now());
@@ -94,14 +88,9 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** Something is wrong with the bot's account or token, or nothing any more. */
-  async tokenProblems(
-    account: string,
-    place: AccountPlace,
-    problems: readonly TokenProblem[],
-  ): Promise<void> {
-    if (this.#operator.takeReport(account, problems, Date.now())) {
-      await this.tell({ kind: 'token', account: place, problems });
-    }
+  async tokenProblems(name: string, account: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
+    const isNews = this.#operator.takeReport(name, problems, Date.now());
+    if (isNews) await this.tell({ kind: 'token', account, problems });
   }
 
   /**
@@ -122,8 +111,8 @@ export class Guard extends DurableObject<Env> {
 
   /** Whether the credential is good for this. A token is used up. */
   accepts(credential: Credential, action: Action): boolean {
-    const isAccepted =
-      credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
+    const isPassword = credential.kind === 'password';
+    const isAccepted = isPassword || this.#tokens.use(credential.hash, action, Date.now());
     if (isAccepted && action === 'review') this.#operator.forgetReview();
     return isAccepted;
   }
@@ -162,7 +151,7 @@ export class Guard extends DurableObject<Env> {
     // One alarm runs at a time: alerts that the notification service does not take must not hold up a rollback.
     const [retryAt] = await Promise.all([
       this.#operator.deliver(this.env, () => this.#rollbacks.isWaiting),
-      this.#rollbacks.run(this.env, Date.now, (token) => this.#tokens.giveBack(token)),
+      this.#rollbacks.run(this.env, (token) => this.#tokens.giveBack(token)),
     ]);
     const now = Date.now();
     const expiry = [this.#tokens, this.#operator, this.#rollbacks].map((part) => part.forgetOld(now));
@@ -176,12 +165,10 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** Counts an event, and tells the operator of a burst. */
-  async #count(what: 'push' | 'post', address: string, site: string, now: number): Promise<void> {
-    const burst = this.#bursts[what];
+  async #count(kind: 'burst' | 'flood', address: string, site: string, now: number): Promise<void> {
+    const [burst, key] = [this.#bursts[kind], LAST_TOLD[kind]];
     const hasBegun = burst.record({ address, site }, now);
     if (!burst.isOn) return;
-    const [kind, key] =
-      what === 'push' ? (['burst', 'told burst'] as const) : (['flood', 'told flood'] as const);
     const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);
     if (told === null) return;
     this.#operator.remember(key, told, now, BURST_PAUSE_MS);

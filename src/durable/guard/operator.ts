@@ -6,34 +6,28 @@
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import type { TokenProblem } from '../../host/account/token-watch.ts';
+import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { hit } from '../../limits/sliding-window.ts';
+import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
 import { operatorService, publish } from '../../notify/ntfy.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
-import { type Delivery, notTaken, Outbox, type Waiting } from '../outbox.ts';
-import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
+import { notTaken, Outbox, type Waiting } from '../outbox.ts';
 import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Of alerts of one kind in an hour. How many more there were of a capped one is told at its end. */
-interface Quota {
-  readonly name: string;
-  readonly most: number;
-}
-
 const MOST_OF_A_KIND = 20;
 /**
  * Flagged pseudonyms without comments, which cost an attacker nothing: by themselves, so that they do not use up the quota
  * of the others. The rest is not told at all.
  */
-const OF_NOBODY: Quota = { name: 'nobody', most: 2 };
+const OF_NOBODY = { name: 'nobody', most: 2 };
 
 /** Between two alerts that pushes wait for the operator. */
 const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
-
 /** How often to look whether an invalid configuration was corrected. */
 const INVALID_PAUSE_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;
@@ -57,7 +51,7 @@ const TOKEN_LIFE_MS = 25 * HOUR_MS;
 type AlertConfig = Config & { readonly notifyAdminTopic: string };
 
 interface WaitingAlert extends Waiting {
-  readonly alert: Alert;
+  alert: Alert;
 }
 
 interface Told {
@@ -99,10 +93,7 @@ export class Operator {
     });
   }
 
-  /**
-   * Keeps it for `deliver`, unless there is no topic, or no room for it. With an invalid configuration it is kept.
-   * @param at when it happened. @param address that the alert may contain.
-   */
+  /** Keeps it for `deliver` if there is a topic and room. @param at when it happened. @param address it may contain. */
   tell(
     env: Env,
     alert: Alert,
@@ -131,7 +122,7 @@ export class Operator {
     return 'kept';
   }
 
-  /** Tells how many pushes wait for the operator: at once, or an hour after the last time. Answers when; null: never. */
+  /** Tells how many pushes wait for review: at once, or an hour after the last time. Answers when; null: never. */
   tellReview(env: Env, waiting: number, now: number): number | null {
     const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
     const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
@@ -193,10 +184,7 @@ export class Operator {
     return earliest(...all.map(([, told]) => (isCurrent(told, now) ? told.until : null)));
   }
 
-  /**
-   * Answers when to try again; null: not at all.
-   * @param isUrgent stops between two alerts if it becomes true, because something else needs the alarm.
-   */
+  /** Answers when to try again; null: never. @param isUrgent stops between two alerts: others need the alarm. */
   async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
     const config = alertConfigOf(env);
     // The operator will correct it. Until then the alerts wait.
@@ -206,7 +194,7 @@ export class Operator {
       if (this.#waiting.splice(0).length > 0) this.#save();
       return null;
     }
-    return this.#outbox.empty(Date.now, async (waiting): Promise<Delivery> => {
+    return this.#outbox.empty(async (waiting) => {
       if (isUrgent()) return { kind: 'interrupted' };
       try {
         await this.#publish(waiting, config);
@@ -234,22 +222,19 @@ export class Operator {
 
   /** Counts one that is too many, for the alert that sums them up. */
   #addToSum(of: CappedKind, now: number): void {
-    const index = this.#waiting.findIndex(
+    const sum = this.#waiting.find(
       ({ alert, attempts, dueAt }) =>
         alert.kind === 'more' && alert.of === of && attempts === 0 && dueAt > now,
     );
-    const sum = this.#waiting[index];
-    if (sum?.alert.kind === 'more')
-      this.#waiting[index] = { ...sum, alert: { ...sum.alert, count: sum.alert.count + 1 } };
-    else {
-      const alert = { kind: 'more', of, count: 1 } as const;
-      this.#waiting.push({ alert, at: now, attempts: 0, dueAt: now + SUM_AFTER_MS });
-    }
+    const count = sum?.alert.kind === 'more' ? sum.alert.count + 1 : 1;
+    const alert = { kind: 'more', of, count } as const;
+    if (sum !== undefined) sum.alert = alert;
+    else this.#waiting.push({ alert, at: now, attempts: 0, dueAt: now + SUM_AFTER_MS });
     this.#save();
   }
 
   /** How many of the kind have been told within the hour, this one included; null: enough of them. */
-  #count({ name, most }: Quota, now: number): number | null {
+  #count({ name, most }: typeof OF_NOBODY, now: number): number | null {
     const { hits, wait } = hit(this.#windows.get(name) ?? [], [{ most, withinMs: HOUR_MS }], now);
     this.#windows.set(name, hits);
     return wait.waitMs === 0 ? hits.length : null;
@@ -267,7 +252,7 @@ function isCurrent({ until, lifeMs }: Told, now: number): boolean {
 }
 
 /** Null: it cannot come often. */
-function quotaOf(alert: Alert): Quota | null {
+function quotaOf(alert: Alert): typeof OF_NOBODY | null {
   if (alert.kind === 'moderation' && alert.comments === 0) return OF_NOBODY;
   const isLimited = isCapped(alert) || alert.kind === 'moderation' || alert.kind === 'appeal';
   return isLimited ? { name: alert.kind, most: MOST_OF_A_KIND } : null;
@@ -281,7 +266,6 @@ function isCapped(alert: Alert): alert is Extract<Alert, { kind: CappedKind }> {
 function alertConfigOf(env: Env): AlertConfig | 'invalid' | null {
   const result = configOf(env);
   if (result.kind === 'invalid') return 'invalid';
-  if (result.config.notifyAdminTopic === null) return null;
   const { notifyAdminTopic } = result.config;
-  return { ...result.config, notifyAdminTopic };
+  return notifyAdminTopic === null ? null : { ...result.config, notifyAdminTopic };
 }

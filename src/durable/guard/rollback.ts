@@ -12,6 +12,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
+import { earliest } from '../due-rows.ts';
 import { reachHost } from '../host-access.ts';
 
 export const TRACKED_MS = 2 * 60 * 60 * 1000;
@@ -47,12 +48,7 @@ export interface RollbackResult {
 }
 
 /** One that has not ended. */
-interface RollbackRow extends Record<string, SqlStorageValue> {
-  id: string;
-  token_hash: string | null;
-  /** JSON. */
-  scope: string;
-}
+type RollbackRow = { id: string; tokenHash: string | null; /** JSON. */ scope: string };
 
 export class Rollbacks {
   readonly #sql: SqlStorage;
@@ -78,35 +74,26 @@ export class Rollbacks {
     this.#lastClient = last ?? 0;
   }
 
-  /**
-   * Cost: one row. What is tracked already stays as it is.
-   * @param client that has opened a pull request, as a keyed hash, which is not kept; null: nobody knows.
-   */
+  /** Cost: one row. @param client that has opened it, as a keyed hash, which is not kept; null: nobody knows. */
   track(one: Tracked, client: string | null, createdAt: number): void {
+    const prHash = one.kind === 'pull-request' ? one.prHash : null;
+    const by = client === null ? null : this.#numberOf(client);
+    const row = [one.url, one.kind, prHash, one.host, one.owner, one.repo, one.number, createdAt, by];
     this.#sql.exec(
       `INSERT OR IGNORE INTO created (url, kind, pr_hash, host, owner, repo, number, created_at, client)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      one.url,
-      one.kind,
-      one.kind === 'pull-request' ? one.prHash : null,
-      one.host,
-      one.owner,
-      one.repo,
-      one.number,
-      createdAt,
-      client === null ? null : this.#numberOf(client),
+      ...row,
     );
   }
 
   /**
-   * Begins one, which the next `run` carries out, or joins the one that this credential has begun, while it runs. Answers
-   * its id.
+   * Begins one, which the next `run` carries out, or joins the one that this credential has begun. Answers its id.
    * @param tokenHash null: by the password. @param mayBegin asked only for a new one; false: null is answered.
    */
   begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
     const scope = JSON.stringify(what);
     const waiting = this.#waiting();
-    const begun = waiting.find((row) => row.token_hash === tokenHash && row.scope === scope);
+    const begun = waiting.find((row) => row.tokenHash === tokenHash && row.scope === scope);
     if (begun !== undefined || !mayBegin()) return begun?.id ?? null;
     // A caller that has not asked for an earlier result by now is told that nobody knows it.
     if (waiting.length === 0) this.#ends.clear();
@@ -118,8 +105,8 @@ export class Rollbacks {
 
   /** Resolves when it has ended; null: nobody knows what it has undone. */
   async result(id: string): Promise<RollbackResult | null> {
-    if (!this.#ends.has(id) && this.#waiting().some((row) => row.id === id))
-      this.#ends.set(id, Promise.withResolvers());
+    const isWaiting = this.#waiting().some((row) => row.id === id);
+    if (isWaiting && !this.#ends.has(id)) this.#ends.set(id, Promise.withResolvers());
     return this.#ends.get(id)?.promise ?? null;
   }
 
@@ -129,32 +116,31 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Rejects if it cannot
-   * store that one has ended: that is carried out again when the platform repeats the alarm.
-   * @param onIncomplete called with the token of each that could not undo everything.
+   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Rejects if it cannot store
+   * an end: that one is carried out again when the platform repeats the alarm. @param onIncomplete called with the token of
+   * each that could not undo everything.
    */
-  async run(env: Env, now: () => number, onIncomplete: (tokenHash: string) => void): Promise<void> {
+  async run(env: Env, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;
     try {
       for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
-        const { id, token_hash: tokenHash } = row;
+        const { id, tokenHash } = row;
         const scope = JSON.parse(row.scope) as RollbackScope;
         // What is not public yet does not become so. The operator's request does the same, and removes what is half
         // public. A flood of comments is no reason to discard a push.
-        if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(now() - TRACKED_MS));
-        const all = this.#toUndo(scope, now());
+        if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
+        const all = this.#toUndo(scope, Date.now());
         const undo = undoAtHost(env);
+        // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
         const undone = async (one: Tracked): Promise<void> => {
-          // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
           if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
         };
         const failed = new Set(await undoAll(all, undone));
         this.#sql.exec('DELETE FROM rollbacks WHERE id = ?', id);
         if (failed.size > 0 && tokenHash !== null) onIncomplete(tokenHash);
-        this.#ends.get(id)?.resolve({
-          closedUrls: all.filter((one) => !failed.has(one)).map(({ url }) => url),
-          failedUrls: all.filter((one) => failed.has(one)).map(({ url }) => url),
-        });
+        const urls = (isFailed: boolean): string[] =>
+          all.filter((one) => failed.has(one) === isFailed).map(({ url }) => url);
+        this.#ends.get(id)?.resolve({ closedUrls: urls(false), failedUrls: urls(true) });
       }
     } finally {
       this.#isRunning = false;
@@ -167,13 +153,13 @@ export class Rollbacks {
 
   /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
   forgetOld(now: number): number | null {
-    const sql = this.#sql;
-    sql.exec('DELETE FROM created WHERE created_at <= ?', now - TRACKED_MS);
-    const clients = sql.exec<{ client: number }>('SELECT client FROM created WHERE client IS NOT NULL');
-    const kept = new Set(clients.toArray().map(({ client }) => client));
+    this.#sql.exec('DELETE FROM created WHERE created_at <= ?', now - TRACKED_MS);
+    const rows = this.#sql
+      .exec<{ client: number | null; at: number }>('SELECT client, created_at AS at FROM created')
+      .toArray();
+    const kept = new Set(rows.map(({ client }) => client));
     for (const [client, number] of this.#clients) if (!kept.has(number)) this.#clients.delete(client);
-    return sql.exec<{ at: number | null }>('SELECT min(created_at) + ? AS at FROM created', TRACKED_MS).one()
-      .at;
+    return earliest(...rows.map(({ at }) => at + TRACKED_MS));
   }
 
   /** The pull requests before what was said; the oldest first. */
@@ -187,15 +173,14 @@ export class Rollbacks {
          ) END
        ORDER BY kind <> 'pull-request', created_at, url`,
       now - TRACKED_MS,
-      Number(comments),
-      Number(issues),
-      Number(spareSingle),
+      ...[comments, issues, spareSingle].map(Number),
     );
     return rows.toArray();
   }
 
   #waiting(): RollbackRow[] {
-    return this.#sql.exec<RollbackRow>('SELECT * FROM rollbacks ORDER BY rowid').toArray();
+    const query = 'SELECT id, token_hash AS tokenHash, scope FROM rollbacks ORDER BY rowid';
+    return this.#sql.exec<RollbackRow>(query).toArray();
   }
 
   #numberOf(client: string): number {

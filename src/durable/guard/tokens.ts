@@ -25,28 +25,17 @@ export class ActionTokens {
   /** A new one for each action: 32 lower-case hex characters. Cost: a row for each. */
   make(actions: readonly Action[], now: number): ReadonlyMap<Action, string> {
     const tokens = new Map(actions.map((action) => [action, randomBytes(TOKEN_BYTES).toString('hex')]));
-    for (const [action, token] of tokens) {
-      this.#sql.exec(
-        'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)',
-        tokenHash(token),
-        action,
-        now + TOKEN_LIFE_MS,
-      );
-    }
+    const insert = 'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)';
+    for (const [action, token] of tokens)
+      this.#sql.exec(insert, tokenHash(token), action, now + TOKEN_LIFE_MS);
     return tokens;
   }
 
   /** Uses up the token if it is valid for `action`; false if it is not. After a clock was set back, none is for longer. */
   use(hash: string, action: Action, now: number): boolean {
-    const used = this.#sql.exec(
-      `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
-         AND expires_at > ?3 AND expires_at <= ?3 + ?4 RETURNING hash`,
-      hash,
-      action,
-      now,
-      TOKEN_LIFE_MS,
-    );
-    return used.toArray().length > 0;
+    const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
+      AND expires_at > ?3 AND expires_at <= ?3 + ?4`;
+    return this.#sql.exec(use, hash, action, now, TOKEN_LIFE_MS).rowsWritten > 0;
   }
 
   /** Its action has failed, so it may be used again until it expires. */

@@ -20,29 +20,60 @@ import {
   LONGEST_RESET_MS,
   resetMs,
 } from '../../host/account/account-budget.ts';
-import {
-  type AccountWait,
-  type Reserved,
-  type ReserveAnswer,
-  type Wants,
-  windowName,
-  writesNow,
-} from '../../limits/wants.ts';
-import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
-import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
-import { keepOnly } from '../keep-only.ts';
 import { alertWants, type Creation, Creations } from '../../limits/creations.ts';
-import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
+import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
+import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
+import { type AccountWait, type Reserved, windowName, writesNow } from '../../limits/wants.ts';
+import type { ReserveAnswer, Wants } from '../../limits/wants.ts';
+import { FORM_LIFE_MS } from '../../secret/form-token.ts';
+import { keepOnly } from '../keep-only.ts';
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
+const POST = 'post ';
 /** Until when the account must not call its host. Stored, because the host's limit outlives the object. */
 const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
 /** With more of them, the oldest is forgotten: they are counted in memory, and are not limited by themselves. */
 const MOST_WRITES = 20_000;
+
+/** Longer than posting usually takes. One that is silent for longer has died with its request. */
+const SENDING_MS = 60_000;
+
+/** Keyed hashes: nothing of what was written can be found out from them. */
+export interface PostName {
+  /** Of the form, or of the request's key. */
+  readonly name: string;
+  /** Of what it posts. */
+  readonly content: string;
+}
+
+/** What was posted. */
+export interface Posted {
+  readonly url: string;
+  /** Of the thread. */
+  readonly number: number;
+  /** Of the author on that thread, after it. */
+  readonly karma: number;
+}
+
+/**
+ * `new`: it was not sent before, so the caller may post it now. `sending`: another request is posting it. `unknown`: it was
+ * sent, and nobody knows whether the host has posted it. `other`: something else was sent under this name.
+ */
+export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'other' } | PostedOnce;
+export type PostResult = { readonly kind: 'new' | 'unknown' } | PostedOnce;
+type PostedOnce = { readonly kind: 'posted'; readonly posted: Posted };
+
+interface SentPost {
+  readonly content: string;
+  /** Milliseconds since 1970, as everywhere. */
+  readonly until: number;
+  readonly sendingUntil: number;
+  readonly posted: Posted | null;
+}
 
 /** What the account may still do. */
 export interface AccountFigures {
@@ -54,7 +85,6 @@ export interface AccountFigures {
 
 export class HostAccount extends DurableObject<Env> {
   readonly #creations: Creations;
-  readonly #sentPosts: SentPosts;
   /** By id, oldest first: of this hour, those that create nothing included. */
   readonly #writes = new Map<string, Use>();
   #calls: KnownCalls | null = null;
@@ -66,7 +96,6 @@ export class HostAccount extends DurableObject<Env> {
     super(ctx, env);
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
-    this.#sentPosts = new SentPosts(ctx.storage.kv);
     for (const [id, row] of this.#creations.rows) if (ACCOUNT in row.windows) this.#writes.set(id, row);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
     void ctx.blockConcurrencyWhile(async () => {
@@ -108,14 +137,35 @@ export class HostAccount extends DurableObject<Env> {
     if (this.#creations.release(id)) void this.ctx.storage.delete(CREATION + id, { allowUnconfirmed: true });
   }
 
-  /** Whether a form or a request may post now. If so, `endPost` must follow. */
-  beginPost(name: PostName): PostStanding {
+  /**
+   * Whether a form or a request may post now; if so, `endPost` must follow. One that is sent again, by a double click or by
+   * a program that got no answer, gets the first answer. Stored before the host is asked, for as long as a form is valid.
+   */
+  beginPost({ name, content }: PostName): PostStanding {
+    const { kv } = this.ctx.storage;
+    const now = Date.now();
     this.#wakeWithinAnHour();
-    return this.#sentPosts.begin(name, Date.now());
+    const sent = kv.get<SentPost>(POST + name);
+    if (sent === undefined) {
+      const [until, sendingUntil] = [now + FORM_LIFE_MS, now + SENDING_MS];
+      kv.put(POST + name, { content, until, sendingUntil, posted: null } satisfies SentPost);
+      return { kind: 'new' };
+    }
+    const { posted, sendingUntil } = sent;
+    if (sent.content !== content) return { kind: 'other' };
+    if (posted !== null) return { kind: 'posted', posted };
+    // After a clock was set back, nobody waits for longer either.
+    return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
   }
 
+  /** @param result `new`: nothing was posted, and it may be sent again. */
   endPost(name: string, result: PostResult): void {
-    this.#sentPosts.end(name, result);
+    const { kv } = this.ctx.storage;
+    const sent = kv.get<SentPost>(POST + name);
+    if (sent === undefined) return;
+    const posted = result.kind === 'posted' ? result.posted : null;
+    if (result.kind === 'new') kv.delete(POST + name);
+    else kv.put(POST + name, { ...sent, sendingUntil: 0, posted });
   }
 
   /** How long the host is to be left alone, in milliseconds; 0: it is not. */
@@ -153,9 +203,11 @@ export class HostAccount extends DurableObject<Env> {
     const now = Date.now();
     this.#creations.forgetOld(now);
     const creations = [...this.#creations.rows].map(([id, row]) => [CREATION + id, row] as const);
-    const counted = [...creations, ...this.#sentPosts.forgetOld(now)];
+    const { kv } = this.ctx.storage;
+    const posts = [...kv.list<SentPost>({ prefix: POST })].filter(([, { until }]) => until > now);
+    const counted: (readonly [string, unknown])[] = [...creations, ...posts];
     // No client's, so it stays.
-    const pause = this.ctx.storage.kv.get(PAUSE);
+    const pause = kv.get(PAUSE);
     this.#hasAlarm = counted.length > 0;
     const kept = pause === undefined ? counted : [[PAUSE, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
@@ -201,8 +253,9 @@ export class HostAccount extends DurableObject<Env> {
 }
 
 /**
- * How long the asker waits when the host allows few calls more: first the networks that have written most. The writes of
- * this hour, and those for which calls are left, are a window that all share. @param writes of this hour, oldest first. @param begun how many of them since the host said what is left.
+ * How long the asker waits when the host allows few calls more: first the networks that have written most.
+ * @param writes of this hour, oldest first: with those for which calls are left, a window that all share. @param begun how
+ * many of them since the host said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,

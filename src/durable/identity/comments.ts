@@ -1,11 +1,15 @@
 /**
- * The comments of one pseudonym: where they are, and what must still be done with them. Only the host stores their texts.
+ * The comments of one pseudonym: where they are, and what must still be done with them: show another karma in their
+ * footers, delete them, or look for one that may exist. Only the host stores their texts.
  *
  * An attempt is recorded before the host is asked. If the record is still there later, its answer was lost and its comment
  * may exist, so the thread is searched for it. What moderation decides meanwhile is recorded with the attempt.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
+import type { ThreadHost } from '../../host/open.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
 /** `reset`: show karma 0. `restore`: show the karma that was reset. */
@@ -30,7 +34,10 @@ export interface Attempt extends Thread {
   readonly failures: number;
 }
 
-export interface Chore {
+/** Called with the comment of each attempt that turns out to have posted one. If it rejects, it is called again later. */
+type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
+
+interface Chore {
   readonly kind: ChoreKind;
   readonly repository: RepositoryName;
   readonly commentId: number;
@@ -44,6 +51,15 @@ export interface Chore {
 const SETTLING_MS = 5 * 60 * 1000;
 /** Enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
+/** GitHub asks for a second between writes: a run makes a few at once, and the next begins when their seconds are over. */
+const CHORES_PER_RUN = 10;
+const RUN_PAUSE_MS = 10_000;
+/** After refusing for this long, the host will not do it any more. */
+const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+/** How far the host's clock may be behind. */
+const CLOCK_SKEW_MS = 5 * 60 * 1000;
+
+const ATTEMPT = 'id, owner, repo AS name, number, started_at AS startedAt, due_at AS dueAt, failures';
 
 /** As a query answers it. */
 type Row<T extends Pick<Thread, 'repository'>> = Omit<T, 'repository'> & { owner: string; name: string };
@@ -54,21 +70,21 @@ function placed<T extends Pick<Thread, 'repository'>>({ owner, name, ...rest }: 
 
 export class Comments {
   readonly #sql: SqlStorage;
+  readonly #hash: string;
   readonly #chores: DueRows<Row<Chore>>;
   readonly #attempts: DueRows<Row<Attempt>>;
 
-  constructor(sql: SqlStorage) {
+  /** @param hash of the pseudonym. */
+  constructor(sql: SqlStorage, hash: string) {
     this.#sql = sql;
+    this.#hash = hash;
     this.#chores = new DueRows(sql, {
       table: 'comments',
       columns:
         'chore AS kind, owner, repo AS name, id AS commentId, ordered_at AS orderedAt, failures, karma',
       condition: 'chore IS NOT NULL',
     });
-    this.#attempts = new DueRows(sql, {
-      table: 'attempts',
-      columns: 'id, owner, repo AS name, number, started_at AS startedAt, due_at AS dueAt, failures',
-    });
+    this.#attempts = new DueRows(sql, { table: 'attempts', columns: ATTEMPT });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
@@ -82,19 +98,10 @@ export class Comments {
   }
 
   /** Only when the one before it has ended. */
-  begin({ repository, number }: Thread, now: number): Attempt {
-    const dueAt = now + SETTLING_MS;
-    const { id } = this.#sql
-      .exec<{ id: number }>(
-        'INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
-        repository.owner,
-        repository.name,
-        number,
-        now,
-        dueAt,
-      )
-      .one();
-    return { id, repository, number, startedAt: now, dueAt, failures: 0 };
+  begin({ repository: { owner, name }, number }: Thread, now: number): Attempt {
+    const insert = `INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING ${ATTEMPT}`;
+    const row = this.#sql.exec<Row<Attempt>>(insert, owner, name, number, now, now + SETTLING_MS).one();
+    return placed<Attempt>(row);
   }
 
   /** Ends an attempt that posted no comment. */
@@ -102,40 +109,24 @@ export class Comments {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
-  /**
-   * Ends an attempt with the comment that it has posted. Answers what moderation has decided meanwhile.
-   * @param commentId null: the attempt goes on.
-   */
-  settle({ id, repository, number }: Attempt, commentId: number | null, now: number): ChoreKind | null {
+  /** Ends it with the comment that it has posted; null: it goes on. Answers what moderation has decided meanwhile. */
+  settle(attempt: Attempt, commentId: number | null, now: number): ChoreKind | null {
+    const { id, repository, number } = attempt;
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
     if (commentId === null) return chore;
-    this.#sql.exec(
-      'INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      commentId,
-      repository.owner,
-      repository.name,
-      number,
-      chore,
-      now,
-      now,
-    );
-    this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
+    const insert = `INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)`;
+    this.#sql.exec(insert, commentId, repository.owner, repository.name, number, chore, now);
+    this.forget(attempt);
     return chore;
   }
 
+  /** The newest first. */
   newest(): PostedOn[] {
-    const rows = this.#sql.exec<Row<PostedOn>>(
-      `SELECT id, owner, repo AS name, number FROM comments
-       WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
-    );
-    return rows.toArray().map((row) => placed<PostedOn>(row));
-  }
-
-  unknownAmong(comments: readonly CommentWithText[]): CommentWithText[] {
-    return comments.filter(
-      ({ id }) => this.#sql.exec('SELECT 1 FROM comments WHERE id = ?', id).toArray().length === 0,
-    );
+    const query = `SELECT id, owner, repo AS name, number FROM comments
+      WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`;
+    return [...this.#sql.exec<Row<PostedOn>>(query)].map((row) => placed<PostedOn>(row));
   }
 
   /** For all comments, including those that are being posted. */
@@ -148,70 +139,14 @@ export class Comments {
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
     this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');
-    const restored = this.#sql.exec(
-      "UPDATE comments SET chore = 'restore', ordered_at = ?, due_at = ?, failures = 0 WHERE karma IS NOT NULL RETURNING id",
-      now,
-      now,
-    );
-    return restored.toArray().length;
+    const order = `UPDATE comments SET chore = 'restore', ordered_at = ?1, due_at = ?1, failures = 0
+      WHERE karma IS NOT NULL RETURNING id`;
+    return this.#sql.exec(order, now).toArray().length;
   }
 
   extent(): { comments: number; repository: string | null } {
-    return this.#sql
-      .exec<{ comments: number; repository: string | null }>(
-        "SELECT count(*) AS comments, min(owner || '/' || repo) AS repository FROM comments",
-      )
-      .one();
-  }
-
-  /** The oldest comments with an action that is due, in order. */
-  dueChores(now: number, limit: number): Chore[] {
-    return this.#chores.due(now, limit).map((row) => placed<Chore>(row));
-  }
-
-  /**
-   * An action that was ordered in the meantime stays. If a pardon cancelled this action while it was carried out, it is
-   * undone.
-   * @param karmaBefore of a reset: what the comment showed; null if it showed none.
-   */
-  done({ kind, commentId }: Chore, karmaBefore: number | null = null): void {
-    if (kind === 'delete') {
-      this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);
-    } else if (kind === 'restore') {
-      const done = 'UPDATE comments SET chore = NULL, karma = NULL WHERE id = ? AND chore = ?';
-      this.#sql.exec(done, commentId, kind);
-    } else {
-      this.#sql.exec(
-        `UPDATE comments SET karma = coalesce(nullif(?, 0), karma), chore = CASE
-           WHEN chore = 'reset' THEN NULL
-           WHEN chore IS NULL AND coalesce(nullif(?, 0), karma) IS NOT NULL THEN 'restore'
-           ELSE chore END
-         WHERE id = ?`,
-        karmaBefore,
-        karmaBefore,
-        commentId,
-      );
-    }
-  }
-
-  /** Answers when it is tried again. */
-  postpone({ commentId, failures }: Chore, now: number): number {
-    return this.#chores.later(commentId, failures, now);
-  }
-
-  /** Nothing before this moment. */
-  postponeAll(until: number): void {
-    this.#sql.exec('UPDATE comments SET due_at = max(due_at, ?) WHERE chore IS NOT NULL', until);
-    this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
-  }
-
-  /** Those that have ended without an answer, unless the clock has jumped: then one is recorded twice, which changes nothing. */
-  dueAttempts(now: number): Attempt[] {
-    return this.#attempts.due(now).map((row) => placed<Attempt>(row));
-  }
-
-  lookAgain({ id, failures }: Attempt, now: number): void {
-    this.#attempts.later(id, failures, now);
+    const query = "SELECT count(*) AS comments, min(owner || '/' || repo) AS repository FROM comments";
+    return this.#sql.exec<{ comments: number; repository: string | null }>(query).one();
   }
 
   /** True if there is no comment, and none that may exist. */
@@ -223,5 +158,116 @@ export class Comments {
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
     return earliest(this.#chores.nextDueAt(), this.#attempts.nextDueAt());
+  }
+
+  /** Those that have ended without an answer, unless the clock has jumped: then one is recorded twice, which changes nothing. */
+  dueAttempts(now: number): Attempt[] {
+    return this.#attempts.due(now).map((row) => placed<Attempt>(row));
+  }
+
+  /** The oldest comments with an action that is due, in order. */
+  dueChores(now: number): Chore[] {
+    return this.#chores.due(now, CHORES_PER_RUN).map((row) => placed<Chore>(row));
+  }
+
+  /** The comment that an attempt has posted; null: there is none (yet). Rejects with HostError. */
+  async find(
+    host: ThreadHost,
+    { repository, number, startedAt }: Attempt,
+    isIt: (text: string) => boolean,
+  ): Promise<CommentWithText | null> {
+    const own = await host.ownComments(repository, number, startedAt - CLOCK_SKEW_MS);
+    const isKnown = (id: number): boolean =>
+      this.#sql.exec('SELECT 1 FROM comments WHERE id = ?', id).toArray().length > 0;
+    return own.find(({ id, text }) => isIt(text) && !isKnown(id)) ?? null;
+  }
+
+  /** Does what is due. What fails is tried again later. */
+  async doDue(host: ThreadHost, onFound: OnFound): Promise<void> {
+    for (const attempt of this.dueAttempts(Date.now())) {
+      if (!(await this.#search(host, attempt, onFound))) return;
+    }
+    const chores = this.dueChores(Date.now());
+    for (const chore of chores) {
+      if (!(await this.#carryOut(host, chore))) return;
+    }
+    if (chores.length === CHORES_PER_RUN) this.#postponeAll(Date.now() + RUN_PAUSE_MS);
+  }
+
+  /** False if the host wants no requests now. Without the guard, it may be asked for others. */
+  async #search(host: ThreadHost, attempt: Attempt, onFound: OnFound): Promise<boolean> {
+    try {
+      const found = await this.find(host, attempt, (text) => shownKarma(text, this.#hash) !== null);
+      if (found === null) this.forget(attempt);
+      else await onFound(attempt, found);
+      return true;
+    } catch (error) {
+      const { lasts, retryAfterMs } = hostFailureOf(error);
+      const now = Date.now();
+      // If the thread is gone, its comments are gone, too.
+      const isGone = error instanceof HostError && error.code === 'missing';
+      if (isGone || now - attempt.startedAt > CHORE_LIFE_MS) this.forget(attempt);
+      else this.#attempts.later(attempt.id, attempt.failures, now);
+      if (lasts === 'until') this.#postponeAll(now + (retryAfterMs ?? 0));
+      return lasts === 'final' || !(error instanceof HostError);
+    }
+  }
+
+  /** False if the host wants no requests now. */
+  async #carryOut(host: ThreadHost, chore: Chore): Promise<boolean> {
+    const { kind, repository, commentId, orderedAt, failures } = chore;
+    try {
+      let karmaBefore: number | null = null;
+      if (kind === 'delete') await host.deleteComment(repository, commentId);
+      else {
+        const karma = kind === 'restore' ? (chore.karma ?? 0) : 0;
+        await host.editComment(repository, commentId, (text) => {
+          karmaBefore = shownKarma(text, this.#hash);
+          return withKarma(text, this.#hash, karma);
+        });
+      }
+      this.#done(chore, karmaBefore);
+      return true;
+    } catch (error) {
+      const { lasts, retryAfterMs } = hostFailureOf(error);
+      const now = Date.now();
+      const dueAt = this.#chores.later(commentId, failures, now);
+      if (lasts === 'final') {
+        // A problem of this comment only: its thread may be locked, or its repository archived.
+        if (now - orderedAt > CHORE_LIFE_MS) this.#done(chore, null);
+        return true;
+      }
+      this.#postponeAll(Math.max(dueAt, now + (retryAfterMs ?? 0)));
+      return false;
+    }
+  }
+
+  /**
+   * An action that was ordered meanwhile stays; what a pardon has cancelled meanwhile is undone. @param karmaBefore of a
+   * reset: what the comment showed; null: none.
+   */
+  #done({ kind, commentId }: Chore, karmaBefore: number | null): void {
+    if (kind === 'delete') {
+      this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);
+    } else if (kind === 'restore') {
+      const done = 'UPDATE comments SET chore = NULL, karma = NULL WHERE id = ? AND chore = ?';
+      this.#sql.exec(done, commentId, kind);
+    } else {
+      this.#sql.exec(
+        `UPDATE comments SET karma = coalesce(nullif(?1, 0), karma), chore = CASE
+           WHEN chore = 'reset' THEN NULL
+           WHEN chore IS NULL AND coalesce(nullif(?1, 0), karma) IS NOT NULL THEN 'restore'
+           ELSE chore END
+         WHERE id = ?2`,
+        karmaBefore,
+        commentId,
+      );
+    }
+  }
+
+  /** Nothing before this moment. */
+  #postponeAll(until: number): void {
+    this.#sql.exec('UPDATE comments SET due_at = max(due_at, ?) WHERE chore IS NOT NULL', until);
+    this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
   }
 }

@@ -5,31 +5,25 @@
  * (footers to edit, comments to delete) is stored at once, and the alarm retries it until the host has done it.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { systemClock } from '../../isolate/clock.ts';
-import { succeeds } from '../../isolate/within.ts';
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import type { PostedComment } from '../../host/code-host.ts';
-import { openThreads } from '../../host/open.ts';
-import { shownKarma } from '../../text/footer.ts';
+import { openThreads, type ThreadHost } from '../../host/open.ts';
+import { type Failure, HostError } from '../../host-error.ts';
+import { succeeds } from '../../isolate/within.ts';
+import { type Grant, type Refused, reserve } from '../../limits/port.ts';
+import { hit } from '../../limits/sliding-window.ts';
+import type { Wants } from '../../limits/wants.ts';
+import { loggerOf } from '../../log.ts';
+import { feedOf, guardOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
-import type { Wants } from '../../limits/wants.ts';
-import { type Grant, type Refused, reserve } from '../../limits/port.ts';
-import { hit } from '../../limits/sliding-window.ts';
-import { loggerOf } from '../../log.ts';
+import { MAX_TEXT_CHARACTERS, characters, commentText, shownKarma } from '../../text/footer.ts';
 import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
-import { doChores } from './chores.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
-import { feedNamed, guardOf } from '../../objects.ts';
-import { feedName } from '../notification-feed/notification-feed.ts';
-import { type Standing, UNREPORTED } from './moderation.ts';
-import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
+import { COOLDOWN_MS, postingDecision, type Standing, UNREPORTED } from './moderation.ts';
 import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
-
-export type { Pardon } from './pseudonym.ts';
-export type { CommentOutcome, CommentRequest } from './post-comment.ts';
 
 /** Limits for waiting comments: how many, and how long. */
 const MAX_QUEUE = 100;
@@ -38,6 +32,8 @@ const LONGEST_WAIT_MS = 30_000;
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
+/** An identity that has never posted is deleted again after this time without calls. */
+const FORGETTING_DELAY_MS = 60_000;
 
 /** Under which the key of the code host is stored. */
 const HOST_KEY = 'host';
@@ -51,13 +47,37 @@ const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
 
+export interface CommentRequest {
+  /** The code host's key. */
+  readonly host: string;
+  readonly owner: string;
+  readonly repo: string;
+  readonly number: number;
+  /** The author's own words. */
+  readonly body: string;
+  /** Scheme and host for the footer's link, such as `https://veil.example`. */
+  readonly origin: string;
+  /** What it counts in. */
+  readonly wants: Wants;
+}
+
+/**
+ * `busy`: too many comments of this pseudonym are waiting. `too-long`: for the host; `maxCharacters` are left for the
+ * author's words. `wait`: the thread, or the account, has no room for it now.
+ */
+export type CommentOutcome =
+  | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
+  | { readonly kind: 'blocked' | 'busy' }
+  | { readonly kind: 'cooldown'; readonly leftMs: number }
+  | { readonly kind: 'too-long'; readonly maxCharacters: number }
+  | { readonly kind: 'wait'; readonly wait: Refused }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** `registered`: there is nothing to appeal against. `busy`: the operator cannot be told now. */
 export type AppealOutcome =
   | { readonly kind: 'taken'; readonly standing: Standing }
-  /** There is nothing to appeal against. */
-  | { readonly kind: 'registered' }
   | { readonly kind: 'too-often'; readonly leftMs: number }
-  /** The operator cannot be told now. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'registered' | 'busy' };
 
 /** What its page shows: all of it is public, at the code host or in its comments' footers. */
 export interface PublicRecord {
@@ -82,20 +102,19 @@ export class Identity extends DurableObject<Env> {
   #isListed = false;
 
   publicRecord(): PublicRecord {
-    const standing = this.#known?.standing(systemClock.now()) ?? UNREPORTED;
+    const standing = this.#known?.standing(Date.now()) ?? UNREPORTED;
     return { standing, host: this.#hostKey, posted: this.#known?.comments.newest() ?? [] };
   }
 
   /**
-   * Does not say whether the report counts: that would tell everybody who shares the address that somebody there has
-   * reported this pseudonym. @param reporter keyed hash of the network. @param site of the /48 around it. Both are made for
-   * this pseudonym only.
+   * Does not say whether it counts: that would tell all who share the address that somebody there has reported this one.
+   * @param reporter keyed hash of the network. @param site of its /48. Both are made for this pseudonym only.
    */
   async report(reporter: string, site: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
     // Meanwhile the alarm may have deleted everything.
     const pseudonym = this.#pseudonym();
-    const now = systemClock.now();
+    const now = Date.now();
     const standing = pseudonym.report({ reporter, site }, now);
     await this.#wakeBy(isListed ? pseudonym.nextDueAt() : now + LISTING_PAUSE_MS);
     return standing;
@@ -105,7 +124,7 @@ export class Identity extends DurableObject<Env> {
   async pardon(): Promise<Pardon | null> {
     const pseudonym = this.#known;
     if (pseudonym === null) return null;
-    const outcome = pseudonym.pardon(systemClock.now());
+    const outcome = pseudonym.pardon(Date.now());
     await this.#wakeBy(pseudonym.nextDueAt());
     return outcome;
   }
@@ -115,7 +134,7 @@ export class Identity extends DurableObject<Env> {
     const pseudonym = this.#known;
     if (pseudonym === null) return { kind: 'registered' };
     const { hash, history } = pseudonym;
-    const now = systemClock.now();
+    const now = Date.now();
     const standing = pseudonym.standing(now);
     const { reports, state } = standing;
     if (state === 'registered') return { kind: 'registered' };
@@ -135,64 +154,106 @@ export class Identity extends DurableObject<Env> {
   /** Posts a comment after those before it have ended. Never rejects because of the host. */
   async comment(request: CommentRequest): Promise<CommentOutcome> {
     if (this.#posts >= MAX_QUEUE) return { kind: 'busy' };
-    const askedAt = systemClock.now();
+    const askedAt = Date.now();
     this.#posts += 1;
     const post = this.#lastPost.then(() => this.#post(request, askedAt));
     this.#lastPost = post.catch(() => {});
     const outcome = await post.finally(() => (this.#posts -= 1));
     if (outcome.kind === 'posted') {
       const { kv } = this.ctx.storage;
-      if (kv.get(PART_KEY) === undefined) kv.put(PART_KEY, systemClock.now());
+      if (kv.get(PART_KEY) === undefined) kv.put(PART_KEY, Date.now());
       const { owner, repo: name, number } = request;
       await this.#announce({ repository: { owner, name }, number }, outcome.url);
     }
     return outcome;
   }
 
-  /** With a share of what is kept for people who take part in the thread. */
-  #reserve(wants: Wants): Promise<Grant | Refused> {
+  async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
+    if (Date.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+    if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
+    const [host, pseudonym] = [openThreads(this.#reached().access), this.#pseudonym()];
+    // While the comment is being posted, so that a report of it counts from the first moment on.
+    const listing = this.#list(pseudonym.hash);
+    const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request), listing]);
+    return outcome;
+  }
+
+  /** Whether the comment may be posted, with which karma, and with what result. */
+  async #postAs(pseudonym: Pseudonym, host: ThreadHost, request: CommentRequest): Promise<CommentOutcome> {
+    const { hash, comments, karma } = pseudonym;
+    const karmaBefore = await karma.current(Date.now());
+    const { facts } = pseudonym;
+    const decision = postingDecision(facts, Date.now());
+    if (decision === 'blocked') return { kind: 'blocked' };
+    if (decision === 'cooldown') return { kind: 'cooldown', leftMs: facts.cooldownUntil - Date.now() };
+
+    const { owner, repo: name, number, body, origin } = request;
+    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
+    const text = commentText(body, { hash, karma: newKarma, origin });
+    const excess = characters(text) - MAX_TEXT_CHARACTERS;
+    if (excess > 0) {
+      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
+      return { kind: 'too-long', maxCharacters: characters(body) - excess };
+    }
+    const grant = await this.#reserve(request.wants, decision !== 'zero');
+    if (grant.kind === 'wait') {
+      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
+      return { kind: 'wait', wait: grant };
+    }
+
+    const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
+    // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
+    await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
+    try {
+      const posted = await makeComment(pseudonym, host, attempt, text);
+      if ('effect' in posted) {
+        // Without an answer of the host it may be there.
+        if (posted.effect === 'none') await grant.release();
+        return { kind: 'failed', failure: posted };
+      }
+      // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells the guard then.
+      const isTracked = await succeeds(this.#track(attempt, posted));
+      const ordered = comments.settle(attempt, isTracked ? posted.id : null, Date.now());
+      if (isTracked && ordered !== null) await this.#wakeBy(Date.now());
+      // Blocked while it was being posted: it is deleted like the others.
+      if (ordered === 'delete') return { kind: 'blocked' };
+      // Flagged while it was being posted: its footer is edited like the others'.
+      if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
+      karma.set(newKarma, Date.now());
+      if (decision === 'zero')
+        pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
+      return { kind: 'posted', url: posted.url, karma: newKarma };
+    } finally {
+      await this.#wakeBy(karma.nextDueAt());
+    }
+  }
+
+  /**
+   * Never rejects: if the account cannot be asked, that is why the comment has to wait. @param isGood false: reports forbid
+   * a share of what is kept for people who take part in the thread.
+   */
+  #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
     const { config, host } = this.#reached();
-    const now = systemClock.now();
+    const now = Date.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
-    const takesPart = wants.takesPart && now - since >= PART_AGE_MS && wait.waitMs === 0;
+    const takesPart = isGood && now - since >= PART_AGE_MS && wait.waitMs === 0;
     if (takesPart) this.#asPart = hits;
     return reserve(hostAccountOf(this.env, host), { ...wants, takesPart }, loggerOf(config));
   }
 
-  async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
-    if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
-    if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
-    const host = openThreads(this.#reached().access);
-    const pseudonym = this.#pseudonym();
-    // While the comment is being posted, so that a report of it counts from the first moment on.
-    const listing = this.#list(pseudonym.hash);
-    const surroundings = {
-      pseudonym,
-      host,
-      clock: systemClock,
-      reserve: (wants: Wants) => this.#reserve(wants),
-      track: (attempt: Attempt, posted: PostedComment) => this.#track(attempt, posted),
-      wakeBy: (at: number | null) => this.#wakeBy(at),
-    };
-    const [posted] = await Promise.all([postComment(surroundings, request), listing]);
-    return posted;
-  }
-
   /** Does what is due. If it does not finish, the platform runs it again. */
   override async alarm(): Promise<void> {
-    const now = systemClock.now();
+    const now = Date.now();
     this.#alarmAt = null;
     const pseudonym = this.#known;
     if (pseudonym === null) return;
     const reached = reachHost(this.env, this.#hostKey, this.#http);
     if (reached === null) return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     this.#http = reached.http;
-    const host = openThreads(reached.access);
-    const { hash, moderation, comments, karma, history } = pseudonym;
-    const supplies = { pseudonym, host, clock: systemClock };
+    const { hash, comments, karma } = pseudonym;
     const found: { thread: Thread; url: string }[] = [];
-    await doChores(supplies, comments.dueAttempts(now), async (attempt, { id, text, url }) => {
+    await comments.doDue(openThreads(reached.access), async (attempt, { id, text, url }) => {
       await this.#track(attempt, { id, url });
       const chore = comments.settle(attempt, id, now);
       // The next comment's karma must be higher than any that is shown.
@@ -202,8 +263,7 @@ export class Identity extends DurableObject<Env> {
     for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
     const isListed = pseudonym.isNobody || (await this.#list(hash));
-    moderation.prune(now);
-    history.prune(now);
+    pseudonym.prune(now);
     await pseudonym.tellNews(guardOf(this.env), this.#hostKey, now);
     const dueAt = pseudonym.nextDueAt();
     this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
@@ -222,12 +282,9 @@ export class Identity extends DurableObject<Env> {
     this.#isListed = false;
     const isUnlisted = await succeeds(unlistPseudonym(this.env.DB, hash));
     const isIdle = this.#posts === 0 && this.#pseudonym().isNobody;
-    if (isUnlisted && isIdle) {
-      this.#opened = null;
-      await this.ctx.storage.deleteAll();
-    } else {
-      await this.#wakeBy(systemClock.now() + LISTING_PAUSE_MS);
-    }
+    if (!isUnlisted || !isIdle) return this.#wakeBy(Date.now() + LISTING_PAUSE_MS);
+    this.#opened = null;
+    await this.ctx.storage.deleteAll();
   }
 
   async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
@@ -239,8 +296,7 @@ export class Identity extends DurableObject<Env> {
   /** For the topic of a pull request: the host does not notify the bot of its own comments. Never rejects. */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
-    const feed = feedNamed(this.env, feedName(this.#hostKey));
-    await feed.noteComment(repository, number).catch(() => {});
+    await succeeds(feedOf(this.env, this.#hostKey).noteComment(repository, number));
   }
 
   /** An alarm that goes off earlier finds nothing to do and sets the next one. */
@@ -281,3 +337,27 @@ export class Identity extends DurableObject<Env> {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
 }
+
+/** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */
+async function makeComment(
+  { comments }: Pseudonym,
+  host: ThreadHost,
+  attempt: Attempt,
+  text: string,
+): Promise<PostedComment | Failure> {
+  try {
+    return await host.createComment(attempt.repository, attempt.number, text);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    const { failure } = error;
+    if (failure.effect === 'none') {
+      comments.forget(attempt);
+      return failure;
+    }
+    const isIt = (other: string): boolean => withoutReturns(other) === withoutReturns(text);
+    return (await comments.find(host, attempt, isIt).catch(() => null)) ?? failure;
+  }
+}
+
+/** The host may change the line breaks. */
+const withoutReturns = (text: string): string => text.replaceAll('\r\n', '\n').trim();

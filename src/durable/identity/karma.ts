@@ -2,8 +2,8 @@
  * The karma of one pseudonym (contract, 2.3), stored here. The ledger is read once, when nothing is known here, and the
  * object's alarm copies the last change to it. While it cannot be reached, comments continue; its value is added later.
  */
+import { succeeds, within } from '../../isolate/within.ts';
 import type { Ledger } from '../../stats/ledger.ts';
-import { within } from '../../isolate/within.ts';
 import { backOffMs } from '../due-rows.ts';
 
 /** Changes within this time are sent as one. */
@@ -50,7 +50,7 @@ export class Karma {
     this.#change({ karma }, now);
   }
 
-  /** Raises it to at least this value. */
+  /** To at least this value. */
   raise(karma: number, now: number): void {
     if (karma > this.known) this.set(karma, now);
   }
@@ -65,14 +65,12 @@ export class Karma {
     const { dueAt, isComplete } = this.#kept;
     if (dueAt === null || dueAt > now) return;
     if (!isComplete && !(await this.#complete(now))) return;
-    const karma = this.known;
-    try {
+    await this.#orLater(now, async () => {
+      const karma = this.known;
       await within(LEDGER_TIMEOUT_MS, this.#ledger().setKarma(this.#hash, karma));
       // Changes that were made in between are sent next.
       this.#keep({ dueAt: this.known === karma ? null : now + DELIVERY_DELAY_MS, failures: 0 });
-    } catch {
-      this.#postpone(now);
-    }
+    });
   }
 
   /** When the ledger is updated with a change that is made now. */
@@ -90,15 +88,19 @@ export class Karma {
   }
 
   /** Adds what the ledger knows. False if it cannot be reached. */
-  async #complete(now: number): Promise<boolean> {
-    try {
+  #complete(now: number): Promise<boolean> {
+    return this.#orLater(now, async () => {
       const earlier = (await within(LEDGER_TIMEOUT_MS, this.#ledger().karma(this.#hash))) ?? 0;
       if (!this.#kept.isComplete) this.#keep({ karma: this.known + earlier, isComplete: true });
-      return true;
-    } catch {
-      this.#postpone(now);
-      return false;
-    }
+    });
+  }
+
+  /** False if it has failed: the next attempt is later. */
+  async #orLater(now: number, ask: () => Promise<void>): Promise<boolean> {
+    const isDone = await succeeds(ask());
+    const { failures } = this.#kept;
+    if (!isDone) this.#keep({ dueAt: now + backOffMs(failures), failures: failures + 1 });
+    return isDone;
   }
 
   get #kept(): KeptKarma {
@@ -112,10 +114,5 @@ export class Karma {
   /** The ledger is to hear of it. */
   #change(changed: Partial<KeptKarma>, now: number): void {
     this.#keep({ ...changed, dueAt: this.dueAfter(now) });
-  }
-
-  #postpone(now: number): void {
-    const { failures } = this.#kept;
-    this.#keep({ dueAt: now + backOffMs(failures), failures: failures + 1 });
   }
 }

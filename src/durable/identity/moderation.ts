@@ -34,9 +34,7 @@ export interface Reporter {
   readonly site: string;
 }
 
-export interface Report extends Reporter {
-  readonly at: number;
-}
+export type Report = Reporter & { readonly at: number };
 
 export interface ModerationFacts {
   readonly reports: readonly Report[];
@@ -44,33 +42,25 @@ export interface ModerationFacts {
   readonly cooldownUntil: number;
   /** Blocking is permanent: pruning does not undo it. */
   readonly isBlocked: boolean;
-  /**
-   * When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from
-   * repeating them.
-   */
+  /** When it was pardoned; 0: never. Earlier reports do not count, but keep their reporters from repeating them. */
   readonly pardonedAt: number;
 }
 
 export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
-export type ReportEffect =
-  | 'none'
-  /** Karma becomes 0, and the footers of the comments are edited to say so. */
-  | 'flag'
-  /** The comments are deleted. */
-  | 'block';
+/** `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the comments are deleted. */
+export type ReportEffect = 'none' | 'flag' | 'block';
 
-/**
- * `normal`: karma grows by one. `zero`: there are active reports, so karma is 0, and the post starts another cooldown.
- */
+/** `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another cooldown. */
 export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
-function pruned(facts: ModerationFacts, now: number): ModerationFacts {
+/** Without the reports that count no more. */
+export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
 }
 
 export function standingOf(facts: ModerationFacts, now: number): Standing {
-  const reports = counted(facts, now).length;
+  const reports = countOf(facts, now);
   if (facts.isBlocked) return { reports, state: 'blocked' };
   return { reports, state: reports >= FLAG_THRESHOLD ? 'flagged' : 'registered' };
 }
@@ -80,29 +70,26 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
 }
 
-export interface JudgedReport {
-  readonly facts: ModerationFacts;
-  readonly effect: ReportEffect;
-}
-
 /** The facts stay the same object if an earlier report of the network counts, or if the pseudonym is blocked. */
-export function reported(before: ModerationFacts, by: Reporter, now: number): JudgedReport {
+export function reported(
+  before: ModerationFacts,
+  by: Reporter,
+  now: number,
+): { readonly facts: ModerationFacts; readonly effect: ReportEffect } {
   const { reports } = pruned(before, now);
   const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
-  const ofSite = reports.filter(({ site }) => site === by.site).length;
-  if (before.isBlocked || isRepeated || ofSite >= REPORTS_PER_SITE) {
-    return { facts: before, effect: 'none' };
-  }
+  const isOfMany = reports.filter(({ site }) => site === by.site).length >= REPORTS_PER_SITE;
+  if (before.isBlocked || isRepeated || isOfMany) return { facts: before, effect: 'none' };
   const facts = { ...before, reports: [...reports, { ...by, at: now }] };
-  const count = counted(facts, now).length;
+  const count = countOf(facts, now);
   if (count >= BLOCK_THRESHOLD) return { facts: { ...facts, isBlocked: true }, effect: 'block' };
   if (count !== FLAG_THRESHOLD) return { facts, effect: 'none' };
   return { facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
 }
 
-/** The reports that still mean something. */
-function counted(facts: ModerationFacts, now: number): readonly Report[] {
-  return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt);
+/** How many reports still mean something. */
+function countOf(facts: ModerationFacts, now: number): number {
+  return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt).length;
 }
 
 export function postingDecision(facts: ModerationFacts, now: number): PostingDecision {
@@ -110,30 +97,4 @@ export function postingDecision(facts: ModerationFacts, now: number): PostingDec
   if (state === 'blocked') return 'blocked';
   if (state === 'registered') return 'normal';
   return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
-}
-
-const KEY = 'moderation';
-
-/** The facts, in the storage of a Durable Object. */
-export class Moderation {
-  readonly #kv: SyncKvStorage;
-
-  constructor(kv: SyncKvStorage) {
-    this.#kv = kv;
-  }
-
-  get facts(): ModerationFacts {
-    return this.#kv.get<ModerationFacts>(KEY) ?? NO_FACTS;
-  }
-
-  write(facts: ModerationFacts): void {
-    this.#kv.put(KEY, facts);
-  }
-
-  /** Forgets the reports that count no more. */
-  prune(now: number): void {
-    const { facts } = this;
-    const left = pruned(facts, now);
-    if (left.reports.length < facts.reports.length) this.write(left);
-  }
 }

@@ -1,20 +1,14 @@
 /** A pseudonym: everything that is kept of it, and what reports, the operator and time do to it. */
 import { MAIN_HOST } from '../../config/hosts.ts';
+import type { ModerationNews } from '../../notify/alert.ts';
 import type { Ledger } from '../../stats/ledger.ts';
+import { isWithin } from '../../isolate/clock.ts';
+import { DueRows, earliest } from '../due-rows.ts';
 import type { Guard } from '../guard/guard.ts';
-import { earliest } from '../due-rows.ts';
 import { Comments } from './comments.ts';
-import { History, type HistoryEntry } from './history.ts';
 import { Karma } from './karma.ts';
-import {
-  Moderation,
-  pardoned,
-  REPORT_LIFE_MS,
-  type Reporter,
-  reported,
-  type Standing,
-  standingOf,
-} from './moderation.ts';
+import { NO_FACTS, pardoned, pruned, REPORT_LIFE_MS, reported, standingOf } from './moderation.ts';
+import type { ModerationFacts, Reporter, Standing } from './moderation.ts';
 
 export interface Pardon {
   readonly standing: Standing;
@@ -26,6 +20,7 @@ export interface Pardon {
 
 /** Under which the hash is kept. Not every platform knows the object's name when an alarm goes off. */
 const HASH_KEY = 'hash';
+const FACTS_KEY = 'moderation';
 
 /** False until something has been written: a question about an unused hash must not leave a database behind. */
 export function hasRecords(kv: SyncKvStorage): boolean {
@@ -34,87 +29,187 @@ export function hasRecords(kv: SyncKvStorage): boolean {
 
 export class Pseudonym {
   readonly hash: string;
-  readonly moderation: Moderation;
   readonly comments: Comments;
   readonly karma: Karma;
   readonly history: History;
+  readonly #kv: SyncKvStorage;
 
-  /**
-   * Makes the tables if there are none.
-   * @param name the object's, if the platform knows it.
-   */
+  /** Makes the tables if there are none. @param name the object's, if the platform knows it. */
   constructor({ sql, kv }: DurableObjectStorage, name: string | undefined, ledger: () => Ledger) {
     const hash = kv.get<string>(HASH_KEY) ?? name;
     if (hash === undefined) throw new Error('nobody knows the hash of this pseudonym');
     if (!hasRecords(kv)) kv.put(HASH_KEY, hash);
     this.hash = hash;
-    this.moderation = new Moderation(kv);
-    this.comments = new Comments(sql);
+    this.comments = new Comments(sql, hash);
     this.karma = new Karma(kv, hash, ledger);
     this.history = new History(sql);
+    this.#kv = kv;
+  }
+
+  /** What reports and the operator have led to. */
+  get facts(): ModerationFacts {
+    return this.#kv.get<ModerationFacts>(FACTS_KEY) ?? NO_FACTS;
+  }
+
+  set facts(facts: ModerationFacts) {
+    this.#kv.put(FACTS_KEY, facts);
   }
 
   standing(now: number): Standing {
-    return standingOf(this.moderation.facts, now);
+    return standingOf(this.facts, now);
   }
 
   report(reporter: Reporter, now: number): Standing {
-    const { moderation, karma, comments, history } = this;
-    const before = moderation.facts;
+    const before = this.facts;
     const { facts, effect } = reported(before, reporter, now);
-    if (facts !== before) moderation.write(facts);
+    if (facts !== before) this.facts = facts;
     const standing = standingOf(facts, now);
     if (effect !== 'none') {
       const state = effect === 'flag' ? 'flagged' : 'blocked';
       // As it is now: what is told later may be gone by then.
-      history.addNews({ state, reports: standing.reports, ...comments.extent() }, karma.known, now);
-      karma.reset(now);
-      comments.order(effect === 'flag' ? 'reset' : 'delete', now);
+      const news = { state, reports: standing.reports, ...this.comments.extent() } as const;
+      this.history.add(state, now, this.karma.known, news);
+      this.karma.reset(now);
+      this.comments.order(effect === 'flag' ? 'reset' : 'delete', now);
     }
     return standing;
   }
 
   /** Lifts what reports have led to. Comments that are deleted stay so: nobody has kept their texts. */
   pardon(now: number): Pardon {
-    const { moderation, karma, comments, history } = this;
-    moderation.write(pardoned(moderation.facts, now));
-    karma.raise(history.lostKarma(), now);
-    history.add('pardoned', now);
-    const restoring = comments.restore(now);
-    return { standing: this.standing(now), restoring, log: history.entries() };
+    this.facts = pardoned(this.facts, now);
+    this.karma.raise(this.history.lostKarma(), now);
+    this.history.add('pardoned', now);
+    const restoring = this.comments.restore(now);
+    return { standing: this.standing(now), restoring, log: this.history.entries() };
   }
 
-  /**
-   * Tells the operator what has happened to it; what does not arrive is told later. Never rejects.
-   * @param hostKey of the code host of its comments.
-   */
+  /** Tells the operator what has happened; what does not arrive is told later. @param hostKey where its comments are. */
   async tellNews(guard: Pick<DurableObjectStub<Guard>, 'tell'>, hostKey: string, now: number): Promise<void> {
-    const { hash, history } = this;
-    for (const news of history.dueNews(now)) {
-      const { repository, ...details } = news.details;
+    for (const news of this.history.dueNews(now)) {
+      const { repository, ...details } = JSON.parse(news.details) as NewsDetails;
       const place = repository === null || hostKey === MAIN_HOST ? repository : `${hostKey}/${repository}`;
       const isTold = await guard
-        .tell({ kind: 'moderation', hash, ...details, repository: place }, news.at)
+        .tell({ kind: 'moderation', hash: this.hash, ...details, repository: place }, news.at)
         .catch(() => false);
-      if (isTold) history.told(news);
-      else history.notTold(news, now);
+      this.history.told(news, isTold, now);
     }
+  }
+
+  /** Forgets the reports and entries that count no more. */
+  prune(now: number): void {
+    const { facts } = this;
+    const left = pruned(facts, now);
+    if (left.reports.length < facts.reports.length) this.facts = left;
+    this.history.prune(now);
   }
 
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
-    const { moderation, comments, karma, history } = this;
-    const pruning = moderation.facts.reports.map(({ at }) => at + REPORT_LIFE_MS + 1);
-    return earliest(comments.nextDueAt(), karma.nextDueAt(), history.nextDueAt(), ...pruning);
+    const pruning = this.facts.reports.map(({ at }) => at + REPORT_LIFE_MS + 1);
+    return earliest(...[this.comments, this.karma, this.history].map((part) => part.nextDueAt()), ...pruning);
   }
 
-  /**
-   * Whether all this has no more effect than nothing at all. A comment that was refused must not leave a database
-   * behind forever.
-   */
+  /** Whether all this has no more effect than nothing: a comment that was refused must leave no database behind. */
   get isNobody(): boolean {
-    const { moderation, comments, karma, history } = this;
-    const { reports, isBlocked } = moderation.facts;
-    return reports.length === 0 && !isBlocked && comments.isEmpty() && karma.isNothing() && history.isEmpty();
+    const { reports, isBlocked } = this.facts;
+    const isUnreported = reports.length === 0 && !isBlocked;
+    return isUnreported && this.comments.isEmpty() && this.karma.isNothing() && this.history.isEmpty();
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const ENTRY_LIFE_MS = 90 * DAY_MS;
+/** The pause between two appeals of one author. */
+const APPEAL_PAUSE_MS = DAY_MS;
+/** What could not be told for so long is dropped. */
+const NEWS_LIFE_MS = 7 * DAY_MS;
+
+type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';
+
+export interface HistoryEntry {
+  readonly event: HistoryEvent;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** What the operator is to be told of an entry. */
+type NewsDetails = Omit<ModerationNews, 'hash'>;
+
+type EntryRow = { event: HistoryEvent; at: number; karma: number; dueAt: number | null };
+/** `details` is JSON; `failures`: how often telling it has failed. */
+type NewsRow = { id: number; at: number; details: string; failures: number };
+
+/** When it was flagged, blocked and pardoned, and when its author appealed: for alerts, and for a pardon's karma. */
+export class History {
+  readonly #sql: SqlStorage;
+  readonly #untold: DueRows<NewsRow>;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#untold = new DueRows(sql, { table: 'history', columns: 'id, at, details, failures' });
+    sql.exec(`CREATE TABLE IF NOT EXISTS history (
+      id INTEGER PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, karma INTEGER NOT NULL,
+      details TEXT, due_at INTEGER, failures INTEGER NOT NULL DEFAULT 0
+    )`);
+  }
+
+  /** @param karma before it. @param news of which the operator is told. */
+  add(event: HistoryEvent, at: number, karma = 0, news: NewsDetails | null = null): void {
+    const [details, dueAt] = news === null ? [null, null] : [JSON.stringify(news), at];
+    const insert = 'INSERT INTO history (event, at, karma, details, due_at) VALUES (?, ?, ?, ?, ?)';
+    this.#sql.exec(insert, event, at, karma, details, dueAt);
+  }
+
+  /** Oldest first. */
+  entries(): HistoryEntry[] {
+    return this.#rows().map(({ event, at }) => ({ event, at }));
+  }
+
+  /** The karma that the last verdict took away. A block follows a flag, so it finds none left to take. */
+  lostKarma(): number {
+    const rows = this.#rows();
+    const last = rows.findLastIndex(({ event }) => event === 'flagged');
+    return Math.max(0, ...rows.slice(Math.max(0, last)).map(({ karma }) => karma));
+  }
+
+  /** When the author may appeal again; 0: now. */
+  appealAllowedAt(now: number): number {
+    const last = this.#rows().findLast(({ event }) => event === 'appealed');
+    // A clock that was set back must not silence anyone for longer.
+    return last !== undefined && isWithin(last.at, APPEAL_PAUSE_MS, now) ? last.at + APPEAL_PAUSE_MS : 0;
+  }
+
+  /** The last appeal did not arrive. */
+  takeBackAppeal(): void {
+    this.#sql.exec("DELETE FROM history WHERE id = (SELECT max(id) FROM history WHERE event = 'appealed')");
+  }
+
+  dueNews(now: number): NewsRow[] {
+    return this.#untold.due(now);
+  }
+
+  /** @param isTold false: it is to be told later, unless it is old by now. */
+  told({ id, at, failures }: NewsRow, isTold: boolean, now: number): void {
+    if (isTold || now - at > NEWS_LIFE_MS)
+      this.#sql.exec('UPDATE history SET due_at = NULL WHERE id = ?', id);
+    else this.#untold.later(id, failures, now);
+  }
+
+  prune(now: number): void {
+    this.#sql.exec('DELETE FROM history WHERE at < ? AND due_at IS NULL', now - ENTRY_LIFE_MS);
+  }
+
+  isEmpty(): boolean {
+    return this.#rows().length === 0;
+  }
+
+  nextDueAt(): number | null {
+    return earliest(...this.#rows().map(({ at, dueAt }) => dueAt ?? at + ENTRY_LIFE_MS + 1));
+  }
+
+  #rows(): EntryRow[] {
+    const query = 'SELECT event, at, karma, due_at AS dueAt FROM history ORDER BY id';
+    return this.#sql.exec<EntryRow>(query).toArray();
   }
 }

@@ -3,23 +3,20 @@
  * memory and two never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { isWithin, systemClock } from '../../isolate/clock.ts';
 import type { Env } from '../../env.ts';
-import { CallsUsedUp, followPullRequests } from '../../events/follow.ts';
-import type { ActivityCall } from '../../host/code-host.ts';
+import { afterOneMore, type FeedCursor, SETTLED_MS, type SpentCalls } from '../../events/feed-cursor.ts';
+import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
+import type { ActivityCall, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { hostFailureOf } from '../../host-error.ts';
+import { isWithin, systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
+import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
 import { type AccountNews, accountNews, reachHost } from '../host-access.ts';
-import { SqlFeedMemory } from './feed-memory.ts';
-
-/** Between two looks at the account. */
-const PAUSE_MS = 60 * 60 * 1000;
-const LOGIN_KEY = 'login';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
@@ -36,7 +33,7 @@ export class NotificationFeed extends DurableObject<Env> {
 
   /**
    * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
-   * @param hostKey the code host's. @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
+   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
    */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
@@ -65,11 +62,8 @@ export class NotificationFeed extends DurableObject<Env> {
         this.#wereCallsUsedUp = true;
       } else {
         const { status } = hostFailureOf(error);
-        logger.warn('could not read what happened to the pull requests', {
-          host: hostKey,
-          error,
-          ...(status !== null && { status }),
-        });
+        const fields = { host: hostKey, error, ...(status !== null && { status }) };
+        logger.warn('could not read what happened to the pull requests', fields);
       }
     }
     await this.#account
@@ -82,8 +76,8 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Makes the next run look at a thread on which a comment was posted through the service, because the feed never shows
-   * what the bot itself did. If this call is lost, the comment is reported with the next event of the thread.
+   * Makes the next run look at a thread with a new comment: the feed never shows what the bot itself did. If this call is
+   * lost, the comment is reported with the next event of the thread.
    */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
@@ -92,19 +86,18 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   #takeCall(call: ActivityCall): void {
-    if (!this.#memory.takeCall(systemClock.now())) throw new CallsUsedUp();
+    if (!this.#memory.take('calls', systemClock.now())) throw new CallsUsedUp();
     count('gitveil_feed_requests_total', { call });
   }
 }
 
-/** The name of the object of a host's feed. */
-export function feedName(hostKey: string): string {
-  return `feed ${hostKey}`;
-}
+/** Between two looks at the account. */
+const PAUSE_MS = 60 * 60 * 1000;
+const LOGIN_KEY = 'login';
 
 /**
- * What no answer to another call shows of the bot's account: that GitHub has flagged it, so that nobody else sees its pull
- * requests, and that its login has changed. Looked for once an hour.
+ * What no answer to another call shows of the bot's account, looked for once an hour: that GitHub has flagged it, so that
+ * nobody else sees its pull requests, and that its login has changed.
  */
 export class AccountLook {
   readonly #kv: SyncKvStorage;
@@ -133,5 +126,108 @@ export class AccountLook {
     if (isHidden && !this.#isMissed) this.#lookedAt = Number.NEGATIVE_INFINITY;
     else await news.hidden(isHidden);
     this.#isMissed = isHidden;
+  }
+}
+
+/** When threads are forgotten, examined or not. */
+const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+/** How long it is known whose a pull request is: that never changes, but not all need be kept for ever. */
+const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** As a query answers it. */
+type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
+  Record<'owner' | 'repo', string> & { isKnown: number };
+
+/** Under which it is kept how far the feed was read, and what that has cost. */
+const CURSOR_KEY = 'cursor';
+const SPENT_KEY = 'spent';
+
+function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
+  return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
+}
+
+/** What is remembered of the feed. */
+class SqlFeedMemory implements FeedMemory {
+  readonly #sql: SqlStorage;
+  readonly #kv: SyncKvStorage;
+
+  constructor({ sql, kv }: DurableObjectStorage) {
+    this.#sql = sql;
+    this.#kv = kv;
+    sql.exec(`CREATE TABLE IF NOT EXISTS threads (
+      id TEXT PRIMARY KEY,
+      owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL, noted_at INTEGER NOT NULL,
+      examined_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0
+    )`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS known_threads (
+      id TEXT PRIMARY KEY, is_ours INTEGER NOT NULL, read_to INTEGER, known_at INTEGER NOT NULL
+    )`);
+  }
+
+  cursor(): FeedCursor | null {
+    return this.#kv.get<FeedCursor>(CURSOR_KEY) ?? null;
+  }
+
+  setCursor(cursor: FeedCursor): void {
+    this.#kv.put(CURSOR_KEY, cursor);
+  }
+
+  note(threads: readonly FeedThread[], now: number): number {
+    this.#sql.exec('DELETE FROM threads WHERE noted_at < ?', now - THREAD_LIFE_MS);
+    this.#sql.exec('DELETE FROM known_threads WHERE known_at < ?', now - KNOWLEDGE_LIFE_MS);
+    return threads.filter((thread) => this.#noteOne(thread, now)).length;
+  }
+
+  /** False if it was already noted in this state. */
+  #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
+    if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
+    const row = [id, repository.owner, repository.name, number, updatedAt, now];
+    const noted = this.#sql.exec(
+      `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
+         updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0, due_at = 0
+       WHERE excluded.updated_at > threads.updated_at
+       RETURNING id`,
+      ...row,
+    );
+    return noted.toArray().length > 0;
+  }
+
+  due(limit: number, now: number): readonly NotedThread[] {
+    const rows = this.#sql.exec<ThreadRow>(
+      `SELECT id, owner, repo, number, updated_at AS updatedAt, noted_at AS notedAt, failures,
+         coalesce(is_ours, 0) AS isKnown, read_to AS readTo
+       FROM threads LEFT JOIN known_threads USING (id)
+       WHERE examined_at < updated_at + ? AND is_ours IS NOT 0 AND (due_at <= ? OR due_at > ?)
+       ORDER BY isKnown DESC, failures, updated_at LIMIT ?`,
+      SETTLED_MS,
+      now,
+      now + LONGEST_WAIT_MS,
+      limit,
+    );
+    return rows.toArray().map(threadOf);
+  }
+
+  know({ id, updatedAt }: NotedThread, isOurs: boolean, at: number): void {
+    const replace = 'INSERT OR REPLACE INTO known_threads VALUES (?, ?, ?, ?)';
+    this.#sql.exec(replace, id, Number(isOurs), updatedAt, at);
+  }
+
+  /** Within seconds of its change, it is due once more: the same second may have brought another change. */
+  examined({ id }: NotedThread, at: number): void {
+    this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
+  }
+
+  failed({ id, failures }: NotedThread, now: number): void {
+    const dueAt = dueAgainAt(failures, now, 0);
+    this.#sql.exec('UPDATE threads SET failures = failures + 1, due_at = ? WHERE id = ?', dueAt, id);
+  }
+
+  /** False if this hour's are used up. */
+  take(kind: 'calls' | 'looks', now: number): boolean {
+    const next = afterOneMore(this.#kv.get<SpentCalls>(SPENT_KEY) ?? null, kind, now);
+    if (next !== null) this.#kv.put(SPENT_KEY, next);
+    return next !== null;
   }
 }

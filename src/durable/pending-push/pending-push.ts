@@ -31,32 +31,26 @@ export interface PushIntent {
   readonly committedAt: number;
 }
 
-interface Stored extends PushIntent {
-  /** Milliseconds since 1970. */
-  readonly until: number;
-  /** The key of the code host. */
-  readonly host: string;
-  readonly target: RepositoryName;
-}
+/** @property until milliseconds since 1970. @property host the key of the code host. */
+type Stored = PushIntent & { readonly until: number; readonly host: string; readonly target: RepositoryName };
 
-export type BegunPush =
-  /** The same push is in progress. */
-  | { readonly kind: 'busy' }
-  | {
-      readonly kind: 'begun';
-      readonly lease: number;
-      /** What the first attempt has decided; null: there was none, and nothing was proposed. */
-      readonly intent: PushIntent | null;
-      readonly isRepeated: boolean;
-    };
+/** `busy`: the same push is in progress. */
+export type BegunPush = { readonly kind: 'busy' } | ({ readonly kind: 'begun' } & Begun);
+
+interface Begun {
+  readonly lease: number;
+  /** What the first attempt has decided; null: there was none, and nothing was proposed. */
+  readonly intent: PushIntent | null;
+  readonly isRepeated: boolean;
+}
 
 export class PendingPush extends DurableObject<Env> {
   /** Of those in progress. */
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * Only one attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host
-   * the code host's key. @param proposed what it decides unless it is a retry; null: nothing is stored.
+   * One attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host its key.
+   * @param proposed what it decides unless it is a retry; null: nothing is stored.
    */
   async begin(
     hash: string,
@@ -85,9 +79,8 @@ export class PendingPush extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const now = Date.now();
-    for (const [hash, stored] of this.#stored()) {
+    for (const [hash, stored] of this.#stored())
       if (stored.until <= now) await this.#clearUp(hash, stored, now);
-    }
     const next = earliest(...this.#stored().map(([, { until }]) => (until > now ? until : now + RETRY_MS)));
     if (next !== null) await this.ctx.storage.setAlarm(next);
   }
@@ -124,8 +117,7 @@ export class PendingPush extends DurableObject<Env> {
     try {
       const orphan = await findOrphan(openRepositories(reached.access), target, prHash);
       if (orphan === null) return true;
-      const { owner, name: repo } = orphan.repository;
-      const { number, url, fork, id } = orphan.pullRequest;
+      const [{ owner, name: repo }, { number, url, fork, id }] = orphan;
       const place = { prHash, host: hostKey, owner, repo, number, url, fork };
       const record = { ...place, ...(id !== undefined && { id }) };
       await pullRequestOf(this.env, prHash).adopt(record, committedAt * 1000);
@@ -147,24 +139,23 @@ export class PendingPush extends DurableObject<Env> {
   }
 }
 
-/** What a dead push has opened. Null: nothing; then its branch on the fork is deleted. @throws HostError */
+/** What a dead push has opened, and where. Null: nothing; then its branch on the fork is deleted. @throws HostError */
 async function findOrphan(
   host: CodeHost,
   target: RepositoryName,
   prHash: string,
-): Promise<{ readonly repository: RepositoryName; readonly pullRequest: PullRequest } | null> {
+): Promise<readonly [RepositoryName, PullRequest] | null> {
   try {
     const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);
     const pullRequest = await host.findPullRequest(repository, { owner: login, branch });
-    if (pullRequest !== null) return { repository, pullRequest };
+    if (pullRequest !== null) return [repository, pullRequest];
     // It was made before anything was begun, and may have another name.
     if (host.way === 'fork') await host.deleteBranch(await host.fork(repository), branch);
     return null;
   } catch (error) {
     // The repository or the branch is gone.
-    const saidNo = error instanceof HostError && (error.code === 'missing' || error.code === 'refused');
-    if (saidNo) return null;
+    if (error instanceof HostError && (error.code === 'missing' || error.code === 'refused')) return null;
     throw error;
   }
 }

@@ -28,14 +28,9 @@ export interface Ending {
   readonly isNew: boolean;
 }
 
-export interface Standing {
-  readonly state: PullRequestState;
-  /** Since when, in seconds since 1970. */
-  readonly at: number;
-}
-
 export interface KeptHistory {
-  standing: Standing;
+  /** `at`: since when, in seconds since 1970. */
+  standing: { readonly state: PullRequestState; readonly at: number };
   /** Oldest first. */
   events: HistoryEvent[];
 }
@@ -63,11 +58,11 @@ export class History {
   }
 
   /**
-   * Takes the host's answer if it is newer than the known state. Answers whether it has been reopened.
-   * @param ending null: it was open. @param at when the host was asked, in milliseconds since 1970.
+   * Takes the host's answer if it is newer than the known state. Answers whether it has been reopened. @param ending null:
+   * it was open. @param at when the host was asked, in milliseconds since 1970.
    */
   observe(ending: Ending | null, at: number): boolean {
-    const known = this.standing;
+    const known = this.#kept.standing;
     const isOpen = known.state === 'open';
     const isNewer = seconds(at) > known.at;
     if (ending !== null) {
@@ -79,20 +74,11 @@ export class History {
     return true;
   }
 
-  get standing(): Standing {
-    return this.#kept.standing;
-  }
-
   /** How many comments and reviews were told of since the last push; at most `MAX_EVENTS`. */
   remarksSincePush(): number {
     const { events } = this.#kept;
     const last = events.findLastIndex(({ kind }) => kind === 'opened' || kind === 'updated');
     return last === -1 ? 0 : events.slice(last).filter(({ kind }) => REMARKS.has(kind)).length;
-  }
-
-  /** Newest first. */
-  events(): HistoryEvent[] {
-    return this.#kept.events.toReversed();
   }
 }
 
@@ -106,6 +92,4 @@ export function shortUrl(url: string): string {
   return url.length <= MAX_URL_LENGTH ? url : '';
 }
 
-function seconds(ms: number): number {
-  return Math.floor(ms / 1000);
-}
+const seconds = (ms: number): number => Math.floor(ms / 1000);

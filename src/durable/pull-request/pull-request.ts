@@ -1,6 +1,5 @@
 /**
- * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
- * it.
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about it.
  *
  * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
  * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing
@@ -16,26 +15,15 @@ import { pullRequestPath, workBranch } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/statistics.ts';
+import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
+import { TRACKED_MS } from '../guard/rollback.ts';
 import { reachHost } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import { TRACKED_MS } from '../guard/rollback.ts';
 import { type Delivery, notTaken, Outbox, type Waiting } from '../outbox.ts';
-import {
-  History,
-  type HistoryEvent,
-  isEnd,
-  type KeptHistory,
-  type PullRequestState,
-  shortUrl,
-} from './history.ts';
-import {
-  type DatedCommits,
-  type KeptRecord,
-  type PullRequestRecord,
-  type RecordedPullRequest,
-  RecordStore,
-} from './record.ts';
-import { type KeptSighting, Sighting } from './sighting.ts';
+import { History, isEnd, shortUrl } from './history.ts';
+import type { HistoryEvent, KeptHistory, PullRequestState } from './history.ts';
+import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
+import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
 
 const KEY = 'pull-request';
 
@@ -46,6 +34,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * rollback closes nothing that is older than what the guard tracks.
  */
 const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
+/** One that the host has not shown for so long is not looked for any more. Its messages stay unsent. */
+const UNSEEN_LIFE_MS = 7 * DAY_MS;
 /** The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the stored value. */
 export const MAX_NOTIFICATIONS = 200;
 
@@ -65,9 +55,22 @@ interface OutboxEntry extends Waiting {
  * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
  * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
  */
-interface Kept extends KeptRecord, KeptHistory, KeptSighting {
+interface Kept extends KeptDates, KeptHistory {
+  /** Null: no push has recorded it. */
+  record: RecordedPullRequest | null;
   /** Oldest first. */
   readonly outbox: OutboxEntry[];
+  /** The host says that it has opened it, and does not show it: until then, nothing tells of it. Absent: it shows it. */
+  unseen?: Unseen | undefined;
+}
+
+interface Unseen {
+  readonly number: number;
+  /** When it was recorded. */
+  readonly since: number;
+  readonly looks: number;
+  /** Not before. */
+  readonly dueAt: number;
 }
 
 export interface RecordedPush {
@@ -82,11 +85,9 @@ export interface RecordedPush {
 /** Who is told of an open pull request before its push ends: statistics, and the guard for a rollback. */
 export type Told = 'statistics' | 'tracking';
 
+/** `elsewhere`: it is on another code host. `busy`: another push to it is in progress. */
 export type ClaimedPullRequest =
-  /** It is on another code host. */
-  | { readonly kind: 'elsewhere' }
-  /** Another push to it is in progress. */
-  | { readonly kind: 'busy' }
+  | { readonly kind: 'elsewhere' | 'busy' }
   | {
       readonly kind: 'claimed';
       readonly lease: number;
@@ -124,10 +125,9 @@ const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
 export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #kept: Kept;
-  readonly #record: RecordStore;
+  readonly #dates: CommitDates;
   readonly #outbox: Outbox<OutboxEntry>;
   readonly #history: History;
-  readonly #sighting: Sighting;
   readonly #lease = new Lease();
   #http: HttpClient | null = null;
 
@@ -136,7 +136,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     const nothing = { record: null, datesUntil: null, events: [], outbox: [] };
     this.#kept = ctx.storage.kv.get<Kept>(KEY) ?? { ...nothing, standing: { state: 'open', at: 0 } };
-    this.#record = new RecordStore(this.#kept, ctx.storage.kv);
+    this.#dates = new CommitDates(this.#kept, ctx.storage.kv);
     this.#outbox = new Outbox({
       entries: this.#kept.outbox,
       save: () => this.#save(),
@@ -144,38 +144,36 @@ export class PullRequest extends DurableObject<Env> {
       receiver: ({ kind }) => kind,
     });
     this.#history = new History(this.#kept);
-    this.#sighting = new Sighting(this.#kept, () => this.#save());
   }
 
   /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host that is pushed to. */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
-    const recorded = this.#record.read();
+    const recorded = this.#kept.record;
     if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
-    return { kind: 'claimed', lease, recorded, dates: this.#record.dates(at) };
+    return { kind: 'claimed', lease, recorded, dates: this.#dates.read(at) };
   }
 
   async release(lease: number): Promise<void> {
     this.#lease.release(lease);
   }
 
-  /**
-   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service
-   * has learned of since the last push.
-   */
+  /** Records what a push has done, and queues its messages. Answers how many remarks came since the last push. */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
     const { number, url } = pullRequest;
-    const known = this.#record.read();
+    const known = this.#kept.record;
     // After a pull request was closed, a push may open another one from the same branch: hence the number.
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
-    this.#record.write({ ...pullRequest, tip: push.tip });
-    this.#record.addDates(isMoved ? push.dates : NO_DATES, at);
+    // Without a title, it keeps its own.
+    const title = known?.title;
+    this.#kept.record = { ...(title !== undefined && { title }), ...pullRequest, tip: push.tip };
+    this.#dates.add(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      if (isNew) this.#sighting.expect(number, at);
+      if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
       this.#history.add(event, url, at);
@@ -188,7 +186,7 @@ export class PullRequest extends DurableObject<Env> {
 
   /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request. */
   async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
-    const url = this.#record.read()?.url ?? '';
+    const url = this.#kept.record?.url ?? '';
     for (const kind of whom) this.#queue(kind, 'opened', url, at, works);
     this.#save();
     await this.ctx.storage.setAlarm(at);
@@ -196,31 +194,23 @@ export class PullRequest extends DurableObject<Env> {
 
   /** Records a pull request whose push ended before it could do so. @param at when that began. */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
-    const isRecorded = this.#record.read() !== null;
-    if (!isRecorded) await this.record(pullRequest, { tip: '', dates: NO_DATES, lease: null }, at);
+    if (this.#kept.record === null)
+      await this.record(pullRequest, { tip: '', dates: NO_DATES, lease: null }, at);
     await this.tellLater(['statistics', 'tracking'], at);
   }
 
   /**
-   * Publishes on the topic, the page and the feed what happened on the host: each event once, by its key. False if no
-   * push has written this pull request down.
-   * @param host the key of the code host on which it happened: anybody may give a branch elsewhere the same name.
-   * @param look where `events` are all that the host has told: the pull request is open if none of them has ended it.
+   * Tells topic, page and feed what happened on the host: each event once, by its key. False if no push has recorded it.
+   * @param host its key: anybody may give a branch elsewhere the same name. @param look where `events` are all that the
+   * host has told: the pull request is open if none of them has ended it.
    */
-  async tell(
-    host: string,
-    events: readonly HostEvent[],
-    at: number,
-    look: HostLook | null = null,
-  ): Promise<boolean> {
-    const record = this.#record.read();
+  async tell(host: string, events: readonly HostEvent[], at: number, look?: HostLook): Promise<boolean> {
+    const { record } = this.#kept;
     if (record?.host !== host) return false;
     if (events.length > 0)
       this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY) WITHOUT ROWID');
-    const news = events.filter(
-      ({ key }) =>
-        this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
-    );
+    const insert = 'INSERT OR IGNORE INTO told VALUES (?)';
+    const news = events.filter(({ key }) => this.#sql.exec(insert, key).rowsWritten > 0);
     const before = this.#kept.standing;
     for (const { kind, url } of news) {
       this.#queue('notification', TOLD_AS[kind], '', at);
@@ -233,7 +223,8 @@ export class PullRequest extends DurableObject<Env> {
       const isReopened = this.#history.observe(ending, look?.askedAt ?? at);
       if (isReopened) this.#history.add('reopened', '', at);
     }
-    const isSeen = look?.number === record.number && this.#sighting.seen(record.number);
+    const isSeen = look?.number === record.number && this.#kept.unseen?.number === record.number;
+    if (isSeen) this.#kept.unseen = undefined;
     const hasNews = news.length > 0 || isSeen;
     if (hasNews || this.#kept.standing !== before) this.#save();
     if (hasNews) await this.ctx.storage.setAlarm(at);
@@ -242,25 +233,23 @@ export class PullRequest extends DurableObject<Env> {
 
   /** Null if no push has written it down; nothing is written then. */
   async view(): Promise<PullRequestView | null> {
-    const record = this.#record.read();
+    const { record, standing, unseen, events } = this.#kept;
     if (record === null) return null;
     const { tip: _, ...known } = record;
-    const { state } = this.#history.standing;
-    const { isShown } = this.#sighting;
-    return { ...known, state, isShown, events: this.#history.events() };
+    const isShown = unseen === undefined;
+    return { ...known, state: standing.state, isShown, events: events.toReversed() };
   }
 
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
-    const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && !this.#sighting.isShown;
-    const retryAt = await this.#outbox.empty(Date.now, (entry) => this.#deliver(entry), isHeld);
-    if (this.#record.expireDates(now)) this.#save();
-    const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
+    const lookAt = await this.#look(now);
+    const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && this.#kept.unseen !== undefined;
+    const retryAt = await this.#outbox.empty((entry) => this.#deliver(entry), isHeld);
+    if (this.#dates.expire(now)) this.#save();
+    const nextAt = earliest(lookAt, retryAt, this.#kept.datesUntil);
     // What came in meanwhile has set the alarm for itself.
-    if (nextAt < Infinity && (await this.ctx.storage.getAlarm()) === null) {
-      await this.ctx.storage.setAlarm(nextAt);
-    }
+    const isNeeded = nextAt !== null && (await this.ctx.storage.getAlarm()) === null;
+    if (isNeeded) await this.ctx.storage.setAlarm(nextAt);
   }
 
   /** The caller saves it. */
@@ -277,9 +266,26 @@ export class PullRequest extends DurableObject<Env> {
     this.ctx.storage.kv.put(KEY, this.#kept);
   }
 
+  /** Looks for it, if it is not shown yet and it is time. Answers when to look again; null: never. */
+  async #look(now: number): Promise<number | null> {
+    const { unseen } = this.#kept;
+    if (unseen === undefined) return null;
+    const { number, since, looks, dueAt } = unseen;
+    // After a long outage, once more.
+    if (looks > 0 && now - since > UNSEEN_LIFE_MS) return null;
+    if (!isDue(dueAt, now)) return dueAt;
+    const isShown = await this.#isShown(number);
+    // Meanwhile a push may have opened another one, or the host may have told of this one.
+    if (this.#kept.unseen !== unseen) return this.#look(now);
+    const next = isShown ? undefined : { ...unseen, looks: looks + 1, dueAt: dueAgainAt(looks, now, 0) };
+    this.#kept.unseen = next;
+    this.#save();
+    return next?.dueAt ?? null;
+  }
+
   /** Whether the host shows the pull request. False if it does not answer. */
   async #isShown(number: number): Promise<boolean> {
-    const record = this.#record.read();
+    const { record } = this.#kept;
     if (record === null || configOf(this.env).kind === 'invalid') return false;
     const reached = reachHost(this.env, record.host, this.#http);
     // Nobody can be asked.
@@ -301,7 +307,7 @@ export class PullRequest extends DurableObject<Env> {
 
   /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
   async #deliver(entry: OutboxEntry): Promise<Delivery> {
-    const record = this.#record.read();
+    const { record } = this.#kept;
     const result = configOf(this.env);
     if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
     const { config } = result;

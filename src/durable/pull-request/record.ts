@@ -29,13 +29,6 @@ export interface PullRequestRecord {
 /** With the commit that its branch was left at by the push that recorded it; empty: nobody knows. */
 export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
 
-export interface KeptRecord {
-  /** Null: no push has recorded it. */
-  record: RecordedPullRequest | null;
-  /** When the dates of its commits expire, in milliseconds since 1970; null if there are none. */
-  datesUntil: number | null;
-}
-
 /** The commits that one push rewrote. */
 export interface DatedCommits {
   /** Seconds since 1970. */
@@ -44,54 +37,49 @@ export interface DatedCommits {
   readonly commitHashes: Uint8Array;
 }
 
-/** Under which the dates are stored: a value of their own, because they may be large, and only a push changes them. */
-const DATES_KEY = 'dates';
+/** Under which they are stored, oldest first: a value of their own, because it may be large, and only a push changes it. */
+const KEY = 'dates';
 
-export class RecordStore {
-  readonly #kept: KeptRecord;
+export interface KeptDates {
+  /** When the dates of its commits expire, in milliseconds since 1970; null if there are none. */
+  datesUntil: number | null;
+}
+
+/** The dates of its commits. The caller saves what changes in `kept`. */
+export class CommitDates {
+  readonly #kept: KeptDates;
   readonly #kv: SyncKvStorage;
 
-  constructor(kept: KeptRecord, kv: SyncKvStorage) {
+  constructor(kept: KeptDates, kv: SyncKvStorage) {
     this.#kept = kept;
     this.#kv = kv;
   }
 
-  /** Null if no push has recorded it. */
-  read(): RecordedPullRequest | null {
-    return this.#kept.record;
-  }
-
-  /** Without a title, it keeps its own. The caller saves it. */
-  write(record: RecordedPullRequest): void {
-    const title = this.#kept.record?.title;
-    this.#kept.record = { ...(title !== undefined && { title }), ...record };
-  }
-
   /** Oldest first. */
-  dates(at: number): DatedCommits[] {
-    return (this.#kept.datesUntil ?? 0) > at ? this.#dates() : [];
+  read(at: number): DatedCommits[] {
+    return (this.#kept.datesUntil ?? 0) > at ? this.#stored() : [];
   }
 
-  /** Adds the commits that a push has rewritten, if any, and extends the life of all from `at`. The caller saves that. */
-  addDates({ committedAt, commitHashes }: DatedCommits, at: number): void {
+  /** Adds the commits that a push has rewritten, if any, and extends the life of all from `at`. */
+  add({ committedAt, commitHashes }: DatedCommits, at: number): void {
     const kept = this.#kept;
     const added = { committedAt, commitHashes: commitHashes.slice() };
-    if (commitHashes.byteLength > 0) this.#kv.put(DATES_KEY, newest([...this.#dates(), added]));
+    if (commitHashes.byteLength > 0) this.#kv.put(KEY, newest([...this.#stored(), added]));
     else if (kept.datesUntil === null) return;
     kept.datesUntil = Math.max(kept.datesUntil ?? 0, at + DATES_LIFE_MS);
   }
 
-  /** Deletes them if they have expired. True if the caller is to save that. */
-  expireDates(at: number): boolean {
+  /** Deletes them if they have expired. Answers whether they had. */
+  expire(at: number): boolean {
     const { datesUntil } = this.#kept;
     if (datesUntil === null || datesUntil > at) return false;
     this.#kept.datesUntil = null;
-    this.#kv.delete(DATES_KEY);
+    this.#kv.delete(KEY);
     return true;
   }
 
-  #dates(): DatedCommits[] {
-    return this.#kv.get<DatedCommits[]>(DATES_KEY) ?? [];
+  #stored(): DatedCommits[] {
+    return this.#kv.get<DatedCommits[]>(KEY) ?? [];
   }
 }
 

@@ -43,11 +43,8 @@ export class Spool extends DurableObject<Env> implements RowStore {
 
   async keep(attempt: string, until: number): Promise<void> {
     const last = 'SELECT max(number) FROM rows WHERE attempt = ?1';
-    const { rowsWritten } = this.#rows().exec(
-      `UPDATE rows SET at = ?2 WHERE attempt = ?1 AND number = (${last})`,
-      attempt,
-      until - LIFE_MS,
-    );
+    const update = `UPDATE rows SET at = ?2 WHERE attempt = ?1 AND number = (${last})`;
+    const { rowsWritten } = this.#rows().exec(update, attempt, until - LIFE_MS);
     if (rowsWritten === 0) throw new Error('there are no such rows');
   }
 
@@ -55,9 +52,7 @@ export class Spool extends DurableObject<Env> implements RowStore {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const query = 'SELECT attempt FROM rows GROUP BY attempt HAVING max(at) <= ?';
-    const dead = this.#rows()
-      .exec<{ attempt: string }>(query, now - LIFE_MS)
-      .toArray();
+    const dead = [...this.#rows().exec<{ attempt: string }>(query, now - LIFE_MS)];
     // If nothing is left, this alarm goes with the rest.
     await this.ctx.storage.setAlarm(now + LIFE_MS);
     const hasMore = await this.#removeSome(dead.map(({ attempt }) => attempt));

@@ -19,7 +19,6 @@ export class AnonymousCommits {
   readonly #ids = new OidTable();
   /** By the number of a commit. */
   readonly #idOf = new NumberList('uint32');
-  /** One commit at a time. */
   #buffer = new Uint8Array(4096);
 
   /** Cost: a SHA-1 over all commits. */
@@ -33,7 +32,6 @@ export class AnonymousCommits {
     }
   }
 
-  /** How many commits leave. */
   get size(): number {
     return this.#ids.size;
   }
@@ -46,13 +44,11 @@ export class AnonymousCommits {
     return this.#ids.has(oid);
   }
 
-  /** @param commit its number. */
   readonly idOf = (commit: number): Oid => this.#ids.at(this.#idOf.at(commit));
 
   /** Each once, parents before children. Valid until the next one is asked for. */
   *contents(): Generator<Uint8Array> {
-    let made = 0;
-    let number = 0;
+    let [made, number] = [0, 0];
     for (const commit of this.#commits) {
       if (this.#idOf.at(number) === made) {
         made += 1;

@@ -28,7 +28,8 @@ const LABELS: Readonly<Record<string, string>> = {
   cp65001: 'utf-8',
 };
 
-function decoderOf(encoding: string): TextDecoder {
+/** For an encoding as people write its name. If nobody knows it, UTF-8 shows most of a text. */
+export function decoderOf(encoding: string): TextDecoder {
   const plain = encoding.toLowerCase();
   const joined = plain.replaceAll(/[-_]/g, '');
   // `latin-1`, `iso8859-1`, `cp-1252`
@@ -39,7 +40,6 @@ function decoderOf(encoding: string): TextDecoder {
       // Not a label.
     }
   }
-  // If nobody knows the encoding, UTF-8 shows most of it.
   return new TextDecoder();
 }
 

@@ -6,7 +6,6 @@ import { OidTable } from './oid-table.ts';
 export interface ListedCommit {
   readonly oid: Oid;
   readonly parents: readonly Oid[];
-  /** Seconds since 1970. */
   readonly committedAt: number;
 }
 
@@ -17,7 +16,6 @@ const NONE = 2 ** 32 - 1;
 export const SHARED = 2 ** 15;
 
 export class CommitTable {
-  /** Commits and their parents. */
   readonly #oids = new OidTable();
   /** Of each id: the place of its commit; NONE: it is only a parent so far. */
   readonly #placeOf = new NumberList('uint32');
@@ -27,18 +25,10 @@ export class CommitTable {
   readonly #parentsEnd = new NumberList('uint32');
   readonly #parents = new NumberList('uint32');
 
-  /** The date of the newest commit; -Infinity if there is none. */
+  /** Dates of the newest and the oldest commit; infinite if there is none. */
   newestAt = -Infinity;
-  /** The date of the oldest commit; Infinity if there is none. */
   oldestAt = Infinity;
 
-  static of(commits: Iterable<ListedCommit>): CommitTable {
-    const table = new CommitTable();
-    for (const commit of commits) table.add(commit);
-    return table;
-  }
-
-  /** Commits so far. */
   get size(): number {
     return this.#idOf.length;
   }
@@ -97,23 +87,17 @@ export class CommitTable {
       const id = waiting.pop();
       const place = this.#placeOf.at(id);
       if (place === NONE || !visit(place, id)) continue;
-      for (let at = this.#parentsStart(place); at < this.#parentsEnd.at(place); at++) {
-        waiting.push(this.#parents.at(at));
-      }
+      const start = place === 0 ? 0 : this.#parentsEnd.at(place - 1);
+      for (let at = start; at < this.#parentsEnd.at(place); at++) waiting.push(this.#parents.at(at));
     }
   }
 
-  /** Parents that are not among the commits. */
   missingParents(): Set<Oid> {
     const missing = new Set<Oid>();
     for (let id = 0; id < this.#oids.size; id++) {
       if (this.#placeOf.at(id) === NONE) missing.add(this.#oids.at(id));
     }
     return missing;
-  }
-
-  #parentsStart(place: number): number {
-    return place === 0 ? 0 : this.#parentsEnd.at(place - 1);
   }
 
   #number(oid: Oid): number {

@@ -34,17 +34,11 @@ export type FsckId = keyof typeof SAYS;
  * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Half an
  * address for SSH behind `https://`: public repositories have it, and Git since 2.44 refuses it (ThrowTheSwitch/CMock#496).
  */
-const TAKEN_BY_SOME: ReadonlySet<FsckId> = new Set(['zeroPaddedFilemode', 'halfUrl']);
+export const isTakenBySome = (id: FsckId): boolean => id === 'zeroPaddedFilemode' || id === 'halfUrl';
 
 const MAX_NAME_BYTES = 4_096;
 
-export function sayFsck(id: FsckId): string {
-  return `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
-}
-
-export function isTakenBySome(id: FsckId): boolean {
-  return TAKEN_BY_SOME.has(id);
-}
+export const sayFsck = (id: FsckId): string => `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
 
 /** Of a folder, each at most once. */
 export function faultsOfTree(entries: readonly TreeEntry[]): ReadonlySet<FsckId> {
@@ -77,9 +71,8 @@ function* faultsOfEntry(entry: TreeEntry, name: string): Generator<FsckId> {
   else if (kind !== 'file') yield 'gitmodulesBlob';
 }
 
-export function isGitmodules({ name }: Pick<TreeEntry, 'name'>): boolean {
-  return latin1(name).toLowerCase() === '.gitmodules';
-}
+export const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
+  latin1(name).toLowerCase() === '.gitmodules';
 
 /** A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to the host. */
 const SECTION = /^\s*\[submodule\s+"([^"\\\n]*)"\]\s*$/;

@@ -37,7 +37,6 @@ export interface NewCommit {
 /** An array, or anything like one that makes its commits when they are asked for. */
 export interface NewCommits extends Iterable<NewCommit> {
   readonly length: number;
-  /** As of an array. */
   at(index: number): NewCommit | undefined;
 }
 

@@ -50,7 +50,6 @@ export class OidTable {
     for (let index = 0; index < this.#size; index++) yield this.at(index);
   }
 
-  /** @param index below `size`. */
   at(index: number): Oid {
     for (let word = 0; word < WORDS; word++) {
       idView.setUint32(word * WORD_BYTES, this.#words.at(index * WORDS + word));

@@ -21,7 +21,6 @@ const DIGITS = Buffer.from('0123456789abcdef');
 /** The characters of the id that is made next: twice as fast as the methods of Buffer, whose calls leave the engine. */
 const codes = Array.from({ length: OID_HEX_LENGTH }, () => 0);
 
-/** The id stored in the 20 bytes at `offset`. */
 export function oidFromBytes(bytes: Uint8Array, offset: number): Oid {
   for (let i = 0; i < OID_BYTES; i++) {
     const byte = bytes[offset + i]!;

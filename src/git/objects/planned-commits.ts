@@ -11,7 +11,6 @@ import { OidTable } from './oid-table.ts';
 
 /** Git abbreviates ids to this length, or longer where that is ambiguous. */
 const MIN_ABBREVIATION = 7;
-
 /** In all messages of a push, as each is kept: a commit of some kilobytes can mention another a million times. */
 const MAX_MENTIONS = 50_000;
 
@@ -21,9 +20,6 @@ interface Mention {
   readonly length: number;
   readonly oid: Oid;
 }
-
-/** Of the commits whose message mentions any, by the commit's own original id. */
-type Mentions = ReadonlyMap<Oid, readonly Mention[]>;
 
 /**
  * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them. They would reveal the
@@ -59,8 +55,8 @@ export class OwnIds {
     return mentions;
   }
 
-  /** @throws ProtocolError `too-large` over MAX_MENTIONS in all. */
-  mentionsInMessages(commits: NewCommits): Mentions {
+  /** By the original ids of the commits whose messages have any. @throws ProtocolError `too-large` over MAX_MENTIONS. */
+  mentionsInMessages(commits: NewCommits): ReadonlyMap<Oid, readonly Mention[]> {
     let left = MAX_MENTIONS;
     const mentions = new Map<Oid, readonly Mention[]>();
     for (const { oid, commit } of commits) {
@@ -102,19 +98,16 @@ export interface PlannedCommit {
   readonly message: PlannedText;
 }
 
-const ZERO_DIGIT = 0x30;
 const WORD_BYTES = 4;
 
 /** Each stands behind its parents and behind those that it mentions. */
 export class PlannedCommits {
-  /** Each as bytes. */
   readonly encoded = new ByteArrays();
 
   get length(): number {
     return this.encoded.length;
   }
 
-  /** The size of all of them in bytes. */
   get byteLength(): number {
     let bytes = 0;
     for (const encoded of this.encoded) bytes += encoded.byteLength;
@@ -125,7 +118,6 @@ export class PlannedCommits {
     this.encoded.push(encode(commit));
   }
 
-  /** @param index below `length`. */
   at(index: number): PlannedCommit {
     return decode(this.encoded.at(index));
   }
@@ -172,7 +164,7 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
 }
 
 /** Parents and mentioned commits first. There always is such an order: a commit's id is a hash over the ids in it. */
-export function orderByMentions(commits: NewCommits, mentions: Mentions): NewCommits {
+export function orderByMentions(commits: NewCommits, mentions: ReadonlyMap<Oid, readonly Mention[]>) {
   if (mentions.size === 0) return commits;
   const byOid = new Map(Array.from(commits, (commit) => [commit.oid, commit]));
   const ordered = new Set<NewCommit>();
@@ -202,7 +194,7 @@ function blanked(
   if (mentions.length === 0) return { bytes: text, mentions: [] };
   // `slice` of a Buffer would share its memory.
   const bytes = new Uint8Array(text);
-  for (const { start, length } of mentions) bytes.fill(ZERO_DIGIT, start, start + length);
+  for (const { start, length } of mentions) bytes.fill('0'.charCodeAt(0), start, start + length);
   const planned = mentions.map(({ start, length, oid }) => ({ start, length, commit: numberOf(oid) }));
   return { bytes, mentions: planned };
 }

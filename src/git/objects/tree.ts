@@ -2,7 +2,7 @@
  * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept byte
  * for byte, but for modes in a tree that is made here: hosts refuse old forms there (git-fsck, `zeroPaddedFilemode`).
  */
-import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
+import { concatBytes, latin1, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
@@ -37,16 +37,17 @@ export function parseTree(content: Uint8Array): TreeEntry[] {
     const space = content.indexOf(SPACE, position);
     const nul = content.indexOf(0, space);
     const end = nul + 1 + OID_BYTES;
-    if (space < 0 || nul < 0 || end > content.byteLength) throw malformed();
-    const mode = decodeUtf8(content.subarray(position, space)) ?? '';
-    if (!MODE_PATTERN.test(mode)) throw malformed();
+    const isWhole = space >= 0 && nul >= 0 && end <= content.byteLength;
+    const mode = isWhole ? latin1(content, position, space) : '';
+    if (!MODE_PATTERN.test(mode)) {
+      throw new ProtocolError('bad-pack', 'The code host sent a malformed folder.');
+    }
     entries.push({ mode, name: content.subarray(space + 1, nul), oid: oidFromBytes(content, nul + 1) });
     position = end;
   }
   return entries;
 }
 
-/** @param entries in Git's order. */
 export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
   return concatBytes(
     entries.flatMap(({ mode, name, oid }) => [
@@ -75,8 +76,4 @@ export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): Tree
 /** Git sorts a folder as if its name ended with a slash. */
 export function sortKey(entry: TreeEntry): Uint8Array {
   return kindOf(entry) === 'folder' ? concatBytes([entry.name, utf8('/')]) : entry.name;
-}
-
-function malformed(): ProtocolError {
-  return new ProtocolError('bad-pack', 'The code host sent a malformed folder.');
 }

@@ -72,7 +72,6 @@ export function readInstructions(delta: Uint8Array, listener: InstructionListene
 export interface InstructionListener {
   /** The next piece of an insert; valid during the call only. */
   inserted(bytes: Uint8Array): void;
-  /** @param offset in the base. */
   copied(offset: number, length: number): void;
 }
 

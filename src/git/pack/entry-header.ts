@@ -33,7 +33,6 @@ export function parsePackHeader(bytes: Uint8Array): number {
   return view.getUint32(8);
 }
 
-/** The header of a pack of so many entries. */
 export function encodePackHeader(entries: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(PACK_HEADER_BYTES));
   header.setUint32(0, PACK_SIGNATURE);
@@ -49,7 +48,6 @@ export class EntryHeaderReader {
   length = 0;
   /** One of the OBJ_ constants, once the first byte is read. */
   type = 0;
-  /** The inflated size that the header declares. */
   size = 0;
   /** For OBJ_OFS_DELTA: how far back the base starts. */
   distance = 0;
@@ -101,7 +99,6 @@ export class EntryHeaderReader {
   }
 }
 
-/** The header of an undeltified entry. */
 export function encodeEntryHeader(type: number, size: number): Uint8Array {
   const bytes = [(type << 4) | (size & 0x0f)];
   for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
@@ -111,7 +108,6 @@ export function encodeEntryHeader(type: number, size: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** The distance of an ofs-delta. */
 export function encodeDistance(distance: number): Uint8Array {
   const bytes = [distance % 128];
   for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {

@@ -38,7 +38,6 @@ export class EntryWalker {
     this.#listener = listener;
   }
 
-  /** Ends the walk. For the listener. */
   stop(): void {
     this.#isStopped = true;
   }

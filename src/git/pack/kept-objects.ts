@@ -22,7 +22,6 @@ export interface KeepLimits {
   readonly maxBytes?: number;
   /** Overhead of each: what it takes here, and what its owner makes of it. */
   readonly objectBytes?: number;
-  /** Where bytes are counted before they are allocated. */
   readonly memory?: Memory;
 }
 
@@ -37,7 +36,8 @@ export class KeptObjects {
   /** Of each entry, in the order of the pack: where it begins, and its object. */
   readonly #offsets = new NumberList('float64');
   readonly #objects = new NumberList('uint32');
-  #bytes = 0;
+  /** What all of them take, with overhead. */
+  bytes = 0;
   /** Counted for the object that comes next. */
   #reserved = 0;
 
@@ -50,22 +50,16 @@ export class KeptObjects {
 
   /** Counts so many bytes ahead, after a wait if necessary: what follows cannot wait. @throws what `memory` throws. */
   makeRoom(bytes: number, onWait?: () => void): Promise<void> {
-    return this.#share.set(this.#bytes + this.#reserved + bytes, onWait);
+    return this.#share.set(this.bytes + this.#reserved + bytes, onWait);
   }
 
-  /** Gives back what was counted ahead. */
   endRoom(): void {
-    this.#share.setNow(this.#bytes + this.#reserved);
-  }
-
-  /** What all of them take, with overhead. */
-  get bytes(): number {
-    return this.#bytes;
+    this.#share.setNow(this.bytes + this.#reserved);
   }
 
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
-    return this.#maxBytes - this.#bytes - this.#objectBytes;
+    return this.#maxBytes - this.bytes - this.#objectBytes;
   }
 
   /** Entries that were kept. The same object twice counts twice. */
@@ -87,7 +81,7 @@ export class KeptObjects {
     const bytes = content.byteLength + this.#objectBytes;
     this.#count(bytes);
     this.#reserved = 0;
-    this.#bytes += bytes;
+    this.bytes += bytes;
     const oid = hashObject(type, content);
     const index = this.#oids.add(oid);
     if (index === this.#contents.length) {
@@ -124,7 +118,7 @@ export class KeptObjects {
   /** Of the object that comes next. */
   #count(bytes: number): void {
     this.#reserved = Math.max(this.#reserved, bytes);
-    const needed = this.#bytes + this.#reserved;
+    const needed = this.bytes + this.#reserved;
     if (needed > this.#share.bytes) this.#share.setNow(needed);
   }
 

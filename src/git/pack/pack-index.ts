@@ -6,9 +6,8 @@ import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE, OBJECT_TYPES } from './entry-header.ts';
 import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
-import type { FileObject, LookUp, PackedObjects } from './packed-objects.ts';
+import type { FileObject, PackedObjects } from './packed-objects.ts';
 
-/** More are not resolved. */
 const MAX_DELTAS = 2_000;
 /** Whole objects that deltas may name by their ids. More are not remembered until the end of the pack. */
 const MAX_WHOLE = 4_000;
@@ -19,7 +18,6 @@ export interface IndexedObject {
   readonly type: FileObject['type'];
   readonly oid: Oid;
   readonly offset: number;
-  /** Inflated, in bytes. */
   readonly size: number;
   /** The pack has all of it, not a delta. */
   readonly isWhole: boolean;
@@ -41,7 +39,6 @@ export class PackIndex {
   readonly #ready: (number | Oid)[] = [];
   /** Whether a delta is known to name an object of this pack by its id. */
   namesOwn = false;
-  /** There are more whole objects than could be remembered. */
   #hasMoreWhole = false;
   /** Something is too much to be looked into. */
   #isCut = false;
@@ -73,7 +70,7 @@ export class PackIndex {
       const deltas = this.#waiting.get(base) ?? [];
       this.#waiting.delete(base);
       for (const offset of deltas) {
-        const object = await this.#lookUp(offset);
+        const object = await this.#objects.at(offset).catch(unlessDamaged);
         if (typeof object !== 'object') {
           this.#isCut = true;
           continue;
@@ -188,14 +185,10 @@ export class PackIndex {
     this.#objects.locate(oid, offset);
     this.#ready.push(oid);
   }
+}
 
-  async #lookUp(offset: number): Promise<LookUp> {
-    try {
-      return await this.#objects.at(offset);
-    } catch (error) {
-      // The host refuses a damaged delta.
-      if (error instanceof ProtocolError) return 'too-much';
-      throw error;
-    }
-  }
+/** The host refuses a damaged delta. */
+function unlessDamaged(error: unknown): 'too-much' {
+  if (error instanceof ProtocolError) return 'too-much';
+  throw error;
 }

@@ -42,16 +42,20 @@ export interface ScanOptions {
   readonly limits?: KeepLimits;
   /** Where entries begin, in order, that are neither kept nor passed on. */
   readonly leftOut?: readonly number[];
-  /** Called with each object that is kept. */
   readonly onKept?: (object: KeptObject) => void;
 }
 
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
 
-function objectTooLarge(): ProtocolError {
-  const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
-  return tooLarge(`The push contains an object over ${limit}. Remove it and push again.`);
+const objectTooLarge = (): ProtocolError =>
+  tooLarge(
+    `The push contains an object over ${MAX_OBJECT_BYTES / 1024 / 1024} MB. Remove it and push again.`,
+  );
+
+function filesTooLarge(): ProtocolError {
+  const reason = 'The files of the push are far larger than what Git sends of them.';
+  return tooLarge(`${reason} Propose some of them in another pull request.`);
 }
 
 export class PackScanner {
@@ -62,13 +66,11 @@ export class PackScanner {
   hasLateBase = false;
   readonly #options: ScanOptions;
   #leftOutCount = 0;
-  /** What passes of the current chunk. */
   #passed: Uint8Array[] = [];
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
   readonly #shift = new OffsetShift();
   readonly #hash = createHash('sha1');
-  /** Holds the pack's header, then its trailer. */
   readonly #fixed = new Uint8Array(OID_BYTES);
   #fixedLength = 0;
   /** A delta's own header is read to learn its result's size. */
@@ -169,14 +171,12 @@ export class PackScanner {
   }
 
   #readEntryHeader(chunk: Uint8Array, start: number): number {
-    let position = start;
-    while (position < chunk.byteLength) {
-      if (this.#header.push(chunk[position++] as number)) {
-        this.#decide(chunk, position);
-        break;
-      }
+    for (let position = start; position < chunk.byteLength;) {
+      if (!this.#header.push(chunk[position++]!)) continue;
+      this.#decide(chunk, position);
+      return position;
     }
-    return position;
+    return chunk.byteLength;
   }
 
   /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
@@ -191,7 +191,9 @@ export class PackScanner {
       this.#stage = 'left-out-entry';
       return;
     }
-    this.#checkInflatedBytes(type, size);
+    this.#inflatedBytes += size;
+    if (isDelta(type)) this.#deltaBytes += size;
+    if (inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#entryOffset)) throw filesTooLarge();
     const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
       return this.#keep(chunk, name, null);
@@ -216,15 +218,6 @@ export class PackScanner {
       }
     }
     this.#pass(chunk, position, 0);
-  }
-
-  #checkInflatedBytes(type: number, size: number): void {
-    this.#inflatedBytes += size;
-    if (isDelta(type)) this.#deltaBytes += size;
-    if (!inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#entryOffset)) return;
-    throw tooLarge(
-      'The files of the push are far larger than what Git sends of them. Propose some of them in another pull request.',
-    );
   }
 
   #keep(chunk: Uint8Array, type: ObjectType, base: KeptObject | null): void {
@@ -263,19 +256,16 @@ export class PackScanner {
     this.#stage = 'passed-entry';
   }
 
-  /** The entry ends at `position`. */
   #endEntry(chunk: Uint8Array, position: number): void {
-    if (this.#stage === 'passed-entry') this.#checkResultSize();
-    else this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
+    const { type, size } = this.#header;
+    if (this.#stage !== 'passed-entry') {
+      this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
+    } else if (isDelta(type)) {
+      const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
+      if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
+    }
     if (this.#stage === 'kept-entry') this.#addKept();
     this.#beginNext(chunk, position);
-  }
-
-  #checkResultSize(): void {
-    const { type, size } = this.#header;
-    if (!isDelta(type)) return;
-    const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
-    if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
   }
 
   #addKept(): void {

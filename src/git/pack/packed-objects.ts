@@ -27,7 +27,6 @@ const MAX_READ_BYTES = 16 * 1024 * 1024;
 interface Entry {
   readonly offset: number;
   readonly type: FileObject['type'] | 'delta';
-  /** Of a delta. */
   readonly base: number | Oid;
   readonly content: Uint8Array;
 }
@@ -73,7 +72,7 @@ export class PackedObjects {
     for (const [offset, object] of this.#recent) {
       if (this.#keptBytes + bytes <= MAX_KEPT_BYTES) break;
       this.#recent.delete(offset);
-      this.#keptBytes -= bytesOf(object);
+      this.#keptBytes -= object.content.length + (object.delta?.length ?? 0);
     }
     if (this.#keptBytes + bytes > MAX_KEPT_BYTES) return false;
     this.#keptBytes += bytes;
@@ -164,8 +163,4 @@ export class PackedObjects {
     this.#entry?.content.set(bytes, this.#filled);
     this.#filled += bytes.length;
   }
-}
-
-function bytesOf({ content, delta }: PackedObject): number {
-  return content.length + (delta?.length ?? 0);
 }

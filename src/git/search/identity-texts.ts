@@ -11,6 +11,7 @@
  */
 import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
 import { lineEnd, startsWith } from '../objects/commit.ts';
+import { decoderOf } from '../objects/commit-message.ts';
 import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 
 /** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
@@ -32,14 +33,12 @@ const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTES));
 type Letters = readonly ByteClass[];
 
-/** What stands between two words of a name. */
 const SEPARATORS = bytesOf(' \t_.-+');
 /** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and the bytes that follow it. */
 const GAP_START: ByteClass = BYTES.filter((byte) =>
   byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
 const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
-/** In lists, a comma before it. */
 const GAP_COMMA = bytesOf(',');
 const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
 /** Of names with more words, only the last one changes its place. */
@@ -90,7 +89,6 @@ export function identityTexts(
   let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
   const found = (isComplete: boolean) => ({ texts: [...texts.values()], owners, terms, skipped, isComplete });
-  /** False if there is no room. */
   const add = (text: SearchedText, owner: number): boolean => {
     const key = JSON.stringify(text.letters);
     leftOfAll -= placesOf(text);
@@ -135,7 +133,7 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   return [
     {
       term: address,
-      forms: reasonAgainstAddress(address) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
+      forms: reasonAgainst(address, true) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
     },
     { term: login, forms: reasonAgainst(login) ?? [minor(nameOf([login]))] },
     {
@@ -215,27 +213,17 @@ function searchedText(before: ByteClass, letters: Letters): SearchedText {
   return { before, letters, after: BOUNDARY, maxCopied: letters.length - 1 };
 }
 
-/** Why an address is not searched for; null: it is. */
-function reasonAgainstAddress(text: string): string | null {
+/** Why a name, a login or an address is not searched for; null: it is. */
+function reasonAgainst(text: string, isAddress = false): string | null {
   if (text.length > MAX_LENGTH) return 'too long';
-  if (isNobodys(text)) return 'no particular person';
-  return /^[^\s@]+@[^\s@]+$/.test(text) ? null : 'no address';
-}
-
-/** The same of a name or a login. */
-function reasonAgainst(name: string): string | null {
-  if (name.length > MAX_LENGTH) return 'too long';
-  if (isNobodys(name)) return 'no particular person';
-  const words = name.split(/\s+/);
-  const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  if (NOBODYS.has(text.toLowerCase()) || /\[bot\]$/i.test(text)) return 'no particular person';
+  if (isAddress) return /^[^\s@]+@[^\s@]+$/.test(text) ? null : 'no address';
+  const words = text.split(/\s+/);
+  const letters = text.replaceAll(/[^\p{L}\p{N}]/gu, '');
   const hasTwo = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;
   const isEnough = hasTwo ? Buffer.byteLength(letters) >= MIN_NAME_BYTES : words.some(isLong);
   if (isEnough) return null;
   return words.length === 1 ? 'one short word' : 'too short';
-}
-
-function isNobodys(text: string): boolean {
-  return NOBODYS.has(text.toLowerCase()) || /\[bot\]$/i.test(text);
 }
 
 /** Whether a word says who somebody is if it stands alone. */
@@ -262,11 +250,7 @@ function inWindows1252(letter: string): Uint8Array | null {
 }
 
 function decode(bytes: Uint8Array, encoding: string): string {
-  try {
-    return new TextDecoder(encoding).decode(bytes).trim();
-  } catch {
-    return new TextDecoder().decode(bytes).trim();
-  }
+  return decoderOf(encoding).decode(bytes).trim();
 }
 
 /** Who made a commit or tag, as its `author`, `committer` or `tagger` line says it. */
@@ -283,7 +267,6 @@ const BEGINNINGS = ['author ', 'committer ', 'tagger '];
 const IDENTITY = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
 const MAX_LINE_BYTES = 2_100;
 const LF = 0x0a;
-/** More than there can be patterns for. */
 const MAX_IDENTITIES = 400;
 
 /** Gathers identities from many objects, each once. */

@@ -12,14 +12,12 @@ const MAX_NAMES_LENGTH = 192 * 1024;
 const MAX_NAME_LENGTH = 255;
 /** A mode and a blank stand before it. */
 const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
-/** Deeper ones are cut. */
 const MAX_DEPTH = 50;
 /** More whole objects are not remembered: as much as anybody asks for. */
 const MAX_WHOLE = 1_000;
 
 interface Place {
   readonly name: string;
-  /** The folder that contains the name; null if unknown. */
   readonly folder: Oid | null;
 }
 
@@ -31,7 +29,6 @@ export class PackPaths {
   readonly #places = new Map<Oid, Place>();
   #namesLength = 0;
 
-  /** @param offsets of objects whose path will be asked for. */
   constructor(offsets: Iterable<number>) {
     this.#oids = new Map(Array.from(offsets, (offset) => [offset, null]));
   }
@@ -83,7 +80,6 @@ export class PackPaths {
     }
   }
 
-  /** @param head mode and name. */
   #addEntry(head: Uint8Array, oid: Oid, folder: Oid | null): void {
     const name = Buffer.from(head)
       .toString()

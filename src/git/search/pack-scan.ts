@@ -22,7 +22,6 @@ export interface Sighting {
 
 /** An object to look at more closely. */
 export interface Suspect {
-  /** Where its entry begins. */
   readonly offset: number;
   readonly sightings: readonly Sighting[];
   /** It is a delta, and may make a name of what it inserts and what it copies. */
@@ -38,7 +37,6 @@ export interface FileKind {
 }
 
 export interface OpaqueFile {
-  /** Where its entry begins. */
   readonly offset: number;
   readonly kind: string;
   /** What it says of its maker, as far as it was read. */
@@ -62,7 +60,6 @@ const NOTHING = new Uint8Array(0);
 
 export class PackScan implements ContentListener, InstructionListener {
   readonly walker = new EntryWalker(this);
-  /** There are more suspects than are remembered. */
   isCut = false;
   hasGitlinks = false;
   /** Paths of home folders, as far as the name. */
@@ -149,7 +146,7 @@ export class PackScan implements ContentListener, InstructionListener {
       if (mayGoOn && !isNamed) this.#mayHaveMore = true;
     }
     [this.#seenBytes, this.#before] = [0, NOTHING];
-    search.beginBehindCopy();
+    search.begin(true);
   }
 
   end(): void {

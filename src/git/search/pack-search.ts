@@ -132,7 +132,6 @@ interface Search {
   readonly room: number;
 }
 
-/** A hit before it was compared with upstream's version. */
 interface Found extends Omit<ContentHit, 'path'> {
   /** Where its object's entry begins, and the id of that, if it is known. */
   readonly offset: number;

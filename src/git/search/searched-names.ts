@@ -15,7 +15,6 @@ import {
   TextSearch,
 } from './text-search.ts';
 
-/** A commit or tag as it was pushed. */
 export interface HeaderSource {
   readonly content: Uint8Array;
   /** As its header says; null: UTF-8. */
@@ -64,7 +63,6 @@ export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   });
 }
 
-/** As many as there is room for. */
 export const MAX_SEARCHED_IDS = Math.floor(
   TEXT_ROOM / ownIdTexts(['0'.repeat(40)]).reduce((sum, text) => sum + placesOf(text), 0),
 );
@@ -76,7 +74,6 @@ export const MAX_SEARCHED_IDS = Math.floor(
 export type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
 
 export interface FoundSpan extends Span {
-  /** What begins here, if it is one. */
   readonly credential: Credential | null;
 }
 
@@ -116,8 +113,8 @@ export class SearchedNames {
     this.#firstCredential = this.search.texts.length - CREDENTIAL_TEXTS.length;
     this.#kinds = [
       ...owners.map((owner, text): TextKind => {
-        if (texts[text]?.isMinor) return 'word';
-        return owner < newest ? 'name' : 'others-name';
+        const kind = owner < newest ? 'name' : 'others-name';
+        return texts[text]?.isMinor ? 'word' : kind;
       }),
       ...ids.map((): TextKind => 'id'),
       'gitlink',
@@ -131,7 +128,7 @@ export class SearchedNames {
   }
 
   kindOf(text: number): TextKind {
-    return this.#kinds[text] as TextKind;
+    return this.#kinds[text]!;
   }
 
   /** The credential that begins at a span; null: none does. `cut`: the bytes end before that can be told. */
@@ -146,17 +143,14 @@ export class SearchedNames {
     readonly word: Span | null;
     readonly credentials: readonly Credential[];
   } {
-    let [own, other, word]: (Span | null)[] = [null, null, null];
+    const first: Partial<Record<TextKind, Span>> = {};
     const credentials: Credential[] = [];
     for (const span of this.search.spans(content)) {
-      const kind = this.kindOf(span.text);
-      if (kind === 'name') own ??= span;
-      if (kind === 'others-name') other ??= span;
-      if (kind === 'word') word ??= span;
+      first[this.kindOf(span.text)] ??= span;
       const credential = credentials.length < MAX_CREDENTIALS ? this.credentialAt(content, span) : null;
       if (credential !== null && credential !== 'cut') credentials.push(credential);
     }
-    return { name: own ?? other ?? null, word: word ?? null, credentials };
+    return { name: first.name ?? first['others-name'] ?? null, word: first.word ?? null, credentials };
   }
 
   /** Names, addresses, ids and credentials in a text or an object, in order. */

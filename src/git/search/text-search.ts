@@ -57,13 +57,11 @@ const LF = 0x0a;
 const LINE_END = Uint8Array.of(LF);
 /** Marks a state in which a text ends. */
 const HIT = 0x8000;
-/** Not made yet. */
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
 /** For states. If they take more, they are forgotten, and made again as needed. A file that names everybody has 1,260. */
 const MAX_STATE_BYTES = 1280 * 1024;
-/** Usual texts have fewer, for each of their places. */
 const STATES_PER_PLACE = 3;
 const FREE_STATES = 64;
 /** A state besides its row, its set and the key of that, which take a third of a byte for each place. */
@@ -71,16 +69,13 @@ const STATE_BYTES = 160;
 /** Each costs microseconds. Ordinary texts need hundreds. */
 const MAX_STATES_MADE = 200_000;
 
-/** What a text takes of MAX_TEXT_BYTES. */
 export const placesOf = ({ letters, after }: SearchedText): number =>
   letters.length + (after === null ? 1 : 2);
 
-/** A text that was found. */
 export interface Span {
   /** Of its letters, without what stands around them; if some may be missing, at the earliest. */
   readonly start: number;
   readonly end: number;
-  /** The index of the text. */
   readonly text: number;
 }
 
@@ -151,14 +146,9 @@ export class TextSearch {
     return this.#fixedBytes + this.#maxStates * this.#stateBytes;
   }
 
-  /** At the beginning of an object. */
-  begin(): void {
-    this.#state = START;
-  }
-
-  /** Behind what a delta copies: any text may be under way. */
-  beginBehindCopy(): void {
-    this.#state = BEHIND_COPY;
+  /** At the beginning of an object, or behind what a delta copies: there, any text may be under way. */
+  begin(isBehindCopy = false): void {
+    this.#state = isBehindCopy ? BEHIND_COPY : START;
   }
 
   /** Goes on in `bytes[start..end)`. Answers the index after the next hit, or -1. */
@@ -217,9 +207,8 @@ export class TextSearch {
     };
     this.begin();
     const { length } = content;
-    for (let at = this.find(content, 0, length); at >= 0; at = this.find(content, at, length)) {
+    for (let at = this.find(content, 0, length); at >= 0; at = this.find(content, at, length))
       yield spanTo(at);
-    }
     if (this.findEnd()) yield spanTo(length + 1);
   }
 

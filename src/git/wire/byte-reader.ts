@@ -13,7 +13,6 @@ export interface ChunkSource {
   cancel(): Promise<void>;
 }
 
-/** Chunks that are in memory. */
 export function sourceOf(...chunks: Uint8Array[]): ChunkSource {
   return { read: async () => chunks.shift() ?? null, cancel: async () => {} };
 }
@@ -62,7 +61,6 @@ export class ByteReader {
     return bytes.every((byte, at) => next[at] === byte);
   }
 
-  /** Passes over bytes that `peek` has shown. */
   skip(length: number): void {
     this.#position += length;
   }
@@ -76,7 +74,6 @@ export class ByteReader {
     return rest;
   }
 
-  /** Whether nothing more comes. */
   async isAtEnd(): Promise<boolean> {
     return this.#position === this.#chunk.byteLength && !(await this.#advance());
   }

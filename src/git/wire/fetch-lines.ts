@@ -6,7 +6,7 @@
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
-import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, pktLengthIn } from './pkt-line.ts';
+import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, readPktLength } from './pkt-line.ts';
 
 const MiB = 1024 * 1024;
 /** The buffer doubles from here to there. Beyond, there is no room for a copy of half of it: it gets the most at once. */
@@ -47,14 +47,15 @@ export class FetchLines {
     until: 'flush' | 'end' = 'flush',
   ): Promise<'flush' | 'delim' | 'end'> {
     for (;;) {
-      const length = pktLengthIn(this.#text, this.#at);
-      const end = this.#at + Math.max(length ?? 0, LENGTH_BYTES);
-      if (length === null || end > this.#text.length) {
+      const start = this.#at + LENGTH_BYTES;
+      const isKnown = start <= this.#text.length;
+      const length = isKnown ? readPktLength((at) => this.#text.charCodeAt(start - LENGTH_BYTES + at)) : 0;
+      const end = this.#at + Math.max(length, LENGTH_BYTES);
+      if (end > this.#text.length) {
         if (await this.#read()) continue;
         if (this.#at < this.#text.length) throw endedEarly();
         return 'end';
       }
-      const start = this.#at + LENGTH_BYTES;
       this.#at = end;
       if (length >= LENGTH_BYTES) {
         const hasLineFeed = end > start && this.#text.charCodeAt(end - 1) === LF;
@@ -66,7 +67,6 @@ export class FetchLines {
     }
   }
 
-  /** Whether anything more comes. */
   async hasMore(): Promise<boolean> {
     return this.#at < this.#text.length || (await this.#read());
   }
@@ -85,7 +85,6 @@ export class FetchLines {
     this.#added += MARKS[packet];
   }
 
-  /** Everything that is passed on. */
   async body(): Promise<Uint8Array<ArrayBuffer>> {
     await this.#write();
     return this.#buffer.subarray(0, this.#length);

@@ -31,14 +31,12 @@ const DAY_SECONDS = 24 * 60 * 60;
 export interface UpstreamIds {
   /** Those of the ids that upstream is known to have. At least one, if there is one. */
   someOf(oids: OidTable): Promise<readonly Oid[]>;
-  /** Whether upstream is known to have all of the ids. */
   hasAll(oids: OidTable): Promise<boolean>;
 }
 
 export type FetchRequest =
   /** The request as it is passed on, in memory of its own. */
   | { readonly kind: 'relay'; readonly body: Uint8Array<ArrayBuffer> }
-  /** It need not reach the host. */
   | { readonly kind: 'answer'; readonly body: Uint8Array };
 
 /** A filter that names an object, perhaps the client's own, is dropped. The client then gets more. */
@@ -97,7 +95,7 @@ export async function readFetchRequest(
     return null;
   };
   const pass = command === 'ls-refs' ? takeLsRefs : (line: string) => client.passOn(line);
-  if (end === 'delim') expectFlush(await lines.section(pass));
+  if (end === 'delim' && (await lines.section(pass)) !== 'flush') throw malformed();
   await lines.readRest();
   if (command === 'fetch') return fetchRequest(lines, client, upstream);
   for (const attribute of attributes) lines.add(attribute);
@@ -153,7 +151,7 @@ async function readV0(lines: FetchLines, client: ToldOfClient, upstream: Upstrea
     client.passOn(line);
     return null;
   };
-  expectFlush(await lines.section(passWant));
+  if ((await lines.section(passWant)) !== 'flush') throw malformed();
   const hasRounds = wants > 0 && (await lines.hasMore());
   if (hasRounds && (await lines.section(passHave, 'end')) !== 'end') throw malformed();
   await lines.readRest();
@@ -202,30 +200,24 @@ class ToldOfClient {
     const wordEnd = line.indexOf(' ');
     const word = wordEnd < 0 ? line : line.slice(0, wordEnd);
     const value = line.slice(word.length + 1);
-    switch (word) {
-      case 'want':
-        return OID.test(value) ? line : null;
-      case 'have':
-        if (OID.test(value) && this.haves.size < MAX_HAVES) this.haves.add(value);
-        return null;
-      case 'shallow':
-        if (!OID.test(value)) return null;
-        if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(value);
-        return line;
-      case 'done':
-        this.isDone = true;
-        return null;
-      case 'wait-for-done':
-        this.isNegotiating = true;
-        return null;
+    if (word === 'want') return OID.test(value) ? line : null;
+    if (word === 'have') {
+      if (OID.test(value) && this.haves.size < MAX_HAVES) this.haves.add(value);
+      return null;
     }
+    if (word === 'shallow') {
+      if (!OID.test(value)) return null;
+      if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(value);
+      return line;
+    }
+    this.isDone ||= word === 'done';
+    this.isNegotiating ||= word === 'wait-for-done';
     const setting = settingOf(word, value);
     if (setting !== null && this.#settings++ === MAX_SETTINGS) throw malformed();
     return setting;
   }
 }
 
-/** The line that is passed on; null: none. */
 function settingOf(word: string, value: string): string | null {
   if (word === 'deepen-since') {
     // The exact second would describe the client. Git refuses 0.
@@ -237,10 +229,6 @@ function settingOf(word: string, value: string): string | null {
   }
   if (FETCH_ARGUMENTS.get(word)?.test(value) !== true) return null;
   return value === '' ? word : `${word} ${value}`;
-}
-
-function expectFlush(end: 'flush' | 'delim' | 'end'): void {
-  if (end !== 'flush') throw malformed();
 }
 
 function malformed(): ProtocolError {

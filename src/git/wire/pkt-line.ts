@@ -7,7 +7,6 @@ import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, HEX_VALUES, utf8 } from '../bytes.ts';
 import { badRequest, ProtocolError } from './protocol-error.ts';
 
-/** The length digits of a pkt-line. */
 export const LENGTH_BYTES = 4;
 /** A whole pkt-line, its length digits included. */
 export const MAX_PKT_LINE_BYTES = 65_520;
@@ -34,7 +33,7 @@ export function encodePktLine(payload: string | Uint8Array): Uint8Array {
 }
 
 /** @param codeAt the four digits in ASCII. @throws ProtocolError `bad-request` */
-function readLength(codeAt: (index: number) => number): number {
+export function readPktLength(codeAt: (index: number) => number): number {
   let length = 0;
   for (let i = 0; i < LENGTH_BYTES; i++) {
     const digit = HEX_VALUES[codeAt(i)]!;
@@ -45,11 +44,6 @@ function readLength(codeAt: (index: number) => number): number {
   return length;
 }
 
-/** The length of the packet that begins there in Latin-1; null: not all of its digits have come. @throws ProtocolError */
-export function pktLengthIn(text: string, at: number): number | null {
-  return at + LENGTH_BYTES > text.length ? null : readLength((index) => text.charCodeAt(at + index));
-}
-
 /**
  * The next packet of the stream. The payload is a copy of its own. @throws ProtocolError `bad-request`
  * @param buffer where to put the payload, if it is used up before the next read; of MAX_PKT_PAYLOAD_BYTES.
@@ -57,7 +51,7 @@ export function pktLengthIn(text: string, at: number): number | null {
 export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
   if (digits === null) throw endedEarly();
-  const length = readLength((index) => digits[index] as number);
+  const length = readPktLength((index) => digits[index] as number);
   const special = SPECIAL[length];
   if (special !== undefined) return { kind: special };
   const payload = await reader.readExactly(length - LENGTH_BYTES, buffer);
@@ -71,20 +65,17 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);
-  const length = digits === null ? 0 : readLength((index) => digits[index] as number);
+  const length = digits === null ? 0 : readPktLength((index) => digits[index] as number);
   if (length < LENGTH_BYTES) return null;
   const payload = reader.peek(length)?.subarray(LENGTH_BYTES) ?? null;
   if (payload !== null) reader.skip(length);
   return payload;
 }
 
-export function notPktLine(): ProtocolError {
-  return badRequest('The request is not in pkt-line format. Push with an ordinary Git client.');
-}
-
-export function endedEarly(): ProtocolError {
-  return badRequest('The request ended before its last pkt-line. Push again.');
-}
+export const notPktLine = (): ProtocolError =>
+  badRequest('The request is not in pkt-line format. Push with an ordinary Git client.');
+export const endedEarly = (): ProtocolError =>
+  badRequest('The request ended before its last pkt-line. Push again.');
 
 export class ErrorPacket extends Error {
   override readonly name = 'ErrorPacket';
@@ -99,7 +90,6 @@ export class ErrorPacket extends Error {
 
 const ERROR_START = utf8('ERR ');
 
-/** @throws ErrorPacket if the payload of a pkt-line is one. */
 export function refuseErrorPacket(payload: Uint8Array): void {
   if (ERROR_START.every((byte, at) => payload[at] === byte)) {
     throw new ErrorPacket((decodeUtf8(payload.subarray(ERROR_START.length)) ?? '').replace(/\n$/, ''));

@@ -25,14 +25,7 @@ export class ProtocolError extends Error {
   }
 }
 
-export function badRequest(message: string): ProtocolError {
-  return new ProtocolError('bad-request', message);
-}
-
-export function badPack(message: string): ProtocolError {
-  return new ProtocolError('bad-pack', `${message} Push again.`);
-}
-
-export function tooLarge(message: string): ProtocolError {
-  return new ProtocolError('too-large', message);
-}
+export const badRequest = (message: string): ProtocolError => new ProtocolError('bad-request', message);
+export const badPack = (message: string): ProtocolError =>
+  new ProtocolError('bad-pack', `${message} Push again.`);
+export const tooLarge = (message: string): ProtocolError => new ProtocolError('too-large', message);

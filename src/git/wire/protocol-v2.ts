@@ -21,7 +21,6 @@ import type { Ref } from './ref-advertisement.ts';
 export const MAX_REFS = 20_000;
 /** Memory of a ref in a list and in an advertisement, besides its line in both. */
 export const REF_BYTES = 200;
-/** How much memory is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 /** The names and ids of one list, for a host with very long names. */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
@@ -30,7 +29,7 @@ const MAX_REF_LINE_BYTES = 4096;
 const BRANCHES = 'refs/heads/';
 const NOTHING = new Uint8Array(0);
 const UNBORN = utf8('unborn');
-const SYMREF_TARGET = 'symref-target:';
+const SYMREF_TARGET = / symref-target:([^ \n]*)/;
 const SPACE = 0x20;
 const LF = 0x0a;
 const COLON = 0x3a;
@@ -81,7 +80,7 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
     refuseErrorPacket(payload);
     const { oid, name } = idAndName(payload);
     if (name === 'HEAD') {
-      head = symrefTarget(payload);
+      head = SYMREF_TARGET.exec(decodeUtf8(payload) ?? '')?.[1] ?? null;
       headTip = oid;
     }
     if (oid === null || name === null || name === 'HEAD') continue;
@@ -117,7 +116,6 @@ export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>)
   return found;
 }
 
-/** Null at the end of the list. */
 async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
   const packet = await readPacket(reader);
   if (packet.kind === 'flush') return null;
@@ -136,13 +134,6 @@ function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name:
   return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
 }
 
-/** The ref that HEAD stands for, if any. */
-function symrefTarget(line: Uint8Array): string | null {
-  const text = (decodeUtf8(line) ?? '').replace(/\n$/, '');
-  const attribute = text.split(' ').find((part) => part.startsWith(SYMREF_TARGET));
-  return attribute?.slice(SYMREF_TARGET.length) ?? null;
-}
-
 /**
  * Commits without their trees, or other objects by their ids. A wanted object always comes, whatever the filter leaves
  * out, and version 2 serves any object, not only tips. Of the filters by depth, GitHub allows `tree:0` alone.
@@ -155,7 +146,6 @@ export interface ObjectRequest {
   readonly since?: number;
   /** For commits: how many of the history, the wanted one included. */
   readonly depth?: number;
-  /** Also all folders below the wanted one. */
   readonly withFolders?: boolean;
 }
 

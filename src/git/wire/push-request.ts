@@ -1,11 +1,9 @@
 /**
- * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference Update Request
- * and Packfile Transfer"). What follows it in the stream is the pack.
- *
- * Push options are a second section, which exists only with the `push-options` capability. A client that somebody has
- * written by hand may leave it out all the same, and may name options in the command-list (contract, 4.6): no command
- * begins as an option does. A faulty request still needs an in-band answer, because Git hides any other: so its
- * capabilities and the names of its refs are read as far as they can be, behind the fault, too.
+ * The command section of a push, before its pack: shallow lines, command-list, push options (gitprotocol-pack, "Reference
+ * Update Request and Packfile Transfer"). A client that somebody has written by hand may leave the section of options out
+ * in spite of its capability, and name options in the command-list (contract, 4.6): no command begins as an option does.
+ * A faulty request still needs an in-band answer, because Git hides any other: so its capabilities and the names of its
+ * refs are read as far as they can be, behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
@@ -23,7 +21,6 @@ const OPTION_START = /^[a-z-]+=/;
 const PACK_SIGNATURE = utf8('PACK');
 /** Of all command lines together: some 50,000 refs can be named in the answer to a push of too many. */
 const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
-/** Overhead of a name, besides its characters. */
 const LINE_OVERHEAD = 64;
 /** So that a name fits into a pkt-line of the report, with a reason and three bytes for each character. */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
@@ -74,7 +71,6 @@ export interface FaultyRequest {
   readonly kind: 'faulty';
   /** ProtocolError `bad-request` or `too-large`, or what the reader rejected with. */
   readonly fault: unknown;
-  /** The refs that could be read. */
   readonly refNames: readonly string[];
   readonly capabilities: ReadonlySet<string>;
 }
@@ -108,7 +104,6 @@ export async function readPushRequest(
     : { ...unreadRequest(fault), refNames };
 }
 
-/** One of which nothing was read. */
 export function unreadRequest(fault: unknown): FaultyRequest {
   return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
 }
@@ -142,16 +137,13 @@ class CommandSection {
 
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
-    if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
+    // Where the client's own history ends. Ignored, because upstream's history proves the parents.
+    if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.shallows += 1;
     else if (this.commands > 0 && OPTION_START.test(text)) this.takePushOption(line);
     else this.#takeCommand(text);
-  }
-
-  /** Where the client's own history ends. Ignored, because upstream's history proves the parents. */
-  #takeShallow(): void {
-    this.shallows += 1;
-    if (this.shallows <= MAX_SHALLOWS) return;
-    throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+    if (this.shallows > MAX_SHALLOWS) {
+      throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+    }
   }
 
   takePushOption(line: Uint8Array): void {
@@ -172,7 +164,6 @@ class CommandSection {
       this.fault ??= tooLarge(`A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
-
     const kept = this.#length - UNCOUNTED_BYTES;
     if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');

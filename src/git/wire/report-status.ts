@@ -21,15 +21,13 @@ export interface ReportStatus {
   readonly commandStatuses: readonly CommandStatus[];
 }
 
-export function encodeReportStatus(report: ReportStatus): Uint8Array {
-  const lines = report.commandStatuses.map(encodeCommandStatus);
-  return concatBytes([encodePktLine(`unpack ${report.unpackStatus}\n`), ...lines, FLUSH_PKT]);
-}
-
-/** The name goes back byte for byte, text or not: Git compares it with what it sent. */
-function encodeCommandStatus({ refName, reason }: CommandStatus): Uint8Array {
-  const [word, rest] = reason === null ? ['ok', ''] : ['ng', ` ${reason}`];
-  return encodePktLine(concatBytes([utf8(`${word} `), encodeEscaped(refName), utf8(`${rest}\n`)]));
+export function encodeReportStatus({ unpackStatus, commandStatuses }: ReportStatus): Uint8Array {
+  const lines = commandStatuses.map(({ refName, reason }) => {
+    const [word, rest] = reason === null ? ['ok', ''] : ['ng', ` ${reason}`];
+    // The name goes back byte for byte, text or not: Git compares it with what it sent.
+    return encodePktLine(concatBytes([utf8(`${word} `), encodeEscaped(refName), utf8(`${rest}\n`)]));
+  });
+  return concatBytes([encodePktLine(`unpack ${unpackStatus}\n`), ...lines, FLUSH_PKT]);
 }
 
 /** Reads a section up to its flush. @throws ProtocolError `bad-request` */

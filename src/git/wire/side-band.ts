@@ -17,7 +17,6 @@ const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 /** A packet without data, which no client shows. Git's own receive-pack sends it, too (receive.keepAlive). */
 export const KEEP_ALIVE: Uint8Array = Uint8Array.of(...utf8(pktLengthDigits(1)), BAND_DATA);
 
-/** The packets that carry `data` on a band, as many as needed. */
 export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
   const bytes = typeof data === 'string' ? utf8(data) : data;
   const parts: Uint8Array[] = [];

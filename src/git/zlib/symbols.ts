@@ -27,11 +27,9 @@ export const READ_AHEAD_BYTES = 8;
 
 /** What outlives a call. */
 export class SymbolState {
-  /** Bytes of output so far. */
   produced = 0;
   /** Length of a match whose distance has not been read yet; 0: the next symbol is a literal or a length. */
   pendingLength = 0;
-  /** The end of the block has been read. */
   ended = false;
 }
 
@@ -198,7 +196,6 @@ function copyMatch(output: Uint8Array, out: number, distance: number, length: nu
   return stop;
 }
 
-/** The next 32 bits. */
 function bitsAt(view: DataView, pos: number): number {
   const at = pos >>> 3;
   const offset = pos & 7;

@@ -8,16 +8,12 @@ const BYTES_PER_REMAINDER = 3_800;
 
 const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / MAX_STORED_BYTES));
 
-/** How long the stream of so many bytes of content is. */
 export function zlibStoreBytes(length: number): number {
   return 2 + blocksFor(length) * BLOCK_HEADER_BYTES + length + 4;
 }
 
 /** @param stream where to write it: `zlibStoreBytes` bytes. */
-export function zlibStore(
-  content: Uint8Array,
-  stream: Uint8Array = new Uint8Array(zlibStoreBytes(content.byteLength)),
-): Uint8Array {
+export function zlibStore(content: Uint8Array, stream = new Uint8Array(zlibStoreBytes(content.length))) {
   const length = content.byteLength;
   const blocks = blocksFor(length);
   const view = new DataView(stream.buffer, stream.byteOffset);

@@ -21,13 +21,12 @@ const DYNAMIC_HEADER = 4;
 const SYMBOLS = 5;
 const CHECKSUM = 6;
 const DONE = 7;
-/** Before the first begin(), and after an error. */
-const UNUSABLE = 8;
+/** What follows the header of a block, by its type. */
+const STATE_OF_TYPE = [STORED_HEADER, SYMBOLS, DYNAMIC_HEADER] as const;
 
 /** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
 const MAX_MATCH_BYTES = 258;
-/** Output that is passed on at once, at most. */
 const PIECE_BYTES = 2 * WINDOW_BYTES;
 /** Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a match of three. */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
@@ -46,9 +45,8 @@ const NOTHING = new Uint8Array(0);
 export class ZlibWalker {
   /** Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of content. */
   dynamicBlocks = 0;
-  #state = UNUSABLE;
+  #state = DONE;
   #inflatedBytes = 0;
-  /** How many more bytes the stream may have. */
   #streamBytesLeft = 0;
   #output: Uint8Array = NOTHING;
   #keepBytes = 0;
@@ -57,7 +55,6 @@ export class ZlibWalker {
   /** For a sink: the last output, which matches may copy from, and behind it what has not been passed on yet. */
   #window: Uint8Array = NOTHING;
   #passedOn = 0;
-  /** Output that has left the window. */
   #slidOut = 0;
 
   #isLastBlock = false;
@@ -75,12 +72,10 @@ export class ZlibWalker {
   #chunk: Uint8Array = NOTHING;
   #chunkView: DataView = new DataView(NOTHING.buffer);
 
-  /** Output bytes of this stream so far. */
   get produced(): number {
     return this.#slidOut + this.#symbols.produced;
   }
 
-  /** Whether the stream has ended, its checksum included. */
   get done(): boolean {
     return this.#state === DONE;
   }
@@ -123,18 +118,11 @@ export class ZlibWalker {
    * `end` when the stream goes on (then not `done`). After an error, nothing but begin() may be called.
    */
   walk(chunk: Uint8Array, start: number, end: number): number {
-    if (this.#state >= DONE) throw new RangeError('no stream has begun');
-    try {
-      const allowedEnd = Math.min(end, start + this.#streamBytesLeft);
-      const index = this.#walk(chunk, start, allowedEnd);
-      this.#streamBytesLeft -= index - start;
-      if (this.#state !== DONE && this.#streamBytesLeft === 0)
-        throw damagedData('too long for its declared size');
-      return index;
-    } catch (error) {
-      this.#state = UNUSABLE;
-      throw error;
-    }
+    const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
+    this.#streamBytesLeft -= index - start;
+    if (this.#state !== DONE && this.#streamBytesLeft === 0)
+      throw damagedData('too long for its declared size');
+    return index;
   }
 
   #walk(chunk: Uint8Array, start: number, end: number): number {
@@ -233,21 +221,11 @@ export class ZlibWalker {
     if (pos + 3 > end) return -1;
     const bits = view.getUint16(pos >>> 3, true) >>> (pos & 7);
     this.#isLastBlock = (bits & 1) !== 0;
+    const state = STATE_OF_TYPE[(bits >>> 1) & 3];
+    if (state === undefined) throw damagedData('invalid block type');
+    this.#state = state;
+    this.#entries = FIXED_ENTRIES;
     this.#symbols.ended = false;
-    switch ((bits >>> 1) & 3) {
-      case 0:
-        this.#state = STORED_HEADER;
-        break;
-      case 1:
-        this.#entries = FIXED_ENTRIES;
-        this.#state = SYMBOLS;
-        break;
-      case 2:
-        this.#state = DYNAMIC_HEADER;
-        break;
-      default:
-        throw damagedData('invalid block type');
-    }
     return pos + 3;
   }
 
@@ -256,8 +234,8 @@ export class ZlibWalker {
     const at = (pos + 7) >>> 3;
     if (at * 8 + 32 > end) return -1;
     const length = view.getUint16(at, true);
-    if ((length ^ view.getUint16(at + 2, true)) !== 0xffff)
-      throw damagedData('invalid length of a stored block');
+    const isValid = (length ^ view.getUint16(at + 2, true)) === 0xffff;
+    if (!isValid) throw damagedData('invalid length of a stored block');
     this.#storedLeft = length;
     this.#state = STORED_BYTES;
     return at * 8 + 32;

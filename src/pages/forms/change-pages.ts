@@ -1,100 +1,161 @@
-/** Change a file: edit it, see what becomes public, and what has become of it; and withdraw its pull request. */
+/** Change a file: choose it, edit it, see what becomes public, and what has become of it; and withdraw its pull request. */
 import { html } from 'hono/html';
-import type { Difference } from '../../edit/hunks.ts';
-import type { Oid } from '../../git/objects/oid.ts';
+import type { Difference } from '../../edit/lines.ts';
+import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
 import NEXT_HTML from '../fragments/next.html';
-import { card, DCO_URL, factList, filled, type Html, type Page } from '../layout.ts';
-import { visibleText } from '../visible-text.ts';
-import { differenceTable } from './difference.ts';
-import { changeLink } from './folder-page.ts';
+import { card, DCO_URL, factList, filled, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import {
+  attributes,
   cardForm,
-  choiceField,
+  differenceTable,
+  field,
   type FormFrame,
   formPage,
   type FormPlace,
   type GivenAway,
+  hidden,
   MAX_TITLE,
   nameField,
   previewPage,
   problemNotice,
-  safeUrl,
-  secretField,
+  queryField,
   shownValue,
-  textArea,
-  textField,
 } from './parts.ts';
 
-/** What changes or withdraws a pull request. */
-interface PullRequestKey {
-  readonly prHash: string;
-  readonly prKey: string;
+export interface ListedEntry {
+  readonly kind: EntryKind;
+  readonly name: string;
+  /** Null: it cannot be changed here, as its name is not UTF-8. */
+  readonly path: string | null;
 }
 
-/** What the form of a change holds. Without a `prHash`, it is a new pull request. */
-export interface ChangeFields extends PullRequestKey {
-  readonly path: string;
-  /** The file as the form has shown it; null: a new file. */
-  readonly blob: Oid | null;
-  /** The commit in which the form has shown it; null: the form does not say. */
-  readonly seen: Oid | null;
-  readonly text: string;
-  readonly title: string;
-  readonly description: string;
-  /** The person's own name and address, to be searched for; empty: not given. */
-  readonly ownName: string;
-  /** Whether the person affirms the Developer Certificate of Origin. */
-  readonly signOff: boolean;
-  /** As the push options of these names have them; empty: not given. */
-  readonly ai: string;
-  readonly issue: string;
+/** @property path as it was typed. @property folder whose entries are shown. @property prHash empty: a new one. */
+interface FolderPage extends FormPlace, Readonly<Record<'path' | 'folder' | 'prHash', string>> {
+  readonly problem: string | null;
+  readonly entries: readonly ListedEntry[];
 }
 
-export interface ChangeForm extends FormFrame, ChangeFields {
+const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
+  <button type="submit" name="new" value="1" class="second">Add a file</button>`;
+const MAX_ENTRIES = 1_000;
+/** In the order of the list, each by its name. */
+const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
+  folder: '',
+  file: '',
+  symlink: 'link, cannot be changed here',
+  submodule: 'submodule, cannot be changed here',
+};
+
+function changeLink(action: string, path: string, prHash: string): string {
+  const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
+  return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
+}
+
+export function folderPage(page: FolderPage): Page {
+  const { action, path, entries, problem, prHash } = page;
+  const order = Object.keys(KIND_WORDS);
+  const sorted = entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  const more = entries.length - items.length;
+  const label = 'Path of the file, or a part of it';
+  const query = { name: 'path', label, value: path, placeholder: 'docs/guide.md', maxlength: 4096 };
+  return formPage(
+    prHash === '' ? 'Change a file' : 'Change a file of your pull request',
+    page,
+    'Choose a file, or name it. Nothing is sent until you have seen what becomes public.',
+    html`${problemNotice(problem)}
+      <form method="get" action="${action}" class="card">
+        ${hidden({ pr_hash: prHash })} ${queryField(query, BUTTONS)}
+      </form>
+      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
+      <nav class="card" aria-label="Files">
+        <ul class="list">
+          ${items}
+        </ul>
+        ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
+      </nav>`,
+  );
+}
+
+function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
+  const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
+  const label = visibleText(kind === 'folder' ? `${name}/` : name);
+  if (words !== '' || path === null)
+    return html`<span>${label}</span> <span class="soft small">${words}</span>`;
+  return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
+}
+
+function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
+  const parts = folder === '' ? [] : folder.split('/');
+  return ['', ...parts].map((part, index) => {
+    const above = parts.slice(0, index).join('/');
+    return html`<a href="${changeLink(action, above, prHash)}"
+        >${index === 0 ? repository : visibleText(part)}</a
+      >${index === parts.length ? '' : ' / '}`;
+  });
+}
+
+/**
+ * What the form of a change holds, by the names of its fields; empty: not given. `blob` and `seen` are the file and the
+ * commit as the form has shown them, no `blob` a new file, no `pr_hash` a new pull request. `own_name` is only searched
+ * for. Nothing is kept between two steps.
+ */
+export const NO_FIELDS = {
+  path: '',
+  blob: '',
+  seen: '',
+  text: '',
+  title: '',
+  description: '',
+  own_name: '',
+  pr_hash: '',
+  pr_key: '',
+  sign_off: '',
+  ai: '',
+  issue: '',
+};
+export type ChangeFields = Readonly<typeof NO_FIELDS>;
+
+export interface ChangeForm extends FormFrame {
+  readonly fields: ChangeFields;
   /** What the repository requires, as it was read last; the push itself is judged anew. */
   readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
-  /** What to know before writing anything. */
   readonly warnings: readonly string[];
   /** The page of a template that does not fit into the form; null: there is none. */
   readonly templateUrl: string | null;
   readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;
-  /** What others have changed meanwhile. */
   readonly theirs?: Difference;
 }
 
 const TITLE = { hint: 'What the change does, in one line. Everyone will see it.', maxLength: MAX_TITLE };
-const WHY = { hint: 'Why, for those who decide about it. Markdown.', maxLength: 4_000, isOptional: true };
+const WHY_HINT = 'Why, for those who decide about it. Markdown.';
+const WHY = { hint: WHY_HINT, maxLength: 4_000, isOptional: true, rows: 4 };
 
 export function changeFormPage(form: ChangeForm): Page {
-  const { action, problem, path, title, description, prHash, unfit, theirs } = form;
+  const { action, problem, unfit, theirs } = form;
+  const { path, blob, seen, text, title, description, pr_hash } = form.fields;
   const folder = path.split('/').slice(0, -1).join('/');
-  const fields = html`${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
-  ${textField({ name: 'title', label: 'Title', value: title, ...TITLE })}
-  ${textArea({ name: 'description', label: 'Description (optional)', value: description, ...WHY }, 4)}
-  ${nameField(form)} ${statedFields(form)} ${signOffBox(form)}
-  ${prHash === '' ? '' : keyField(form, { label: 'Pull request', value: prHash }, !form.needsKey)}`;
+  const rows = html`${field('text', 'Text of the file', text, { isOptional: true, rows: 20, isCode: true })}
+  ${field('title', 'Title', title, TITLE)} ${field('description', 'Description (optional)', description, WHY)}
+  ${nameField(form.fields)} ${statedFields(form)} ${signOffBox(form)}
+  ${pr_hash === '' ? '' : keyField(form.fields, !form.needsKey, { label: 'Pull request', value: pr_hash })}`;
   const edit = html`${problemNotice(problem)} ${ruleNotice(form)}
   ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
-  ${cardForm(form, { pr_hash: prHash, ...hiddenFields(form) }, fields, { preview: 'See what becomes public' })}`;
+  ${cardForm(form, { pr_hash, path, blob, seen }, rows, { preview: 'See what becomes public' })}`;
   return formPage(
-    `${form.blob === null ? 'Add' : 'Change'} ${visibleText(path)}`,
+    `${blob === '' ? 'Add' : 'Change'} ${visibleText(path)}`,
     form,
-    html`<a href="${changeLink(action, folder, prHash)}">Choose another file</a>`,
+    html`<a href="${changeLink(action, folder, pr_hash)}">Choose another file</a>`,
     unfit === undefined ? edit : html`<div class="notice bad"><p>${unfit}</p></div>`,
     'wide',
   );
-}
-
-/** Which file it is: nothing is kept between two steps. */
-function hiddenFields({ path, blob, seen }: ChangeForm): Readonly<Record<string, string>> {
-  return { path, blob: blob ?? '', seen: seen ?? '' };
 }
 
 function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
@@ -107,52 +168,45 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
 /** What the project wants to be told. An update needs it only for another description. */
-function statedFields({ ai, issue, policy, prHash }: ChangeForm): Html {
-  const [isOptional, maybe] = prHash === '' ? [false, ''] : [true, ' (optional)'];
-  const aiField = { name: 'ai', label: `Was AI used?${maybe}`, value: ai, isOptional };
-  const issueField = { name: 'issue', label: `Number of the open issue${maybe}`, value: issue, isOptional };
-  return html`${policy.requiresAi ? choiceField({ ...aiField, hint: 'The description then says it.' }, AI_USES) : ''}
-  ${policy.requiresIssue ? textField({ ...issueField, hint: 'The description then names it.' }) : ''}`;
+function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
+  const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
+  const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
+  const number = { isOptional, hint: 'The description then names it.' };
+  return html`${policy.requiresAi ? field('ai', `Was AI used?${maybe}`, ai, aiUse) : ''}
+  ${policy.requiresIssue ? field('issue', `Number of the open issue${maybe}`, issue, number) : ''}`;
 }
 
-function signOffBox({ signOff, policy: { requiresSignOff: needsSignOff } }: ChangeForm): Html {
+const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
+
+function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
   return html`<div class="row check">
-    <input
-      type="checkbox"
-      id="sign_off"
-      name="sign_off"
-      value="yes"
-      aria-describedby="sign_off-hint"
-      ${signOff ? 'checked' : ''}
-      ${needsSignOff ? 'required' : ''}
-    />
+    <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
     <label for="sign_off">
-      I affirm the Developer Certificate of Origin 1.1${needsSignOff ? '' : ' (optional)'}
+      I affirm the Developer Certificate of Origin 1.1${isRequired ? '' : ' (optional)'}
     </label>
     <p class="soft small" id="sign_off-hint">
       <a href="${DCO_URL}">Read it</a>: it says that you may contribute this.
-      ${needsSignOff ? 'This project requires it.' : 'Some projects require it.'} The commit then ends with a
+      ${isRequired ? 'This project requires it.' : 'Some projects require it.'} The commit then ends with a
       sign-off under the name of the bot.
     </p>
   </div>`;
 }
 
-/** @param holder as `secretField` has it. @param isOptional it is needed only for another title or description. */
+/** @param isOptional it is needed only for another title or description. @param holder as `field` has it. */
 function keyField(
-  { prKey: value }: PullRequestKey,
-  holder: Parameters<typeof secretField>[1],
+  { pr_key: value }: Pick<ChangeFields, 'pr_key'>,
   isOptional: boolean,
+  holder?: { label: string; value: string },
 ): Html {
   const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
   const need = isOptional ? ' It is needed to change title or description.' : '';
   const hint = `You got it when the pull request was opened.${need}`;
-  return secretField({ name: 'pr_key', label, value, hint, isOptional }, holder);
+  return field('pr_key', label, value, { hint, isOptional, secret: 'current-password', holder });
 }
 
 export interface ChangePreview
   extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
   readonly difference: Difference;
-  /** The branch that it is for. */
   readonly base: string;
   /** Whether a push waits here unless its person says otherwise. */
   readonly isDelayed: boolean;
@@ -168,25 +222,23 @@ const MOVED = html`<div class="notice">
 </div>`;
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
-  const { path, blob, text, title, description, ownName, ai, issue, prHash, prKey, signOff } = form;
-  const typed = { text, title, description, own_name: ownName, ai, issue, pr_hash: prHash, pr_key: prKey };
-  const caption = blob === null ? 'The new file' : 'The difference';
+  const { path, blob, pr_hash } = form.fields;
+  const caption = blob === '' ? 'The new file' : 'The difference';
   return previewPage('What becomes public', form, {
     given: preview,
     shown: html`${sameNotice(preview.same, form, path, 'or open this one, too')}
     ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)}
     ${card('file', visibleText(path), differenceTable(caption, preview.difference))}`,
     choice: timeField(preview.isDelayed),
-    typed: { ...hiddenFields(form), ...typed, ...(signOff ? { sign_off: 'yes' } : {}) },
+    typed: form.fields,
     steps: {
-      open: prHash === '' ? 'Open the pull request' : 'Update the pull request',
+      open: pr_hash === '' ? 'Open the pull request' : 'Update the pull request',
       edit: 'Back to editing',
     },
     width: 'wide',
   });
 }
 
-/** As people read it at the host. */
 function publicText({ repository }: ChangeForm, { author, base, title, body }: ChangePreview): Html {
   const facts = factList({
     Author: author,
@@ -197,7 +249,7 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
   return card('public', visibleText(title), html`${text} ${facts}`);
 }
 
-/** @param same an open pull request with the same change of the file; null: nobody knows of one. */
+/** Of an open pull request with the same change of the file. */
 function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: string, or: string): Html | '' {
   if (same === null) return '';
   return html`<p class="notice">
@@ -206,7 +258,7 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
   </p>`;
 }
 
-/** When a change becomes public. The value of the field is that of the push option `delay`; empty: as is usual here. */
+/** When a change becomes public: the values of the push option `delay`; empty: as is usual here. */
 const TIMES = {
   '0s': 'now',
   '3h': 'within some hours: between three and six',
@@ -216,16 +268,14 @@ const TIMES = {
 /** @param isDelayed whether what is usual here is not `now`. */
 function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const field = { name: 'delay', label: 'When it becomes public', value: '', hint, isOptional: true };
-  return choiceField(field, { ...(isDelayed ? { '': 'as this service does it' } : {}), ...TIMES });
+  const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
+  return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
 }
 
-export interface OpenedChange
-  extends Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'>, Pick<NotedReply, 'notes' | 'same'> {
-  /** Of the file. */
-  readonly path: string;
-  readonly topicUrl: string;
-}
+/** @property path of the file. */
+export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
+  Pick<NotedReply, 'notes' | 'same'> &
+  Readonly<Record<'path' | 'topicUrl', string>>;
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   const { updated, prUrl, prHash, key, topicUrl, path, same } = opened;
@@ -256,7 +306,7 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
   return formPage(
     'Your change waits',
     place,
-    html`${sentence}`,
+    sentence,
     html`<section class="card">
       <p>
         Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the
@@ -267,14 +317,13 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
   );
 }
 
-export function withdrawPage(form: FormFrame & PullRequestKey): Page {
-  const hash = { name: 'pr_hash', label: 'Hash of the pull request', value: form.prHash, maxLength: 40 };
-  const fields = html`${textField(hash)} ${keyField(form, null, false)}`;
+export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash' | 'pr_key'>): Page {
+  const hash = field('pr_hash', 'Hash of the pull request', typed.pr_hash, { maxLength: 40 });
+  const fields = html`${hash} ${keyField(typed, false)}`;
   return formPage(
     'Withdraw a pull request',
     form,
-    html`The pull request is closed, and its branch is removed if it had one. What was public may have been
-    copied.`,
+    'The pull request is closed, and its branch is removed if it had one. What was public may have been copied.',
     html`${problemNotice(form.problem)} ${cardForm(form, {}, fields, { withdraw: 'Withdraw it' })}`,
   );
 }
@@ -287,11 +336,7 @@ const HEADINGS: Readonly<Record<Withdrawn['kind'], string>> = {
 };
 
 export function withdrawnPage(place: FormPlace, withdrawn: Withdrawn): Page {
-  const url = withdrawn.prUrl;
-  return formPage(
-    HEADINGS[withdrawn.kind],
-    place,
-    html`<a href="${safeUrl(url)}">${url}</a>`,
-    html`<p>${farewell(withdrawn).join(' ')}</p>`,
-  );
+  const { kind, prUrl } = withdrawn;
+  const lead = html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`;
+  return formPage(HEADINGS[kind], place, lead, html`<p>${farewell(withdrawn).join(' ')}</p>`);
 }

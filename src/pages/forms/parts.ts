@@ -1,6 +1,17 @@
-/** The frame and the parts of pages with forms. They work without a script; every label belongs to its field, and every mistake is announced. */
+/**
+ * The frame and the parts of pages with forms, and the table of a difference. They work without a script; every label
+ * belongs to its field, and every mistake is announced.
+ */
 import { html, raw } from 'hono/html';
-import { card, type Html, type Page, unlistedPage } from '../layout.ts';
+import { aroundAddresses } from '../../edit/addresses.ts';
+import type { Difference, ShownLine } from '../../edit/lines.ts';
+import { card, countOf, type Html, type Page, unlistedPage, visibleText } from '../layout.ts';
+
+/** Of an issue or a pull request, as the hosts take it. */
+export const MAX_TITLE = 256;
+export const MAX_OWN_NAME = 200;
+/** More are counted. */
+const MAX_ADDRESSES = 5;
 
 export interface FormPlace {
   /** `owner/repo` */
@@ -17,8 +28,8 @@ export interface FormFrame extends FormPlace {
 
 export function formPage(
   title: string,
-  { repository, home }: Pick<FormPlace, 'repository' | 'home'>,
-  lead: Html,
+  { repository, home }: FormPlace,
+  lead: Html | string,
   content: Html,
   width: 'narrow' | 'wide' = 'narrow',
 ): Page {
@@ -33,13 +44,8 @@ export function formPage(
   );
 }
 
-/** What somebody who publishes it should know. */
-export interface GivenAway {
-  /** What was searched and found, and warnings. */
-  readonly remarks: readonly string[];
-  /** E-mail addresses that become public with it. */
-  readonly addresses: readonly string[];
-}
+/** What somebody who publishes it should know: what was searched and found, and e-mail addresses that become public. */
+export type GivenAway = Readonly<Record<'remarks' | 'addresses', readonly string[]>>;
 
 interface Preview {
   /** Who it will be from, at the end of a sentence. */
@@ -67,9 +73,6 @@ export function previewPage(title: string, form: FormFrame, preview: Preview): P
     width,
   );
 }
-
-/** More are counted. */
-const MAX_ADDRESSES = 5;
 
 function addressNotice({ addresses }: GivenAway): Html | '' {
   if (addresses.length === 0) return '';
@@ -108,73 +111,54 @@ export function cardForm(
   </form>`;
 }
 
-export interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  /** Below the label. */
+interface FieldOptions {
   readonly hint?: string;
   readonly maxLength?: number;
   readonly isOptional?: boolean;
+  readonly rows?: number;
+  readonly isCode?: boolean;
+  readonly choices?: Readonly<Record<string, string>>;
+  /** Default: none, unless somebody holds it. */
+  readonly secret?: 'new-password' | 'current-password';
+  /** What the password manager files the secret under; missing: the field before it says that. */
+  readonly holder?: { readonly label: string; readonly value: string } | undefined;
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Those without a value are left out. @param values by names, which are of this code. */
-function attributes(values: Attributes): Html[] {
+export function attributes(values: Attributes): Html[] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name, value]) => (value === true ? raw(` ${name}`) : html` ${raw(name)}="${value}"`));
 }
 
-/** @param own what only its kind has. @param options of a `select`. */
-function fieldRow(
-  field: Field,
-  tag: 'input' | 'textarea' | 'select',
-  own: Attributes,
-  options: Html[] = [],
-): Html {
-  const { name, label, value, hint, maxLength, isOptional = false } = field;
+/** A field with its label; by default for a line of text. */
+export function field(name: string, label: string, value: string, options: FieldOptions = {}): Html {
+  const { hint, maxLength, isOptional = false, rows, isCode = false, choices, holder } = options;
+  const { secret = holder && 'current-password' } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
-  const all = attributes({ id: name, name, ...own, ...common });
-  // A browser drops the first line feed behind the tag.
-  const textarea = html`<textarea${all}>${'\n'}${value}</textarea>`;
-  const tags = { input: html`<input${all} />`, textarea, select: html`<select${all}>${options}</select>` };
-  return html`<div class="row">
-    <label for="${name}">${label}</label>
-    ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tags[tag]}
-  </div>`;
-}
-
-export function textField(field: Field): Html {
-  return fieldRow(field, 'input', { type: 'text', value: field.value, autocomplete: 'off' });
-}
-
-/** @param choices of its value, with what people read. */
-export function choiceField(field: Field, choices: Readonly<Record<string, string>>): Html {
-  const options = Object.entries(choices).map(
-    ([value, label]) =>
-      html`<option${attributes({ value, selected: value === field.value })}>${label}</option>`,
-  );
-  return fieldRow(field, 'select', {}, options);
-}
-
-/** @param rows that are seen at once. */
-export function textArea(field: Field, rows: number, isCode = false): Html {
+  const all = (own: Attributes): Html[] => attributes({ id: name, name, ...own, ...common });
   const code = isCode ? { class: 'mono', spellcheck: 'false', autocapitalize: 'none', wrap: 'off' } : {};
-  return fieldRow(field, 'textarea', { rows, autocomplete: 'off', ...code });
-}
-
-/** @param holder what the password manager files the secret under; null: the field before it says that. */
-export function secretField(
-  field: Field,
-  holder: { readonly label: string; readonly value: string } | null,
-  autocomplete: 'new-password' | 'current-password' = 'current-password',
-): Html {
-  const { name, value } = field;
-  return html`${holder === null ? '' : shownValue(`${name}-holder`, holder.label, holder.value, 'username')}
-  ${fieldRow(field, 'input', { type: 'password', value, autocomplete })}`;
+  const type = secret === undefined ? 'text' : 'password';
+  let tag = html`<input${all({ type, value, autocomplete: secret ?? 'off' })} />`;
+  if (rows !== undefined)
+    // A browser drops the first line feed behind the tag.
+    tag = html`<textarea${all({ rows, autocomplete: 'off', ...code })}>${'\n'}${value}</textarea>`;
+  if (choices !== undefined) {
+    const values = Object.entries(choices).map(
+      ([choice, words]) =>
+        html`<option${attributes({ value: choice, selected: choice === value })}>${words}</option>`,
+    );
+    tag = html`<select${all({})}>${values}</select>`;
+  }
+  const before = holder && shownValue(`${name}-holder`, holder.label, holder.value, 'username');
+  return html`${before ?? ''}
+    <div class="row">
+      <label for="${name}">${label}</label>
+      ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tag}
+    </div>`;
 }
 
 /** For a value to copy, or that a password manager files a secret under. */
@@ -185,14 +169,14 @@ export function shownValue(id: string, label: string, value: string, use: 'off' 
   </div>`;
 }
 
+type Query = Readonly<
+  Record<'name' | 'label' | 'value' | 'placeholder', string> & Record<'maxlength', number>
+>;
+
 /** For what someone types or pastes to get on, with its buttons beside it. @param problem below it; null: none. */
-export function queryField(
-  { name, label, value, maxLength }: Field,
-  placeholder: string,
-  buttons: Html | Html[],
-  problem: string | null = null,
-): Html {
-  const own = { type: 'text', id: name, name, value, placeholder, maxlength: maxLength };
+export function queryField({ label, ...query }: Query, buttons: Html, problem: string | null = null): Html {
+  const { name } = query;
+  const own = { type: 'text', id: name, ...query };
   const plain = { autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' };
   const invalid = problem === null ? {} : { 'aria-invalid': 'true', 'aria-describedby': `${name}-error` };
   return html`<label for="${name}">${label}</label>
@@ -200,15 +184,10 @@ export function queryField(
     ${problem === null ? '' : html`<p class="error" id="${name}-error">${problem}</p>`}`;
 }
 
-/** Of an issue or a pull request, as the hosts take it. */
-export const MAX_TITLE = 256;
-export const MAX_OWN_NAME = 200;
-
-/** For whom to search. */
-export function nameField({ ownName: value }: { readonly ownName: string }): Html {
+export function nameField({ own_name: value }: { readonly own_name: string }): Html {
   const label = 'Your name (optional; never published, only searched for)';
   const hint = 'With it, the service tells you if the text contains your name or e-mail address.';
-  return textField({ name: 'own_name', label, value, hint, maxLength: MAX_OWN_NAME, isOptional: true });
+  return field('own_name', label, value, { hint, maxLength: MAX_OWN_NAME, isOptional: true });
 }
 
 export function hidden(values: Readonly<Record<string, string>>): Html[] {
@@ -226,7 +205,53 @@ export function stepButtons(steps: Readonly<Record<string, string>>): Html {
   return html`<div class="buttons">${buttons}</div>`;
 }
 
-/** Only links of this kind lead somewhere harmless. */
-export function safeUrl(url: string): string {
-  return /^https?:\/\//.test(url) ? url : '#';
+/** A changed line says how it ends, if not as usual: only that may be its change. */
+const LINE_ENDS: Readonly<Record<string, string>> = { '': 'no line end', '\r\n': 'CR LF', '\r': 'CR' };
+const COLUMNS = ['Old line', 'New line', 'Change', 'Text'].map((name) => html`<th scope="col">${name}</th>`);
+const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+
+/** @param shown writes out what must not hide in its lines. */
+export function differenceTable(
+  caption: string,
+  { hunks, added, removed, remarks }: Difference,
+  shown: (text: string) => string = visibleText,
+): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+      <table class="difference">
+        <caption>
+          ${caption}
+          <span class="soft">${countOf(added, 'line')} added, ${countOf(removed, 'line')} removed</span>
+        </caption>
+        <thead class="unseen">
+          <tr>
+            ${COLUMNS}
+          </tr>
+        </thead>
+        ${hunks.map(
+          (lines) =>
+            html`<tbody>
+              ${lines.map((line) => row(line, shown))}
+            </tbody>`,
+        )}
+      </table>
+    </div>
+    ${remarks.map((remark) => html`<p class="soft small">${remark}</p>`)}`;
+}
+
+function row({ kind, before, after, text, end: lineEnd }: ShownLine, shown: (text: string) => string): Html {
+  const word = kind === 'same' ? '' : html`<span class="unseen">${kind}</span>`;
+  const isUsual = lineEnd === '\n' || (kind === 'same' && lineEnd !== '');
+  const end = isUsual ? '' : html` <span class="soft small">(${LINE_ENDS[lineEnd]})</span>`;
+  return html`<tr class="${kind}">
+    <td>${before ?? ''}</td>
+    <td>${after ?? ''}</td>
+    <td><span aria-hidden="true">${SIGNS[kind]}</span>${word}</td>
+    <td><code>${kind === 'added' ? withMarks(text, shown) : shown(text)}</code>${end}</td>
+  </tr>`;
+}
+
+function withMarks(text: string, shown: (text: string) => string): (Html | string)[] {
+  return aroundAddresses(text).map((piece, index) => {
+    return index % 2 === 1 ? html`<mark>${shown(piece)}</mark>` : shown(piece);
+  });
 }

@@ -2,11 +2,11 @@
 import { html, raw } from 'hono/html';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
-import { card, type Html, type Page } from '../layout.ts';
+import { card, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
-import { visibleText } from '../visible-text.ts';
 import {
   cardForm,
+  field,
   type FormFrame,
   formPage,
   type FormPlace,
@@ -17,38 +17,16 @@ import {
   previewPage,
   problemNotice,
   queryField,
-  safeUrl,
-  secretField,
   shownValue,
   stepButtons,
-  textArea,
-  textField,
 } from './parts.ts';
 
-export interface Posted {
-  readonly url: string;
-  /** Of the thread. */
-  readonly number: number;
-  /** The pseudonym. */
-  readonly hash: string;
-  readonly userToken: string;
-}
+/** @property labels names, with commas between them. @property own_name to be searched for; empty: not given. */
+export type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
 
-export interface IssueForm extends FormFrame {
-  readonly title: string;
-  readonly body: string;
-  /** Names, with commas between them. */
-  readonly labels: string;
-  /** To be searched for, here and below; empty: not given. */
-  readonly ownName: string;
-}
-
-export interface ReplyForm extends FormFrame {
+export interface ReplyForm
+  extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
   readonly number: number;
-  readonly threadUrl: string;
-  readonly body: string;
-  readonly ownName: string;
-  readonly userToken: string;
   /** The thread on which reports have silenced the pseudonym; null: none. */
   readonly appealFor: string | null;
 }
@@ -61,14 +39,13 @@ const TOKEN_HINT =
 /** @param templates the names of files, to begin with one of them. */
 export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
   const { action, problem, title, body, labels } = form;
-  const own = { name: 'labels', label: 'Labels (optional)', value: labels };
-  const fields = html`${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
-  ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
-  ${textField({ ...own, hint: LABELS_HINT, isOptional: true })} ${nameField(form)}`;
+  const fields = html`${field('title', 'Title', title, { maxLength: MAX_TITLE })}
+  ${field('body', 'Body', body, { hint: BODY_HINT, rows: 12 })}
+  ${field('labels', 'Labels (optional)', labels, { hint: LABELS_HINT, isOptional: true })} ${nameField(form)}`;
   return formPage(
     'Open an issue',
     form,
-    html`A bot opens it for you. It shows neither your name nor your address.`,
+    'A bot opens it for you. It shows neither your name nor your address.',
     html`${problemNotice(problem)} ${templateLinks(action, templates)}
     ${cardForm(form, {}, fields, { preview: 'Preview' })}`,
   );
@@ -96,28 +73,29 @@ function asItStands(text: string): Html {
 
 /** @param text as it will stand, with its footer. */
 export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway): Page {
-  const { title, body, labels, ownName } = form;
+  const { title, body, labels, own_name } = form;
   const named = labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`;
   return previewPage('Preview of the issue', form, {
     given,
     shown: card('shown', visibleText(title), html`${asItStands(text)} ${named}`),
-    typed: { title, body, labels, own_name: ownName },
+    typed: { title, body, labels, own_name },
     steps: { post: 'Open the issue', edit: 'Change it' },
   });
 }
 
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
-  const { problem, body, number, threadUrl, userToken: value } = form;
-  const own = { name: 'user_token', label: 'Your token (optional)', value, hint: TOKEN_HINT };
-  const fields = html`${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
-  ${secretField({ ...own, isOptional: true }, holderOf(form))} ${nameField(form)}`;
+  const { problem, body, number, threadUrl, user_token: value } = form;
+  const own = { hint: TOKEN_HINT, isOptional: true, holder: holderOf(form) };
+  const fields = html`${field('body', 'Body', body, { hint: BODY_HINT, rows: 10 })}
+  ${field('user_token', 'Your token (optional)', value, own)} ${nameField(form)}`;
   return formPage(
     `Reply to #${number}`,
     form,
     html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
       your name nor your address.`,
-    html`${threadNotice(thread)} ${problemNotice(problem)} ${appealLink(form)}
+    html`${threadNotice(thread)} ${problemNotice(problem)}
+    ${form.appealFor === null ? '' : appealLink(form.appealFor)}
     ${cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })}
     ${thread === null ? '' : conversationSection(thread, '')}`,
   );
@@ -128,9 +106,8 @@ function holderOf({ repository, number }: Pick<ReplyForm, 'repository' | 'number
   return { label: 'Thread', value: `${repository}#${number}` };
 }
 
-function appealLink({ appealFor }: ReplyForm): Html | '' {
-  if (appealFor === null) return '';
-  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(appealFor)}`;
+function appealLink(thread: string): Html {
+  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(thread)}`;
   return html`<p>If the reports were wrong, <a href="${form}">appeal to the operator</a>.</p>`;
 }
 
@@ -139,7 +116,6 @@ const LOCKED = html`<div class="notice bad" role="alert">
 </div>`;
 const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
 
-/** What is answered, and that nobody may answer it. */
 function threadNotice(thread: ShownConversation | null): Html | '' {
   if (thread?.kind !== 'shown') return '';
   const { title, state, isLocked } = thread.conversation;
@@ -149,7 +125,7 @@ function threadNotice(thread: ShownConversation | null): Html | '' {
 
 /** @param text as it will stand, with its footer. @param hash the pseudonym. */
 export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
-  const { body, number, userToken, ownName } = form;
+  const { body, number, user_token, own_name } = form;
   const karma = 'The last line will show your karma at the moment of posting.';
   const shown = html`${asItStands(text)}
     <p class="soft small after-commands">${karma}</p>`;
@@ -157,22 +133,26 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string, gi
     as: html`, under the pseudonym <span class="mono">anon-${hash}</span>`,
     given,
     shown: card('shown', 'Your reply', shown),
-    typed: { number: String(number), body, user_token: userToken, own_name: ownName },
+    typed: { number: String(number), body, user_token, own_name },
     steps: { post: 'Post the reply', edit: 'Change it' },
   });
 }
 
 const DONE = {
-  issue: { title: 'Your issue is open', onward: 'Reply to this issue' },
-  reply: { title: 'Your reply is posted', onward: 'Write another reply' },
+  issues: { title: 'Your issue is open', onward: 'Reply to this issue' },
+  comments: { title: 'Your reply is posted', onward: 'Write another reply' },
 } as const;
 
 /** The token to copy, and to be kept by a password manager when it is sent. @param next the form of the next reply. */
-export function donePage(what: keyof typeof DONE, next: FormFrame, posted: Posted): Page {
-  const { title, onward } = DONE[what];
-  const { url, number, hash, userToken: value } = posted;
+export function donePage(
+  kind: keyof typeof DONE,
+  next: FormFrame,
+  { url, number }: { readonly url: string; readonly number: number },
+  { hash, userToken: value }: Readonly<Record<'hash' | 'userToken', string>>,
+): Page {
+  const { title, onward } = DONE[kind];
   const hint = 'It can keep the token when you go on with the button.';
-  const own = { name: 'user_token', label: 'The same for your password manager', value, hint };
+  const own = { hint, secret: 'new-password', holder: holderOf({ ...next, number }) } as const;
   return formPage(
     title,
     next,
@@ -186,7 +166,8 @@ export function donePage(what: keyof typeof DONE, next: FormFrame, posted: Poste
       ${shownValue('token-to-copy', 'Your token', value)}
       <form method="post" action="${next.action}">
         ${hidden({ token: next.token, number: String(number) })}
-        ${secretField(own, holderOf({ ...next, number }), 'new-password')} ${stepButtons({ edit: onward })}
+        ${field('user_token', 'The same for your password manager', value, own)}
+        ${stepButtons({ edit: onward })}
       </form>
     </section>`,
   );
@@ -194,13 +175,14 @@ export function donePage(what: keyof typeof DONE, next: FormFrame, posted: Poste
 
 export function replyToPage(place: FormPlace, value: string, problem: string | null): Page {
   const label = 'Number or address of the issue or pull request';
+  const query = { name: 'to', label, value, placeholder: '12', maxlength: 300 };
   const button = html`<button type="submit">Reply</button>`;
   return formPage(
     'Reply to an issue',
     place,
-    html`To an issue or a pull request, without an account.`,
+    'To an issue or a pull request, without an account.',
     html`<form method="get" action="${place.action}" class="card">
-      ${queryField({ name: 'to', label, value, maxLength: 300 }, '12', button, problem)}
+      ${queryField(query, button, problem)}
     </form>`,
   );
 }

@@ -1,18 +1,13 @@
 /**
- * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). The person gets the
- * address of its page, which nobody else has, and which shows its state.
+ * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). Only the person gets the
+ * address of its page.
  */
-import type {
-  DelayedView,
-  DelayReason,
-  DelayWindow,
-  NewDelayedPush,
-} from '../../durable/delayed-pushes/delayed-push.ts';
+import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
-import type { Spool } from '../../spool/spool.ts';
 import type { Place, PushSettings } from '../push-host.ts';
 import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
+import type { Received } from '../receive/receive.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
@@ -32,9 +27,8 @@ export interface DelayPlan extends DelayWindow {
   readonly reason: DelayReason;
 }
 
-/** What is kept of a push. */
-export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTip' | 'wasOpen'> {
-  readonly spool: Spool;
+/** What is kept of a push, besides its entries. */
+export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'wasOpen'> {
   /** On the pull request that it names; null: it names none, or one that no push has recorded. */
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
@@ -44,14 +38,6 @@ export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'recordedTi
 /** Whether a push waits if the limits or the code host have no room for it now. */
 export function mayWait(settings: Pick<PushSettings, 'whenBusy'>, { wait }: PushOptions): boolean {
   return wait || settings.whenBusy === 'wait';
-}
-
-/** Whether it is published at once, as far as the operator's settings and its options say. */
-export function isNow(
-  { publishDelayMs, review }: Pick<PushSettings, 'publishDelayMs' | 'review'>,
-  { delayMs }: PushOptions,
-): boolean {
-  return review === 'none' && (delayMs ?? publishDelayMs) === 0;
 }
 
 /** What is decided before a push is judged: that it is published later, and why. Null: it is not. */
@@ -76,20 +62,18 @@ export function busyPlan(now: number): DelayPlan {
   return { reason: 'busy', from: now, to: now + BUSY_LIFE_MS };
 }
 
-type DelayedHashes = Pick<NewDelayedPush, 'push' | 'same'>;
-
-async function delayedHashesOf({ host, store, target }: PushRun, pushed: Pushed): Promise<DelayedHashes> {
-  const { title, description, base, squash, draft, signOff, ai, issue, prHash } = pushed.options;
-  const { newId, refName } = pushed.taken.command;
+/** By which the same push is found, with any options; and with the same ones. */
+async function delayedHashesOf({ host, store, target }: PushRun, { options, taken }: Pushed) {
+  const { title, description, base, squash, draft, signOff, ai, issue, prHash } = options;
+  const { newId, refName } = taken.command;
   const what = [host.nameOf(target), newId, refName, prHash];
   const others = [title, description, base, squash, draft, signOff, ai, issue];
   const hashOf = (parts: unknown[]): Promise<string> => store.hash('delayed', JSON.stringify(parts));
   return { push: await hashOf(what), same: await hashOf([...what, ...others]) };
 }
+type DelayedHashes = Awaited<ReturnType<typeof delayedHashesOf>>;
 
-/**
- * The same push that waits already, or was published within the last day; null: there is none. Another delay moves it.
- */
+/** The same push that waits, or was published within the last day; null: there is none. Another delay moves it. */
 export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
   const hashes = await delayedHashesOf(run, pushed);
   const found = await run.store.findDelayed(hashes.push);
@@ -106,15 +90,19 @@ async function again(
   const { store, settings } = run;
   const { name, state, published } = found;
   const pageUrl = settings.delayedUrl(name);
-  if (state === 'published') {
-    // An update may be pushed again, and so may what was closed since.
-    const isOpen = options.prHash === null && published !== null && (await store.isOpen(published.prHash));
-    if (!isOpen) return null;
-  } else if (state !== 'waiting') return null;
-  const wantsMove = state === 'waiting' && plan.reason !== 'busy' && options.delayMs !== null;
+  const isWaiting = state === 'waiting';
+  // An update may be pushed again, and so may what was closed since.
+  const isOpen = state === 'published' && options.prHash === null && published !== null;
+  if (!isWaiting && !(isOpen && (await store.isOpen(published.prHash)))) return null;
+  const wantsMove = isWaiting && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
   const isMoved = wantsMove && (await store.moveDelayed(name, { from, to }));
-  if (wantsMove && !isMoved) throw notMoved(pageUrl);
+  if (wantsMove && !isMoved)
+    // A promise of time is kept or refused.
+    throw new Refusal('delay', 'the delay cannot be changed', [
+      'This push waits already. It is being published now, or is not kept for so long.',
+      `Look at ${pageUrl}. To publish it at another time, give it up there, then push again.`,
+    ]);
   const { reason, waitsForReview, isBegun, ...window } =
     (isMoved && (await store.findDelayed(push))) || found;
   return {
@@ -127,16 +115,13 @@ async function again(
 }
 
 /**
- * What the service itself knows of the push, and the person should know before it is published.
- * @param isRecorded whether it has recorded the pull request that the push names.
+ * What the person should know before it is published, of a push to no pull request that the service has recorded.
  * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
-async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
+async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
   const { host, store, reply, settings, target } = run;
-  const { prHash, commits } = work;
-  if (isRecorded) return;
-  if (prHash !== null) {
-    const near = await store.openNear(target, prHash);
+  if (work.prHash !== null) {
+    const near = await store.openNear(target, work.prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
     await reply.note(
       `The service has recorded no pull request with that pr-hash.${question}`,
@@ -144,11 +129,10 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
     );
   }
   const identity = { name: await host.botLogin(true), email: settings.anonEmail };
-  const place = { repository: target, commits };
-  const works = await worksOf(run, place, undatedOf(commits, identity)());
-  const same = await findSameWork(run, place, works);
+  const there = { repository: target, commits: work.commits };
+  const same = await findSameWork(run, there, await worksOf(run, there, undatedOf(work.commits, identity)()));
   if (same === null) return;
-  if (same.shared === commits.length) throw proposedBefore(same);
+  if (same.shared === work.commits.length) throw proposedBefore(same);
   await tellSameWork(run, work, same);
 }
 
@@ -158,64 +142,58 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
  */
 export async function keep(
   run: PushRun,
-  pushed: Pushed,
-  { spool, place, claim, ...kept }: ToKeep,
+  received: Received,
+  { work, pushHash, wasOpen, claim, place }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
-  const { host, store, settings, target } = run;
+  const { host, store, settings, target, claims } = run;
   const { from, to, reason } = plan;
-  const { work, pushHash, recordedTip, wasOpen } = kept;
-  if (pushed.options.overwrite) throw noOverwrite();
-  await tellKnown(run, work, hasRecord(claim));
+  const { spool } = received.pack;
+  // It is meant for what is there now, and would replace what comes until then, too.
+  if (received.options.overwrite)
+    throw new Refusal('options', 'overwrite cannot wait', [
+      'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
+    ]);
+  const recorded = claim?.recorded ?? null;
+  if (recorded === null) await tellKnown(run, work);
   await run.tell();
-  await refuseBegun(run, pushHash);
-  const hashes = await delayedHashesOf(run, pushed);
+  // An attempt that was not answered may have opened a pull request: to keep the push would open another.
+  if ((await claims.begin(pushHash, target, null)).isRepeated)
+    throw inProgress(
+      'an earlier attempt has begun to publish this push',
+      'Push it again without delay, and in a while: the service continues where it stopped.',
+    );
+  const hashes = await delayedHashesOf(run, received);
   const owed = await settled(place, reason);
   let isKept = false;
   try {
-    const now = host.clock.now();
-    const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS + REST_MS);
-    const entryBytes = spool.byteLength;
-    await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
-    const delayed = {
-      reason,
-      ...hashes,
-      entryBytes,
-      commits: work.commits.length,
-      keptAt: now,
-      from,
-      to,
-      until,
-    };
+    const keptAt = host.clock.now();
+    const until = keptAt + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS + REST_MS);
     const keptUntil = until + REST_MS;
+    const { byteLength: entryBytes } = spool;
+    const recordedTip = recorded?.tip ?? null;
+    await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
+    const commits = work.commits.length;
+    const delayed = { reason, ...hashes, entryBytes, commits, keptAt, from, to, until };
     const answer = await store.keepDelayed(delayed, await spool.keep(keptUntil), keptUntil);
-    if (answer.kind === 'full') throw noRoom(reason);
+    if (answer.kind === 'full')
+      throw new Refusal('delays-full', 'too many pushes wait', [
+        'There is no room left for this push, in total or for your network. Nothing was kept.',
+        reason === 'delay'
+          ? 'Push again later, or publish it at once with -o delay=0s.'
+          : 'Push again later.',
+      ]);
     isKept = answer.kind === 'kept';
     const { view } = answer;
     // Later than was asked for, where the clock was set back.
     if (isKept)
       return { reason, window: view, isBegun: false, pageUrl: settings.delayedUrl(view.name), found: null };
-    const other = await again(run, pushed, plan, hashes, view);
+    const other = await again(run, received, plan, hashes, view);
     if (other !== null) return other;
     throw inProgress('the same push has just ended', 'Push again.');
   } finally {
     if (!isKept) await place?.release();
   }
-}
-
-/** Whether the service knows the pull request that a push names. */
-function hasRecord(claim: ClaimedUpdate | null): boolean {
-  return (claim?.recorded ?? null) !== null;
-}
-
-/** An attempt that was not answered may have opened a pull request: to keep the push would open another. @throws Refusal */
-async function refuseBegun({ claims, target }: PushRun, pushHash: string): Promise<void> {
-  const { isRepeated } = await claims.begin(pushHash, target, null);
-  if (!isRepeated) return;
-  throw inProgress(
-    'an earlier attempt has begun to publish this push',
-    'Push it again without delay, and in a while: the service continues where it stopped.',
-  );
 }
 
 /** Takes what counts in the limit of its network. @returns what cannot be given now, and is owed. @throws Refusal */
@@ -244,26 +222,4 @@ export function withAdvice(refusal: Refusal): Refusal {
     ...(outcome !== null && { outcome }),
     ...(waitMs !== null && { waitMs }),
   });
-}
-
-/** It is meant for what is there now, and would replace what comes until then, too. */
-function noOverwrite(): Refusal {
-  return new Refusal('options', 'overwrite cannot wait', [
-    'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
-  ]);
-}
-
-/** A promise of time is kept or refused. */
-function notMoved(pageUrl: string): Refusal {
-  return new Refusal('delay', 'the delay cannot be changed', [
-    'This push waits already. It is being published now, or is not kept for so long.',
-    `Look at ${pageUrl}. To publish it at another time, give it up there, then push again.`,
-  ]);
-}
-
-function noRoom(reason: DelayReason): Refusal {
-  return new Refusal('delays-full', 'too many pushes wait', [
-    'There is no room left for this push, in total or for your network. Nothing was kept.',
-    reason === 'delay' ? 'Push again later, or publish it at once with -o delay=0s.' : 'Push again later.',
-  ]);
 }

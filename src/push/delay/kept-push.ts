@@ -28,7 +28,7 @@ export interface KeptPush {
 const VERSION = 6;
 const LENGTH_BYTES = 4;
 
-/** It is not whole, or another version has written it. */
+/** It is not whole, and would be read as fewer commits; or another version has written it. */
 export class UnreadableError extends RangeError {
   override readonly name = 'UnreadableError';
 }
@@ -37,14 +37,13 @@ export function encodeKept({ work, ...facts }: KeptPush): Uint8Array {
   const { commits, title, description, ...rest } = work;
   const texts = { title: packed(title), description: packed(description) };
   const head = utf8(JSON.stringify({ ...facts, work: { ...rest, ...texts } } satisfies Head));
-  const parts = [Uint8Array.of(VERSION), new Uint8Array(LENGTH_BYTES), length(head), head];
-  for (const commit of commits.encoded) parts.push(length(commit), commit);
-  const bytes = concatBytes(parts);
-  new DataView(bytes.buffer).setUint32(1, bytes.byteLength);
+  const parts = [head, ...commits.encoded].flatMap((part) => [length(part.byteLength), part]);
+  const bytes = concatBytes([Uint8Array.of(VERSION), length(0), ...parts]);
+  bytes.set(length(bytes.byteLength), 1);
   return bytes;
 }
 
-/** @throws UnreadableError if another version has written it, or if it is not whole: it would be read as fewer commits. */
+/** @throws UnreadableError */
 export function decodeKept(bytes: Uint8Array): KeptPush {
   if (bytes[0] !== VERSION) throw new UnreadableError(`a push of version ${bytes[0]} cannot be read`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -73,15 +72,14 @@ interface Head extends Omit<KeptPush, 'work'> {
 }
 
 function packed(planned: PlannedText | null): PackedText | null {
-  if (planned === null) return null;
-  return { text: Buffer.from(planned.bytes).toString(), mentions: planned.mentions };
+  return planned && { text: Buffer.from(planned.bytes).toString(), mentions: planned.mentions };
 }
 
-function unpacked(packedText: PackedText | null): PlannedText | null {
-  return packedText === null ? null : { bytes: utf8(packedText.text), mentions: packedText.mentions };
+function unpacked(kept: PackedText | null): PlannedText | null {
+  return kept && { bytes: utf8(kept.text), mentions: kept.mentions };
 }
 
-function length({ byteLength }: Uint8Array): Uint8Array {
+function length(byteLength: number): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(LENGTH_BYTES));
   bytes.setUint32(0, byteLength);
   return new Uint8Array(bytes.buffer);
@@ -95,27 +93,8 @@ export interface ShownText {
   readonly missing: number;
 }
 
-export interface ShownMessage extends ShownText {
-  /** As the commit names it; null: UTF-8. */
-  readonly encoding: string | null;
-  /** The text that its bytes have in that encoding, if that is another one than they have in UTF-8; else null. */
-  readonly encoded: ShownText | null;
-}
-
-export interface LeavingTexts {
-  readonly repository: RepositoryName;
-  /** The branch that it is for. */
-  readonly base: string;
-  /** The hash of the pull request that it is to update; null: it opens one. */
-  readonly updates: string | null;
-  readonly isDraft: boolean;
-  /** Null: that of the open pull request stays as it is. */
-  readonly title: ShownText | null;
-  readonly description: ShownText | null;
-  /** The first ones, oldest first. */
-  readonly messages: readonly ShownMessage[];
-  readonly commitCount: number;
-}
+export type LeavingTexts = ReturnType<typeof textsLeaving>;
+export type ShownMessage = LeavingTexts['messages'][number];
 
 export interface TextLimits {
   readonly mostMessages: number;
@@ -129,35 +108,35 @@ const UNKNOWN_IDS = { idOf: () => ZERO_OID };
 export function textsLeaving(
   { target, work }: Pick<KeptPush, 'target' | 'work'>,
   { mostMessages, longest }: TextLimits,
-): LeavingTexts {
+) {
   const { base, prHash, commits, isDraft } = work;
+  const shown = (text: string): ShownText => ({
+    text: text.slice(0, longest),
+    missing: Math.max(0, text.length - longest),
+  });
   // What the repository adds at the end is asked for when it is published.
   const worded = { ...work, footer: statedText(work.stated) };
   const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
-  const shown = (text: string): ShownText => begun(text, longest);
-  const messages: ShownMessage[] = [];
-  for (let number = 0; number < Math.min(commits.length, mostMessages); number++) {
-    const { encoding, message } = commits.at(number);
-    const bytes = withIds(message, UNKNOWN_IDS.idOf);
-    const [plain, encoded] = [decodeEscaped(bytes), decodedMessage({ encoding, message: bytes })];
-    messages.push({
-      ...shown(plain),
-      encoding,
-      encoded: encoding === null || encoded === plain ? null : shown(encoded),
-    });
-  }
+  const count = Math.min(commits.length, mostMessages);
   return {
     repository: target,
+    /** The branch that it is for. */
     base: base.name.slice('refs/heads/'.length),
+    /** The hash of the pull request that it is to update; null: it opens one. */
     updates: prHash,
     isDraft: isDraft && prHash === null,
+    /** Null: that of the open pull request stays as it is. */
     title: title === null ? null : shown(title),
     description: body === null ? null : shown(body),
-    messages,
     commitCount: commits.length,
+    /** The first ones, oldest first. */
+    messages: Array.from({ length: count }, (_, number) => {
+      const { encoding, message: planned } = commits.at(number);
+      const message = withIds(planned, UNKNOWN_IDS.idOf);
+      const [plain, encoded] = [decodeEscaped(message), decodedMessage({ encoding, message })];
+      const isOther = encoding !== null && encoded !== plain;
+      /** `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8. */
+      return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };
+    }),
   };
-}
-
-function begun(text: string, longest: number): ShownText {
-  return { text: text.slice(0, longest), missing: Math.max(0, text.length - longest) };
 }

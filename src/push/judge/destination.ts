@@ -3,13 +3,12 @@
  * for. What the host's interface says of it is the half of judging that a delayed push runs when it is published.
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PushTarget } from '../../git/wire/ref-name.ts';
-import type { Repository } from '../../host/code-host.ts';
+import type { Memory } from '../../git/memory.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import {
-  closedSentence,
+  closedTo,
   OPEN_POLICY,
   type Policy,
   POLICY_PATH,
@@ -19,8 +18,7 @@ import {
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ChangedEntry } from '../changes.ts';
-import { missingKey } from '../pr-key.ts';
-import type { ClaimedUpdate } from '../push-run.ts';
+import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -31,56 +29,93 @@ import {
   type PushedWork,
   statedText,
 } from '../verdict/verdict.ts';
+import { told } from './names/messages.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
+/** What judging needs besides the push and upstream. */
+export interface Circumstances {
+  readonly settings: PushSettings;
+  readonly botLogin: string;
+  /** The claim of the pull request that the push names, if the service has that in its list. */
+  readonly listed: ClaimedUpdate | null;
+  readonly memory: Memory;
+  /** Seconds since 1970. */
+  readonly now: number;
+  /** Why the client's limits would refuse what a preview shows; null: they would not. */
+  readonly refusal: Refusal | null;
+}
+
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
+const SHOWN_ID_LENGTH = 12;
+
+/** Where a push goes, as far as that can be said before its commits are known. @throws Refusal */
+export async function findDestination(
+  pushed: Pushed,
+  upstream: Upstream,
+  asked: Place | null,
+  { settings, listed, refusal }: Circumstances,
+  questions: Questions,
+) {
+  const { options, taken } = pushed;
+  const { ai, issue, signOff: isSignedOff, description } = options;
+  const stated = { ai, issue };
+  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff, stated });
+  const branch = namedBase(pushed) ?? (taken.target.kind === 'branch' ? taken.target.branch : null);
+  const born = bornUpstream(upstream, branch);
+  // Where doubles are refused, only publishing shows whether a new one opens.
+  const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
+  const named = { ...options, hasKey: options.prKey !== null };
+  const found =
+    open === null
+      ? { named: null, claim: listed }
+      : await findNamed(questions, open.repository, named, listed, mayOpen);
+  const updated = isUpdate(found) ? found.named : null;
+  if (asked !== null && (updated === null || description !== null))
+    await checkStated(questions, asked, stated);
+  const current = updated?.pullRequest.base ?? null;
+  return { open, born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
+}
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
 export function openPlace(
-  { repository, policy }: Place,
+  { repository, policy: known }: Place,
   settings: PushSettings,
   { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
 ): Omit<OpenPlace, 'named'> {
-  const notAccepted = (why: string): Refusal => {
-    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
-    const instead = takesIssues
-      ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
-      : [];
-    return new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
-  };
+  const { maxRepositoryMb, pullRequestFooter } = settings;
+  const name = fullName(repository);
+  const policy = known ?? OPEN_POLICY;
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
-  const { maxRepositoryMb } = settings;
-  if (sizeMb > maxRepositoryMb) {
+  if (sizeMb > maxRepositoryMb)
     throw new Refusal('repository-size', 'the repository is too large', [
-      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
+      `${name} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
     ]);
-  }
-  if (repository.isArchived) {
-    throw new Refusal('archived', 'the repository is archived', [
-      `${fullName(repository)} accepts no more changes.`,
-    ]);
-  }
-  if (repository.pullRequests !== 'all') {
-    throw notAccepted(closedSentence(repository, repository.pullRequests));
-  }
-  if (policy === undefined) {
+  if (repository.isArchived)
+    throw new Refusal('archived', 'the repository is archived', [`${name} accepts no more changes.`]);
+  if (repository.pullRequests === 'all' && known === undefined)
     throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
       'Nothing was changed. Push again later.',
     ]);
+  const why = policyRefusal(closedTo(policy, repository.pullRequests), repository, 'pull_requests');
+  if (why !== null) {
+    const takesIssues = policyRefusal(policy, repository, 'issues') === null;
+    const instead = takesIssues
+      ? [`You can open an issue instead: ${settings.issueFormUrl(repository)}`]
+      : [];
+    throw new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
   }
-  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
-  if (refusal !== null) throw notAccepted(refusal);
-  if (policy?.requiresSignOff && !isSignedOff) throw unsigned(repository);
-  const footer = statedText(stated) + (policy?.pullRequestFooter ? settings.pullRequestFooter : '');
-  return { repository, footer, policyLimits: policy?.limits ?? [] };
+  if (policy.requiresSignOff && !isSignedOff)
+    throw new Refusal('sign-off', 'a sign-off is required', [
+      `${name} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+      'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+    ]);
+  const footer = statedText(stated) + (policy.pullRequestFooter ? pullRequestFooter : '');
+  return { repository, footer, policyLimits: policy.limits };
 }
 
-/**
- * What the repository wants to read in the description, which an open pull request keeps unless the push replaces it.
- * @throws Refusal if something is missing, or the issue is not one that is open. One call of the host if there is an issue.
- */
+/** What the description has to say, unless it stays what it is. @throws Refusal if something is missing, or no open issue */
 export async function checkStated(
   questions: Pick<Questions, 'issue'>,
   { repository, policy }: Place,
@@ -96,12 +131,9 @@ export async function checkStated(
     ]);
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
-  throw new Refusal(
-    'stated',
-    'the issue is not open',
-    [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`],
-    why === 'does not exist' ? { cause: notShown() } : {},
-  );
+  const lines = [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`];
+  const cause = why === 'does not exist' ? notShown() : undefined;
+  throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
 
 /** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
@@ -119,45 +151,48 @@ export function workflowLines(
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
     WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
   const paths = changed?.filter(isWorkflow).map(({ path }) => path);
-  if (refusesWorkflows && paths?.length !== 0) {
+  if (refusesWorkflows && paths?.length !== 0)
     throw new Refusal('workflows', 'the repository takes no changes of workflows', [
       `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
       paths === undefined
         ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
         : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
     ]);
-  }
   if (paths === undefined)
     return mayHaveSome ? ['The service could not check whether you change workflows.'] : [];
   return paths.length === 0 ? [] : [workflowSentence(paths)];
 }
 
-function unsigned(repository: Repository): Refusal {
-  return new Refusal('sign-off', 'a sign-off is required', [
-    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
-    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
-  ]);
+/**
+ * Ids of submodules' commits leave unchanged, and if those commits are not public, nobody can get them. The host is not
+ * asked whether they are: it would learn ids that may not become public.
+ */
+export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
+  if (changed === null)
+    return ['This repository has submodules. The service could not check whether you change one.'];
+  const submodules = changed.flatMap(({ path, oid, isSubmodule }) =>
+    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
+  );
+  if (submodules.length === 0) return [];
+  return [
+    ...told('This push changes submodules. It names these commits:', submodules),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  ];
 }
 
 /**
- * The pull request that a push names with `-o pr-hash`, claimed; null: it names none, or one that nobody knows, which the
- * person is told.
+ * The pull request that a push names, claimed; null: none, or one that nobody knows, which the person is told.
  * @param claim its claim, if the service has it in its list; otherwise only the host knows it.
- * @param mayOpen whether the push would open another one.
- * @throws Refusal if another push to it is in progress, or its key is missing.
+ * @throws Refusal if another push to it is in progress, or its key is missing
  */
 export async function findNamed(
   questions: Questions,
   repository: RepositoryName,
-  {
-    prHash,
-    title,
-    description,
-    hasKey,
-  }: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
+  push: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
 ): Promise<{ readonly named: Omit<NamedPullRequest, 'tip'> | null; readonly claim: ClaimedUpdate | null }> {
+  const { prHash, title, description, hasKey } = push;
   if (prHash === null) return { named: null, claim: null };
   const pullRequest = await questions.findPullRequest(prHash, claim?.recorded ?? null);
   if (pullRequest === null) {
@@ -177,20 +212,16 @@ export async function findNamed(
 /** Upstream with a branch that pull requests can be for. */
 export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
-/**
- * @param branch that the push names: it stands in for a default branch that does not exist.
- * @throws Refusal if there is nothing that a pull request could be for.
- */
+/** @param branch stands in for a default branch that does not exist. @throws Refusal if no pull request can be for any */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
   if (defaultBranch !== null) return { ...upstream, defaultBranch };
   const branches = refs.filter(({ name }) => name.startsWith('refs/heads/'));
-  if (branches.length === 0) {
+  if (branches.length === 0)
     throw new Refusal('empty', 'the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
-  }
   const names = branches.slice(0, MOST_NAMED).map((ref) => `"${shortName(ref)}"`);
   const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
   throw new Refusal('base', 'there is no default branch', [
@@ -199,72 +230,73 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
   ]);
 }
 
-export interface Base {
-  readonly ref: Ref;
-  /** Whether the person named it. If not, an open pull request keeps its base. */
-  readonly isNamed: boolean;
-  /** Nothing says which branch, so this is the default branch. */
+/** The branch that the person names: with the option `base`, or behind `refs/for/`. */
+function namedBase({ options, taken: { target } }: Pushed): string | null {
+  return options.base ?? (target.kind === 'for' ? target.base : null);
+}
+
+interface Base {
+  readonly base: Ref;
+  /** If not, an open pull request keeps its base. */
+  readonly isBaseNamed: boolean;
+  /** Nothing says which branch, and all are listed: this is the default branch. */
   readonly isGuess: boolean;
 }
 
 /**
- * The base branch, the first of these that exists: the option `base`; the branch after `refs/for/`; the present base of
- * an open pull request; the upstream branch with the pushed branch's name; the default branch, unless the work says
- * otherwise (`baseOfWork`).
- * @param current the base of the open pull request that is updated. @throws Refusal
+ * The first of these that exists: the one that the person names; the present base of an open pull request (`current`); the
+ * branch with the pushed one's name; the default branch, unless the work says otherwise (`baseOfWork`). @throws Refusal
  */
-export async function chooseBase(
+async function chooseBase(
   questions: Questions,
-  target: PushTarget,
-  option: string | null,
+  pushed: Pushed,
   current: string | null,
   upstream: BornUpstream,
 ): Promise<Base> {
-  const name = fullName(upstream.repository);
-  const named = option ?? (target.kind === 'for' ? target.base : null);
-  if (named === null) {
-    const present = current === null ? null : await findBranch(questions, upstream, current);
-    // The host is never asked for this name, because the person may have chosen it for themselves alone.
-    const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
-    const known = present ?? own;
-    const ref = known ?? upstream.defaultBranch;
-    // Commits of branches that were not listed would count as the person's own.
-    if (!upstream.hasAllBranches)
-      questions.note(
-        `${name} has more branches than this service reads. If your work is not based on "${shortName(ref)}", push to refs/for/<base>.`,
-      );
-    return { ref, isNamed: false, isGuess: known === null };
+  const { repository, refs, hasAllBranches, defaultBranch } = upstream;
+  const { target } = pushed.taken;
+  const find = async (branch: string): Promise<Ref | null> =>
+    findListed(upstream, branch) ?? (hasAllBranches ? null : questions.findBranch(branch));
+  const name = fullName(repository);
+  const named = namedBase(pushed);
+  if (named !== null) {
+    const base = await find(named);
+    if (base !== null) return { base, isBaseNamed: true, isGuess: false };
+    const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
+    throw new Refusal('base', 'there is no such base branch', [
+      `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
+      ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
+    ]);
   }
-  const ref = await findBranch(questions, upstream, named);
-  if (ref !== null) return { ref, isNamed: true, isGuess: false };
-  const meant = option === null ? branchBefore(upstream, named) : null;
-  throw new Refusal('base', 'there is no such base branch', [
-    `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
-    ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
-  ]);
-}
-
-/** The branch of upstream that a push may be for; null: none. */
-export function branchOf(target: PushTarget, option: string | null): string | null {
-  if (option !== null) return option;
-  return target.kind === 'for' ? target.base : target.kind === 'branch' ? target.branch : null;
+  const present = current === null ? null : await find(current);
+  // The host is never asked for this name, because the person may have chosen it for themselves alone.
+  const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
+  const base = known ?? defaultBranch;
+  // Commits of branches that were not listed would count as the person's own.
+  if (!hasAllBranches)
+    questions.note(
+      `${name} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
+    );
+  return { base, isBaseNamed: false, isGuess: known === null && hasAllBranches };
 }
 
 /** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */
-function branchBefore(upstream: Upstream, named: string): string | null {
-  const branches = new Set(upstream.refs.map(({ name }) => name));
+function branchBefore(refs: readonly Ref[], named: string): string | null {
+  const branches = new Set(refs.map(({ name }) => name));
   const ends = [...named.matchAll(/[/%]/g)].map(({ index }) => index).toReversed();
   const end = ends.find((at) => branches.has(`refs/heads/${named.slice(0, at)}`));
   return end === undefined ? null : named.slice(0, end);
 }
 
-/**
- * The base of work that nobody has named one for: where the work stands on a commit of one other branch alone, such as
- * a fix for a release, that branch. The person is told.
- */
-export function baseOfWork(questions: Questions, { ground }: Work, history: UpstreamHistory): Ref | null {
+/** Where work for no named base stands on a commit of one other branch alone, such as that of a release: that branch. */
+export function baseOfWork(
+  questions: Questions,
+  { isGuess }: Pick<Base, 'isGuess'>,
+  { ground }: Work,
+  history: UpstreamHistory,
+): Ref | null {
   const [oid, another] = ground;
-  const owner = oid === undefined || another !== undefined ? null : history.ownerOf(oid);
+  const owner = isGuess && oid !== undefined && another === undefined ? history.ownerOf(oid) : null;
   if (owner === null) return null;
   questions.note(
     `Your work is based on "${shortName(owner)}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
@@ -278,9 +310,4 @@ function shortName({ name }: Ref): string {
 
 function findListed({ refs }: Upstream, branch: string): Ref | null {
   return refs.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
-}
-
-async function findBranch(questions: Questions, upstream: Upstream, branch: string): Promise<Ref | null> {
-  const listed = findListed(upstream, branch);
-  return listed !== null || upstream.hasAllBranches ? listed : questions.findBranch(branch);
 }

@@ -13,8 +13,8 @@ import {
 import type { Memory } from '../../git/memory.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { kindOf, parseTree, type TreeEntry } from '../../git/objects/tree.ts';
-import { PackIndex } from '../../git/pack/pack-index.ts';
 import type { StoredPack } from '../../git/pack/entry-walker.ts';
+import { PackIndex } from '../../git/pack/pack-index.ts';
 import { PackedObjects } from '../../git/pack/packed-objects.ts';
 import { PackPaths } from '../../git/search/pack-paths.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
@@ -28,10 +28,7 @@ const ROOM_FOR_PACK = 4;
 const MAX_BYTES = 1024 * 1024;
 const MOST_TOLD = 5;
 
-interface Fault {
-  readonly id: FsckId;
-  readonly oid: Oid;
-}
+type Fault = readonly [id: FsckId, oid: Oid];
 
 /** @param roots the folders of commits. @returns lines for the person. @throws Refusal */
 export async function checkFolders(
@@ -43,14 +40,18 @@ export async function checkFolders(
   const pack = storedPack(spool, 0);
   const objects = new PackedObjects(pack, memory);
   const paths = new PackPaths([]);
+  const linesOf = (faults: readonly Fault[], who: string): string[] => {
+    const lines = faults.map(([id, oid]) => {
+      const path = paths.pathOf(oid);
+      const unnamed = roots.has(oid) ? 'the root folder' : 'a folder';
+      return `${who} ${path === null ? unnamed : `"${oneLine(path)}"`}: ${sayFsck(id)}.`;
+    });
+    return [...new Set(lines)].slice(0, MOST_TOLD);
+  };
   try {
     await objects.makeRoom(ROOM_FOR_PACK * pack.byteLength);
     const faults = await findFaults(pack, objects, paths);
-    const linesOf = (chosen: readonly Fault[], who: string): string[] => {
-      const lines = chosen.map(({ id, oid }) => `${who} ${whereOf(oid, paths, roots)}: ${sayFsck(id)}.`);
-      return [...new Set(lines)].slice(0, MOST_TOLD);
-    };
-    const sure = faults.filter(({ id }) => !isTakenBySome(id));
+    const sure = faults.filter(([id]) => !isTakenBySome(id));
     if (sure.length === 0) return linesOf(faults, 'Some code hosts refuse');
     throw new Refusal('fsck', 'code hosts refuse some of its folders', [
       ...linesOf(sure, 'Code hosts refuse'),
@@ -67,7 +68,7 @@ async function findFaults(pack: StoredPack, objects: PackedObjects, paths: PackP
   const gitmodules = new Set<Oid>();
   let bytesLeft = MAX_BYTES;
   const add = (found: Iterable<FsckId>, oid: Oid): void => {
-    for (const id of found) faults.push({ id, oid });
+    for (const id of found) faults.push([id, oid]);
   };
   const index = await PackIndex.of(pack, objects, (object) => {
     const { oid, type, offset, tree } = object;
@@ -97,10 +98,4 @@ function entriesOf(tree: Uint8Array): TreeEntry[] {
     if (error instanceof ProtocolError) return [];
     throw error;
   }
-}
-
-function whereOf(oid: Oid, paths: PackPaths, roots: ReadonlySet<Oid>): string {
-  const path = paths.pathOf(oid);
-  if (path !== null) return `"${oneLine(path)}"`;
-  return roots.has(oid) ? 'the root folder' : 'a folder';
 }

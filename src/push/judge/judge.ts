@@ -4,7 +4,6 @@
  * Nothing has been written at the host yet.
  */
 import { utf8 } from '../../git/bytes.ts';
-import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
@@ -17,35 +16,36 @@ import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
-import { previewed, Refusal } from '../reply/refusal.ts';
-import type { PushSettings } from '../push-host.ts';
-import { previewOf } from '../verdict/preview.ts';
+import { Refusal } from '../reply/refusal.ts';
 import {
   datesOf,
-  isUpdate,
   newestOf,
   type OpenPlace,
+  previewed,
   type PushedWork,
   undatedOf,
 } from '../verdict/verdict.ts';
 import {
   baseOfWork,
-  bornUpstream,
-  branchOf,
-  checkStated,
-  chooseBase,
-  findNamed,
-  openPlace,
+  type Circumstances,
+  findDestination,
+  submoduleLines,
   workflowLines,
 } from './destination.ts';
 import { checkFolders } from './folders.ts';
-import { searchNames } from './names/search-names.ts';
 import { refuseNoise, warningOfNames, warningOfNoise } from './names/messages.ts';
-import { borrowedLines } from './others-work.ts';
-import { submoduleLines } from './reads.ts';
+import { searchNames } from './names/search-names.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
-import { SignOff } from './sign-off.ts';
-import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
+import {
+  borrowedLines,
+  commitsFrom,
+  findWork,
+  idsOf,
+  planWork,
+  signerOf,
+  signOffLine,
+  warningOfSquash,
+} from './work.ts';
 
 /** A push that may be published. */
 export interface Judged {
@@ -57,79 +57,58 @@ export interface Judged {
   readonly warnings: readonly string[];
 }
 
-/** What judging needs besides the push and upstream. */
-export interface Circumstances {
-  readonly settings: PushSettings;
-  /** The author of everything. */
-  readonly botLogin: string;
-  /** The claim of the pull request that the push names, if the service has that in its list. */
-  readonly listed: ClaimedUpdate | null;
-  readonly memory: Memory;
-  /** Seconds since 1970. */
-  readonly now: number;
-  /** Why the client's limits would refuse what a preview shows; null: they would not. */
-  readonly refusal: Refusal | null;
-}
-
 /**
- * Uses nothing but its arguments.
- * @param asked what the place says; null: a later half asks it (delay/release.ts), and no question may tell the host of
- * the push until then.
- * @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws.
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell the
+ * host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws
  */
 export async function judge(
   received: Received,
   upstream: Upstream,
   asked: Place | null,
-  { settings, botLogin, listed, memory, now, refusal }: Circumstances,
+  circumstances: Circumstances,
   questions: Questions,
 ): Promise<Judged> {
-  const { options, pack, taken } = received;
-  const { prHash, base: wanted } = options;
-  const hasKey = options.prKey !== null;
-  const stated = { ai: options.ai, issue: options.issue };
-  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff: options.signOff, stated });
-  const born = bornUpstream(upstream, branchOf(taken.target, wanted));
+  const { options, pack } = received;
+  const { ai, issue, prHash, signOff: isSignedOff } = options;
+  const { settings, botLogin, memory, now, refusal } = circumstances;
+
+  // Where it goes to.
+  const destination = await findDestination(received, upstream, asked, circumstances, questions);
+  const { open, born, named: found, updated, claim } = destination;
   const { repository, defaultBranch } = born;
-  // Where doubles are refused, only publishing shows whether a new one opens.
-  const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
-  const { named: found, claim } =
-    open === null
-      ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, { ...options, hasKey }, listed, mayOpen);
-  const updated = isUpdate({ named: found }) ? found : null;
-  if (asked !== null && (updated === null || options.description !== null))
-    await checkStated(questions, asked, stated);
-  const current = updated?.pullRequest.base ?? null;
-  const chosen = await chooseBase(questions, taken.target, wanted, current, born);
-  const history = questions.history([chosen.ref, defaultBranch]);
+
+  // What it is.
+  const history = questions.history([destination.base, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
-  const base =
-    (chosen.isGuess && born.hasAllBranches ? baseOfWork(questions, work, history) : null) ?? chosen.ref;
-  const own = updated?.pullRequest.number ?? null;
-  const borrowed =
-    open === null ? [] : await borrowedLines(questions.advertised, work, pack.kept, repository, own);
-  if (borrowed.length > 0) questions.note(...borrowed);
+  const base = baseOfWork(questions, destination, work, history) ?? destination.base;
+  if (open !== null) {
+    const own = updated?.pullRequest.number ?? null;
+    const borrowed = await borrowedLines(questions.advertised, work, pack.kept, repository, own);
+    if (borrowed.length > 0) questions.note(...borrowed);
+  }
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
-  const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
-  const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
+  const sign = isSignedOff ? signerOf(pack.kept, identity) : null;
+  const plan = await planWork(work, options, sign, (ground) => questions.newestOf(ground));
   refuseNuls(plan);
-  const oddities = await checkFolders(pack, rootsOf(plan), memory);
+  const { commits } = plan;
+  const oddities = await checkFolders(pack, new Set(Array.from(commits, ({ tree }) => tree)), memory);
   const known = claim?.dates ?? [];
-  const undated = undatedOf(plan.commits, identity);
+  const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
-  const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
-  const [ground = base.oid] = work.ground;
+  const anonymous = (): AnonymousCommits => new AnonymousCommits(commits, identity, dateOf);
+  const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
+  const texts = { title: textOf(options.title), description: textOf(options.description) };
   const names = await searchNames({
     settings,
     options,
     nobodys: [botLogin, settings.anonEmail],
     work,
     plan,
+    texts,
     published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
@@ -141,31 +120,26 @@ export async function judge(
       urls: [`${settings.hostUrl}/${fullName(repository)}`, settings.publishedUrl(repository)],
     },
     memory,
-    questions: {
-      advertised: questions.advertised,
-      readBases: questions.readBases,
-      readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
-    },
-  }).catch((error: unknown) => {
-    throw open === null ? uncompared(error) : error;
+    questions,
+    ground: [...work.ground][0] ?? base.oid,
+    isQuiet: open === null,
   });
-  const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const pushed: PushedWork = {
     base,
-    isBaseNamed: chosen.isNamed,
+    isBaseNamed: destination.isBaseNamed,
     prHash,
-    hasKey,
-    title: textOf(options.title),
-    description: textOf(options.description),
+    hasKey: options.prKey !== null,
+    ...texts,
     isDraft: options.draft,
-    isSignedOff: options.signOff,
-    stated,
-    commits: plan.commits,
+    isSignedOff,
+    stated: { ai, issue },
+    commits,
     upstream: branchesHolding(history, work.ground, base, defaultBranch),
     ground: [...work.ground],
     entryCount: pack.entryCount,
-    namedBases: [...pack.namedBases.oids()],
   };
+
+  // What the rules say to it.
   const place = open && { ...open, named };
   // Of one that is delayed, the service's own record says whether it is an update.
   const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
@@ -173,22 +147,28 @@ export async function judge(
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
   const { template, hasSubmodules, hasWorkflows } = policy.community;
-  const gate = updates ? null : gateSentence(repository, policy);
   const mayHaveModules = hasSubmodules || names.hasGitlinks;
   const mayHaveWorkflows = hasWorkflows || names.hasWorkflows || policy.refusesWorkflows;
-  const isCompared = mayHaveModules || mayHaveWorkflows;
   const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
+  const isCompared = mayHaveModules || mayHaveWorkflows;
   const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
+  const gate = updates ? null : gateSentence(repository, policy);
   questions.noteRules(
     ...(gate === null ? [] : [gate]),
     ...workflowLines(changed, repository, policy, mayHaveWorkflows),
   );
   const warnings = [
-    ...(updates || template === null ? [] : adviceOfTemplate(pushed, settings.fileUrl(repository, template))),
-    ...(signOff?.lines ?? []),
-    ...warningOfNames(plan.messages(), signOff?.line ?? null),
+    ...names.lines,
+    ...(updates
+      ? warningsOfUpdate(pushed)
+      : warningsOfText(pushed, template && settings.fileUrl(repository, template))),
+    ...(isSignedOff
+      ? [
+          `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`,
+        ]
+      : []),
+    ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
-    ...(updates ? warningOfDraft(pushed) : warningOfEncoding(pushed)),
     ...oddities,
     ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
@@ -196,24 +176,14 @@ export async function judge(
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview || place === null) {
-    return { work: pushed, place, claim, warnings: [...names.warnings, ...warnings] };
-  }
+  if (!options.preview || place === null) return { work: pushed, place, claim, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
   if (named === null && refusal === null) await questions.tellSameWork(push, undated());
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
-  throw previewed(previewOf(push, shown, { botLogin, dateOf, bytes, ...names, warnings }));
-}
-
-/** A delayed push asks for no file, so nobody knows what upstream has already. */
-function uncompared(error: unknown): unknown {
-  if (!(error instanceof Refusal) || error.code !== 'names') return error;
-  return new Refusal('names', error.reason, [
-    ...error.lines,
-    'A delayed push is not compared with upstream’s files. If these lines are there already, add: -o publish-names',
-  ]);
+  const author = botLogin;
+  throw previewed(push, shown, { author, remarks: warnings, refusal: names.refusal, dateOf, bytes });
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */
@@ -227,11 +197,7 @@ function refuseNuls(plan: Plan): void {
   }
 }
 
-function rootsOf({ commits }: Plan): Set<Oid> {
-  return new Set(Array.from({ length: commits.length }, (_, number) => commits.at(number).tree));
-}
-
-function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] {
+function warningsOfUpdate({ isDraft, stated, description }: PushedWork): string[] {
   const isUnsaid = description === null && (stated.ai ?? stated.issue) !== null;
   return [
     ...(isDraft ? ['The option draft changes nothing: this pull request is open already.'] : []),
@@ -239,32 +205,19 @@ function warningOfDraft({ isDraft, stated, description }: PushedWork): string[] 
   ];
 }
 
-/** Where a new pull request would have no description. A sign-off is none. */
-function adviceOfTemplate(
-  { commits, description }: Pick<PushedWork, 'commits' | 'description'>,
-  url: string,
-): string[] {
+/** @param template address of the template for pull requests; null: there is none. */
+function warningsOfText({ title, description, commits }: PushedWork, template: string | null): string[] {
   const { encoding, message } = newestOf(commits);
-  const { body } = pullRequestText({ encoding, message: message.bytes });
-  if (description !== null || /^(?!Signed-off-by:).*\S/im.test(body)) return [];
-  return [
-    `Your pull request has no description, and there is a template: ${url}. Give one: -o description=<line>, once for each line.`,
-  ];
-}
-
-/** U+FFFD stands for what could not be read: the commit names another encoding, or one that nobody here knows. */
-function warningOfEncoding({ title, commits }: Pick<PushedWork, 'title' | 'commits'>): string[] {
-  if (title !== null) return [];
-  const { encoding, message } = newestOf(commits);
-  if (!pullRequestText({ encoding, message: message.bytes }).title.includes('\ufffd')) return [];
+  const text = pullRequestText({ encoding, message: message.bytes });
+  // A sign-off is no description.
+  const isEmpty = description === null && !/^(?!Signed-off-by:).*\S/im.test(text.body);
+  // Stands for what could not be read: the commit names another encoding, or one that nobody here knows.
+  const isUnreadable = title === null && text.title.includes('\ufffd');
   const why =
     encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
-  return [`The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`];
-}
-
-/** Those that no new commit has: they may not become public. @param anonymous null: none of them has one. */
-function* idsOf(commits: Work['commits'], anonymous: AnonymousCommits | null): Generator<Oid> {
-  for (const { oid } of commits) if (anonymous?.has(oid) !== true) yield oid;
+  const advice = `Your pull request has no description, and there is a template: ${template}. Give one: -o description=<line>, once for each line.`;
+  const unreadable = `The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`;
+  return [...(isEmpty && template !== null ? [advice] : []), ...(isUnreadable ? [unreadable] : [])];
 }
 
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */
@@ -274,6 +227,6 @@ export function branchesHolding(
   base: Ref,
   defaultBranch: Ref,
 ): readonly Ref[] {
-  const others = history.branchesHolding(ground);
-  return [...new Map([base, defaultBranch, ...others].map((branch) => [branch.name, branch])).values()];
+  const all = [base, defaultBranch, ...history.branchesHolding(ground)];
+  return [...new Map(all.map((branch) => [branch.name, branch])).values()];
 }

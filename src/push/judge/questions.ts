@@ -1,14 +1,24 @@
 /**
- * What judging asks outside: first what a clone shows of upstream, then what the host's interface says, then what depends
- * on the push. No question writes anything at the host. If the host fails, the question rejects with a refusal that says so.
+ * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the push.
+ * No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but one that
+ * only warns the better never does, and no push waits long for it.
  */
+import { latin1 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { Oid } from '../../git/objects/oid.ts';
+import { parseCommit } from '../../git/objects/commit.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import { encodeTree } from '../../git/objects/tree.ts';
+import type { KeptObject } from '../../git/pack/kept-objects.ts';
+import type { FileObject } from '../../git/pack/packed-objects.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequest, PullRequestPlace, Repository } from '../../host/code-host.ts';
+import type { PullRequest, PullRequestPlace, Repository, Source } from '../../host/code-host.ts';
+import { oneLine } from '../../host-text.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { findPath, heldReads, readBlob, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -17,13 +27,31 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
+import { type ChangedEntry, changedEntries } from '../changes.ts';
+import { branchTip, isForkGone } from '../publish/fork.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
-import { Refusal } from '../reply/refusal.ts';
+import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';
+import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
 import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
-import { replaceableTip } from './others-work.ts';
-import { type ComparedSpool, entriesChanged, readBases, readUpstreamFiles } from './reads.ts';
+
+/** For what only warns. */
+const PATIENCE_MS = 5_000;
+/** Each costs a few requests. */
+const MAX_PATHS = 20;
+/** From a spool that is not in memory. */
+const MAX_READS = 32;
+/** Each takes some memory while a pack is compared. */
+const MAX_ENTRIES = 30_000;
+
+/** How many commits of a branch are looked at. */
+const MOST_COMMITS = 10;
+const MOST_COMMITS_BYTES = 256 * 1024;
+const SHOWN_ID_LENGTH = 12;
+
+/** For the log. */
+type What = 'the refs of a repository' | 'the bases of deltas' | 'files of upstream' | 'what a push changes';
 
 /** What a clone of it shows. */
 export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
@@ -79,6 +107,90 @@ export function findPullRequest(
   return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
 }
 
+/* What other people have put on the branch of a pull request, which an update would delete. The branch is usually where the
+   service has left it, which is recorded. But the answer to an update may have been lost after its commits had arrived: so
+   commits that the service has made are its own, also if they are not recorded. */
+
+/**
+ * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go with it.
+ * @param isHarmless whether a commit may go from the branch: it is upstream's, in the push, or recorded.
+ * @param overwrite the command that pushes all the same; null: whatever is there may go.
+ */
+export async function replaceableTip(
+  run: PushRun,
+  { pullRequest: { number, source, fork } }: Pick<NamedPullRequest, 'pullRequest'>,
+  isHarmless: (oid: Oid) => boolean,
+  overwrite: string | null,
+): Promise<Oid | null> {
+  if (source === null) return null;
+  const tip = await run.steps.run(fork === null ? 'lookup' : 'fork', () => tipOf(run.host, source));
+  if (tip === null || tip === ZERO_OID || overwrite === null || isHarmless(tip)) return tip;
+  const others = await othersCommits(run, source.repository, tip, isHarmless);
+  if (others?.length === 0) return tip;
+  const whose = 'Somebody else has pushed to the branch of this pull request since its last update';
+  throw othersWork([
+    ...(others === null
+      ? [`${whose}. The code host does not show their commits.`]
+      : [`${whose}:`, ...others.map((line) => `  ${line}`)]),
+    'Get their commits, and push again:',
+    `  git pull --rebase ${run.settings.remoteUrl(run.target)} refs/pull/${number}/head`,
+    'Or replace them with yours:',
+    `  ${overwrite}`,
+  ]);
+}
+
+/** Where the commits of a pull request end; the zero id: nowhere; null: its fork is gone. @throws HostError */
+export async function tipOf(host: PushRun['host'], source: Source): Promise<Oid | null> {
+  try {
+    return (await branchTip(host, source)) ?? ZERO_OID;
+  } catch (error) {
+    if (await isForkGone(host, source.repository, error)) return null;
+    throw error;
+  }
+}
+
+export function othersWork(lines: readonly string[]): Refusal {
+  return new Refusal('others-work', 'somebody else has changed this pull request', lines);
+}
+
+/** Commits of others on a branch, as lines, the newest first; null: the host does not show them. Costs one request. */
+export async function othersCommits(
+  { host: { transport, memory }, settings, logger }: PushRun,
+  repository: RepositoryName,
+  tip: Oid,
+  isHarmless: (oid: Oid) => boolean,
+): Promise<readonly string[] | null> {
+  const read = heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
+  const commits = await read({ wants: [tip], depth: MOST_COMMITS }, MOST_COMMITS_BYTES).catch(
+    (error: unknown) => {
+      logger.warn('the commits of a branch could not be read', { error });
+      return null;
+    },
+  );
+  if (commits?.has(tip) !== true) return null;
+  const lines: string[] = [];
+  const seen = new Set<Oid>();
+  const left = [tip];
+  for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
+    if (seen.has(oid) || isHarmless(oid)) continue;
+    seen.add(oid);
+    const content = commits.get(oid)?.content;
+    if (content === undefined) return [...lines, 'and more'];
+    if (isMadeHere(content, settings.anonEmail)) continue;
+    const commit = parseCommit(content);
+    lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
+    left.push(...commit.parents);
+  }
+  return lines;
+}
+
+/** Its author and its committer are nobody, as those of every commit that the service makes. */
+export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
+  const [head = ''] = latin1(content).split('\n\n', 1);
+  const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));
+  return signed.length === 2 && signed.every((line: string) => line.includes(` <${anonEmail}> `));
+}
+
 export type Questions = ReturnType<typeof questionsOf>;
 
 export function questionsOf(
@@ -86,25 +198,33 @@ export function questionsOf(
   { repository, refs }: Pick<Upstream, 'repository' | 'refs'>,
   botLogin: string,
 ) {
-  const { host, store, steps, reply, claims } = run;
+  const { host, store, steps, reply, claims, logger } = run;
+  const { transport, lister, clock } = host;
+  const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
+  /** Null: it failed. */
+  const unlessFailed = <T>(what: What, answer: Promise<T>): Promise<T | null> =>
+    answer.catch((error: unknown) => {
+      logger.warn(`${what} could not be read`, { error });
+      return null;
+    });
+  /** Null: it failed, or took too long. */
+  const unlessLate = async <T>(what: What, answer: Promise<T>): Promise<T | null> =>
+    (await Promise.race([unlessFailed(what, answer), clock.sleep(PATIENCE_MS)])) ?? null;
   return {
     /** What the person reads first. */
     reply,
     /** Tells the person something behind that. */
-    note: (...lines: string[]) => run.note(...lines),
+    note: (...lines: string[]) => run.notes.push(...lines),
     noteRules: (...lines: string[]) => run.notes.unshift(...lines),
     /** Why a number is not that of an open issue; null: it is. */
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
-    /** As `findPullRequest`. */
+    /** As the function. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
     /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */
     advertised: (oids: ReadonlySet<Oid>) =>
-      host.transport.advertised(repository, oids).catch((error: unknown) => {
-        run.logger.warn('the refs of a repository could not be searched', { error });
-        return null;
-      }),
+      unlessFailed('the refs of a repository', transport.advertised(repository, oids)),
     /** Tells the person of a pull request that has some of these commits. */
     tellSameWork: async (push: Publishable, undated: AnonymousCommits): Promise<void> => {
       const same = await findSameWork(run, push, await worksOf(run, push, undated));
@@ -118,11 +238,10 @@ export function questionsOf(
       isHarmless: (oid: Oid) => boolean,
       { options, taken }: Pushed,
     ) => {
-      const { prHash } = named;
       const { prKey, delayMs, wait } = options;
-      const later = [...(delayMs === null ? [] : [`delay=${delayMs / 1000}s`]), ...(wait ? ['wait'] : [])];
-      const more = [...later, 'overwrite'];
-      const overwrite = repeatCommand(run, { options, taken }, { prHash, prKey }, more);
+      const delay = delayMs === null ? [] : [`delay=${delayMs / 1000}s`];
+      const more = [...delay, ...(wait ? ['wait'] : []), 'overwrite'];
+      const overwrite = repeatCommand(run, { options, taken }, { prHash: named.prHash, prKey }, more);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
     /** So that two updates of it never mix. */
@@ -132,25 +251,59 @@ export function questionsOf(
     /** @param main the base branch and the default branch. */
     history: (main: readonly Ref[]) =>
       new UpstreamHistory(
-        { list: (...part) => ofHistory(() => host.lister.list(...part)) },
+        { list: (...part) => ofHistory(() => lister.list(...part)) },
         repository,
         refs,
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
     /** The upstream commit that contains all others of them; null if there is none. */
-    newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
-    /** Bases outside the pack. */
-    readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
-    /** As the function. */
-    entriesChanged: (
-      work: Parameters<typeof entriesChanged>[2],
-      spool: ComparedSpool,
-      how: Parameters<typeof entriesChanged>[4],
-    ) => entriesChanged(run, repository, work, spool, how),
-    /** What upstream has in one of its commits. */
-    readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
-      readUpstreamFiles(run, repository, commit, paths, maxBytes),
+    newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, ground)),
+    /** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */
+    readBases: async (sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> => {
+      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
+      return bases?.values() ?? [];
+    },
+    /** Files and folders of one commit of upstream's, as far as they come in time. @param paths of the root folder: ''. */
+    readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
+      const files = new Map<string, FileObject>();
+      const readAll = async (): Promise<void> => {
+        let bytesLeft = maxBytes;
+        const { tree } = await readCommit(read, commit);
+        for (const path of paths.slice(0, MAX_PATHS)) {
+          const found = await findPath(read, tree, path === '' ? [] : path.split('/'));
+          const folder = found.kind === 'folder' ? encodeTree(found.folders.at(-1) ?? []) : null;
+          const content = found.kind === 'file' ? await readBlob(read, found.blob, bytesLeft) : folder;
+          bytesLeft -= content?.byteLength ?? 0;
+          if (content !== null && bytesLeft >= 0)
+            files.set(path, { type: folder === null ? 'blob' : 'tree', content });
+        }
+      };
+      await unlessLate('files of upstream', readAll());
+      // What comes later is not for it.
+      return new Map(files);
+    },
+    /**
+     * Null: nobody knows, or it is too much. A pack that is not in memory is read only if that is required.
+     * @param isAll whether all folders are compared, or those of workflows alone. @throws if it is required: Refusal
+     */
+    entriesChanged: async (
+      { commits, ground, base, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'base' | 'entryCount'>,
+      spool: StoredEntries,
+      { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
+    ): Promise<readonly ChangedEntry[] | null> => {
+      if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
+      const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
+      const compare = async () => {
+        const compared = await lister.newestIn(base.oid, repository, ground);
+        // Of branches beside the base nobody knows what the host's pull request shows.
+        if (compared.length === 0 && ground.length > 0) return null;
+        const pushed = { commits, ground: compared, pack: storedPack(spool, MAX_READS) };
+        return changedEntries(pushed, read, host.memory, isWanted);
+      };
+      return isRequired ? steps.run('lookup', compare) : unlessLate('what a push changes', compare());
+    },
   };
 }
 

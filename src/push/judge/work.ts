@@ -1,25 +1,32 @@
 /**
  * Which commits of a push are new, on which of upstream's they stand, and what is made of them: commits that leave, or one
- * of them all. Nothing may leave unless everything that it
- * stands on is proved to be upstream's, and everything in the pack is needed by the one branch that is taken.
+ * of them all, signed off if the person wants that. Nothing may leave unless everything that it stands on is proved to be
+ * upstream's, and everything in the pack is needed by the one branch that is taken.
  */
-import { utf8 } from '../../git/bytes.ts';
-import { type Commit, parseHistory } from '../../git/objects/commit.ts';
-import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { areAllNeeded, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
+import { latin1, utf8 } from '../../git/bytes.ts';
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
+import { pullRequestText, UNTITLED } from '../../git/objects/commit-message.ts';
+import {
+  areAllNeeded,
+  type NewCommit,
+  type NewCommits,
+  traceNewCommits,
+} from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds, type Plan, planCommits } from '../../git/objects/planned-commits.ts';
-import { type Command, isDeletion } from '../../git/wire/push-request.ts';
+import { contentEnd, withTrailer } from '../../git/objects/trailers.ts';
+import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
+import { IdentityCollector } from '../../git/search/identity-texts.ts';
+import { isDeletion } from '../../git/wire/push-request.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { Refusal } from '../reply/refusal.ts';
-import { shellWord } from '../reply/banner.ts';
 import type { PushOptions } from '../receive/push-options.ts';
-import type { Received, ReceivedPack } from '../receive/receive.ts';
+import type { Received } from '../receive/receive.ts';
+import { shellWord } from '../reply/banner.ts';
+import { Refusal } from '../reply/refusal.ts';
 import { newestWork } from '../verdict/verdict.ts';
-import type { SignOff } from './sign-off.ts';
-
-const SHOWN_ID_LENGTH = 12;
 
 export interface Work {
   /** Parents before children; at least one. */
@@ -28,19 +35,18 @@ export interface Work {
   readonly ground: ReadonlySet<Oid>;
 }
 
-/**
- * Lists upstream's history as far back as it takes.
- * @param remoteUrl for the advice. @throws Refusal, ProtocolError
- */
+/** Where the pack's commits are. */
+type Kept = Pick<KeptObjects, 'withOid'>;
+
+/** Lists upstream's history as far back as it takes. @param remoteUrl for the advice. @throws Refusal, ProtocolError */
 export async function findWork(
   { pack, taken, commandList }: Received,
   history: UpstreamHistory,
   remoteUrl: string,
 ): Promise<Work> {
-  const tip = taken.command.newId;
-  const otherTips = commandList
-    .filter((command) => command !== taken.command && !isDeletion(command))
-    .map(({ newId }) => newId);
+  const { newId: tip, refName } = taken.command;
+  const others = commandList.filter((command) => command !== taken.command && !isDeletion(command));
+  const otherTips = others.map(({ newId }) => newId);
   const { kept, namedBases } = pack;
   const find = (oid: Oid): Uint8Array | undefined => {
     const object = kept.withOid(oid);
@@ -56,7 +62,10 @@ export async function findWork(
     const trace = traceNewCommits(tip, find, history);
     if (trace.kind === 'complete') {
       const { commits, ground } = trace;
-      if (commits.length === 0) throw nothingNew();
+      if (commits.length === 0)
+        throw new Refusal('nothing-new', 'nothing to propose', [
+          'Upstream already has everything in this push. Commit something first.',
+        ]);
       if (areAllNeeded(kept.objects(), commits, ground, otherTips, history)) return { commits, ground };
     }
     const reachesOthers = trace.kind === 'reaches-back-on-others';
@@ -64,12 +73,24 @@ export async function findWork(
     if (hasReached || reachesOthers) continue;
     if (hidesCommit()) throw hiddenCommit();
     if (trace.kind === 'unproven' && namedBases.has(trace.missing)) throw hiddenCommit();
-    throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.command) : unproven();
+    if (trace.kind !== 'complete')
+      throw new Refusal('fetch-first', 'fetch first', [
+        'The push is based on commits that the service cannot find upstream.',
+        'Run "git fetch", rebase your work, then push again.',
+        'If it is based on another branch of upstream, push to refs/for/<that branch>.',
+      ]);
+    // A pack does not say which files belong to which ref, so none of them may leave.
+    throw new Refusal('one-branch', 'push one branch only', [
+      'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
+      'Push that branch alone:',
+      // Nobody here knows what the branch is called at home, and HEAD may be another one.
+      `  git push --no-follow-tags ${remoteUrl} ${shellWord(`${tip.slice(0, 12)}:${refName}`)}`,
+    ]);
   }
 }
 
 /** Of the commits in a pack, those that one of them is made of. */
-export function commitsFrom(kept: ReceivedPack['kept'], tip: Oid | null): ReadonlySet<Oid> {
+export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
   const found = new Set<Oid>();
   const left = tip === null ? [] : [tip];
   for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
@@ -81,46 +102,19 @@ export function commitsFrom(kept: ReceivedPack['kept'], tip: Oid | null): Readon
   return found;
 }
 
-function nothingNew(): Refusal {
-  return new Refusal('nothing-new', 'nothing to propose', [
-    'Upstream already has everything in this push. Commit something first.',
-  ]);
-}
-
-function unproven(): Refusal {
-  return new Refusal('fetch-first', 'fetch first', [
-    'The push is based on commits that the service cannot find upstream.',
-    'Run "git fetch", rebase your work, then push again.',
-    'If it is based on another branch of upstream, push to refs/for/<that branch>.',
-  ]);
-}
-
-/** A pack does not say which files belong to which ref, so none of them may leave. */
-function tooMuch(remoteUrl: string, { newId, refName }: Command): Refusal {
-  // Nobody here knows what the branch is called at home, and HEAD may be another one.
-  const refspec = `${newId.slice(0, SHOWN_ID_LENGTH)}:${refName}`;
-  return new Refusal('one-branch', 'push one branch only', [
-    'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
-    'Push that branch alone:',
-    `  git push --no-follow-tags ${remoteUrl} ${shellWord(refspec)}`,
-  ]);
-}
-
 /**
- * The commits that leave: all new ones, or one that is made of them.
- * @param signOff null: the messages stay as they are.
- * @param newestOf the upstream commit that contains all others of them; null if there is none.
- * @throws Refusal if they cannot become one.
+ * The commits that leave: all new ones, or one that is made of them. @throws Refusal if they cannot become one.
+ * @param sign null: the messages stay as they are. @param newestOf the one that contains all others; null: there is none.
  */
 export async function planWork(
   { commits: pushed, ground }: Work,
-  options: Pick<PushOptions, 'squash' | 'title' | 'description'>,
-  signOff: SignOff | null,
+  { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
+  sign: Sign | null,
   newestOf: (ground: ReadonlySet<Oid>) => Promise<Oid | null>,
 ): Promise<Plan> {
-  const commits = signOff?.signed(pushed) ?? pushed;
-  const ownIds = new OwnIds(idsOf(commits));
-  if (!options.squash) return planCommits(commits, ownIds);
+  const commits = sign === null ? pushed : signedCommits(pushed, sign);
+  const ownIds = new OwnIds(idsOf(pushed));
+  if (!squash) return planCommits(commits, ownIds);
   // If there are several and none contains the others, the one commit could undo changes of some of them.
   const parent = ground.size > 1 ? await newestOf(ground) : [...ground][0];
   if (parent === undefined || parent === null) {
@@ -130,13 +124,25 @@ export async function planWork(
     ]);
   }
   const { oid, commit } = commits.at(-1)!;
-  // The tip's files.
   const newest = newestCommit(commits);
-  const words = squashedMessage(options, newest.commit);
+  let { message, encoding } = newest.commit;
+  if (title !== null || description !== null) {
+    const text = pullRequestText(newest.commit);
+    message = utf8(`${`${title ?? text.title}\n\n${description ?? text.body}`.trimEnd()}\n`);
+    encoding = null;
+  }
   // The options may have replaced the part of the message that was signed.
-  const message = signOff?.signedMessage(newest.oid, words.message) ?? words.message;
-  const squashed: Commit = { ...commit, ...words, message, parents: [parent] };
-  return planCommits([{ oid, commit: squashed }], ownIds);
+  message = sign?.(newest.oid, message) ?? message;
+  // The tip's files.
+  return planCommits([{ oid, commit: { ...commit, message, encoding, parents: [parent] } }], ownIds);
+}
+
+/** The original ids, but those that are public anyway. */
+export function* idsOf(
+  commits: NewCommits,
+  publics: Pick<AnonymousCommits, 'has'> | null = null,
+): Generator<Oid> {
+  for (const { oid } of commits) if (publics?.has(oid) !== true) yield oid;
 }
 
 /** A line for the person, if the squashed commit has another message than the tip. */
@@ -148,23 +154,126 @@ export function warningOfSquash(
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-function newestCommit(commits: NewCommits) {
+function newestCommit(commits: NewCommits): NewCommit {
   const at = (place: number) => commits.at(place)!;
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
-function* idsOf(commits: NewCommits): Generator<Oid> {
-  for (const { oid } of commits) yield oid;
+/* `-o sign-off`: the person affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/), and each
+   new commit ends with the sign-off of the author that it gets. The person's own sign-offs go, because they would name
+   them; those of others stay. */
+
+/** Also indented, as `git merge --squash` lists them. */
+const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
+
+/** The signed message of a commit. The same message gives the same bytes, and so does a signed one. */
+export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
+
+/** @param signer the author of what leaves. */
+export function signerOf(kept: Kept, signer: Identity): Sign {
+  return (oid, message) => {
+    const signers = ownWords(kept, oid);
+    for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
+    const words = latin1(message).replaceAll(SIGN_OFFS, (line, value: string) =>
+      isBy(value, signers) ? '' : line,
+    );
+    const titled = contentEnd(words) === 0 ? UNTITLED : words;
+    return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
+  };
 }
 
-/** Of the one commit of a squashed push. Without options, the tip's message byte for byte. */
-function squashedMessage(
-  options: Pick<PushOptions, 'title' | 'description'>,
-  tip: Pick<Commit, 'message' | 'encoding'>,
-): Pick<Commit, 'message' | 'encoding'> {
-  const { title, description } = options;
-  if (title === null && description === null) return { message: tip.message, encoding: tip.encoding };
-  const text = pullRequestText(tip);
-  const whole = `${title ?? text.title}\n\n${description ?? text.body}`;
-  return { message: utf8(`${whole.trimEnd()}\n`), encoding: null };
+export function signOffLine({ name, email }: Identity): string {
+  return `Signed-off-by: ${name} <${email}>`;
+}
+
+/** Made when they are asked for, and not kept: a push has thousands. */
+function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
+  const signed = ({ oid, commit }: NewCommit): Commit => ({ ...commit, message: sign(oid, commit.message) });
+  const lazily = (found: NewCommit): NewCommit => ({
+    oid: found.oid,
+    get commit() {
+      return signed(found);
+    },
+  });
+  return {
+    length: commits.length,
+    at(index) {
+      const found = commits.at(index);
+      return found && lazily(found);
+    },
+    *[Symbol.iterator]() {
+      for (const commit of commits) yield lazily(commit);
+    },
+  };
+}
+
+/** Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off` would replace. */
+export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
+  for (const { oid, commit } of commits) {
+    const values = Array.from(latin1(commit.message).matchAll(SIGN_OFFS), ([, value = '']) => value);
+    const words = values.length === 0 ? null : ownWords(kept, oid);
+    if (words !== null && values.some((value) => isBy(value, words))) return true;
+  }
+  return false;
+}
+
+/** Names and addresses of a commit's author and committer, as their bytes stand there. */
+function ownWords(kept: Kept, oid: Oid): Set<string> {
+  const collector = new IdentityCollector();
+  collector.add(kept.withOid(oid)?.content ?? new Uint8Array(), null);
+  const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
+  return new Set(words.map(folded).filter((word) => word !== ''));
+}
+
+/** Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody else's. */
+function isBy(value: string, words: ReadonlySet<string>): boolean {
+  const signer = folded(value);
+  const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;
+  const parts = open < 0 ? [signer] : [signer.slice(0, open), signer.slice(open + 1, -1)];
+  return parts.some((part) => words.has(folded(part)));
+}
+
+function folded(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+/** Of GitHub, Gitea and Forgejo. */
+const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;
+const MOST_BORROWED = 3;
+/** The author's line stands behind the parents'. */
+const MAX_HEAD_BYTES = 4_096;
+
+/**
+ * Lines about commits of other pull requests, which would go out once more, under the bot's name. Nobody is asked about the
+ * work of one author. @param advertised as `Questions` has it. @param own the pull request that is updated; null: none.
+ */
+export async function borrowedLines(
+  advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,
+  { commits }: Work,
+  kept: Kept,
+  repository: RepositoryName,
+  own: number | null,
+): Promise<string[]> {
+  const authors = new Set<string | undefined>();
+  const oids = new Set<Oid>();
+  for (const { oid } of commits) {
+    // Name and address, as their bytes stand there.
+    const head = latin1((kept.withOid(oid)?.content ?? new Uint8Array()).subarray(0, MAX_HEAD_BYTES));
+    authors.add(/^author [^\n>]*/m.exec(head)?.[0]);
+    oids.add(oid);
+  }
+  if (authors.size < 2) return [];
+  const refs = await advertised(oids);
+  if (refs === null)
+    return ['The service could not check whether commits of other pull requests are among yours.'];
+  const numbers = [...refs].flatMap(([oid, name]) => {
+    const [, number] = PULL_REF.exec(name) ?? [];
+    return number === undefined || Number(number) === own ? [] : [{ oid, number }];
+  });
+  return numbers.slice(0, MOST_BORROWED).map(({ oid, number }) => {
+    // A client may send commits that upstream has, too.
+    const theirs = [...commitsFrom(kept, oid)].filter((each) => oids.has(each)).length;
+    const of = `${theirs} of the ${oids.size} commits ${theirs === 1 ? 'is' : 'are'} of ${fullName(repository)}#${number}`;
+    return `${of}, and would be published again in the name of the bot.`;
+  });
 }

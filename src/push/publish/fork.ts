@@ -1,9 +1,7 @@
 /**
- * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push is based
- * on are where upstream has them.
- *
- * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
- * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ * The bot's fork, ready to be pushed to: its objects have arrived, and the branches that the push is based on are where
+ * upstream has them. A host answers at once when it forks, and the objects come later. An existing fork does not follow
+ * upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
@@ -13,7 +11,7 @@ import type { ForkHost } from '../../host/open.ts';
 import type { Repository, Source } from '../../host/code-host.ts';
 import { prHashOf } from '../../pr-hash.ts';
 import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
-import type { PushHost, PushLimits, PushPorts } from '../push-host.ts';
+import type { PushHost, PushPorts } from '../push-host.ts';
 import { Refusal } from '../reply/refusal.ts';
 
 /** How long a new fork's objects may take to appear. */
@@ -33,32 +31,30 @@ export interface ReadyFork {
 }
 
 /**
- * What this isolate knows about forks, by repository. It saves asking for an existing fork, because that is a write,
- * and writes are limited. It also has the last known tips of its branches, so that a push needs no request if upstream
- * has no new commits.
+ * What this isolate knows about forks, by repository. To ask for an existing fork is a write, and writes are limited. With
+ * the last known tips of its branches, a push needs no request if upstream has no new commits.
  */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
   most: MOST_FORK_BYTES,
   weightOf: ({ tips }) => [...tips.keys()].reduce((sum, name) => sum + TIP_BYTES + 2 * name.length, 500),
 });
 
+type OnHost = { readonly transport: Pick<PushHost['transport'], 'hostName'> };
+
+const keyOf = ({ transport }: OnHost, repository: RepositoryName): string =>
+  repositoryKey(transport.hostName, repository);
+
 /** The fork that this isolate remembers; undefined if there is none. */
-export function knownFork(host: PushHost, repository: RepositoryName): RepositoryName | undefined {
-  return knownForks.get(repositoryKey(host.transport.hostName, repository))?.fork;
+export function knownFork(host: OnHost, repository: RepositoryName): RepositoryName | undefined {
+  return knownForks.get(keyOf(host, repository))?.fork;
 }
 
 /** Forgets a fork, because after a failed push nothing about it is certain. */
-export function forgetFork(
-  host: { readonly transport: Pick<PushHost['transport'], 'hostName'> },
-  repository: RepositoryName,
-): void {
-  knownForks.delete(repositoryKey(host.transport.hostName, repository));
+export function forgetFork(host: OnHost, repository: RepositoryName): void {
+  knownForks.delete(keyOf(host, repository));
 }
 
-/**
- * Whether a step failed because someone has deleted or renamed the fork. Git's answer does not always tell, so the REST
- * interface is asked.
- */
+/** Whether a step failed because the fork was deleted or renamed. Git's answer does not always tell, so REST is asked. */
 export async function isForkGone(
   { repositories }: Pick<PushHost, 'repositories'>,
   fork: RepositoryName,
@@ -76,9 +72,8 @@ function isElsewhere(error: unknown): boolean {
 }
 
 /**
- * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked for again.
- * @param upstream the refs that the push is based on, with upstream's tips.
- * @throws HostError if the host does not make the fork, or not in time.
+ * Makes sure that the fork has its objects. One that this isolate knows is not asked for again.
+ * @param upstream the refs that the push is based on, with upstream's tips. @throws HostError, also if it comes too late.
  */
 export async function ensureFork(
   { host, limits }: PushPorts,
@@ -86,35 +81,29 @@ export async function ensureFork(
   repository: Repository,
   upstream: readonly Ref[],
 ): Promise<ReadyFork> {
-  const key = repositoryKey(host.transport.hostName, repository);
+  const key = keyOf(host, repository);
+  const names = upstream.map(({ name }) => name);
   const known = knownForks.get(key);
-  if (known !== null && upstream.every(({ name }) => known.tips.has(name))) return { repository, ...known };
+  if (known !== null && names.every((name) => known.tips.has(name))) return { repository, ...known };
+  /** It may exist: nobody can tell without asking for it. */
+  const make = async (): Promise<RepositoryName> => {
+    await limits.takeFork();
+    return forks.fork(repository);
+  };
   const deadline = host.clock.now() + FORK_WAIT_MS;
-  let fork = known?.fork ?? (await makeFork(limits, forks, repository));
+  let fork = known?.fork ?? (await make());
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
-    const names = upstream.map(({ name }) => name);
     const tips = await listForkTips(host, fork, names);
     if (tips !== null) {
       knownForks.set(key, { fork, tips });
       return { repository, fork, tips };
     }
     // The remembered fork is gone.
-    if (knownForks.delete(key)) fork = await makeFork(limits, forks, repository);
-    if (host.clock.now() + pollMs > deadline) {
+    if (knownForks.delete(key)) fork = await make();
+    if (host.clock.now() + pollMs > deadline)
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
-    }
     await host.clock.sleep(pollMs);
   }
-}
-
-/** It may exist: nobody can tell without asking for it. */
-async function makeFork(
-  limits: PushLimits,
-  forks: ForkHost,
-  repository: Repository,
-): Promise<RepositoryName> {
-  await limits.takeFork();
-  return forks.fork(repository);
 }
 
 /** Null if the fork has no objects yet, or does not exist (any more). */
@@ -126,10 +115,8 @@ async function listForkTips(
   try {
     const { refs, headTip } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
     if (headTip === null) return null;
-    const tips = refs
-      .filter(({ name }) => wanted.includes(name))
-      .map(({ name, oid }) => [name, oid] as const);
-    return new Map([['HEAD', headTip], ...tips]);
+    const listed = refs.filter(({ name }) => wanted.includes(name));
+    return new Map([['HEAD', headTip], ...listed.map(({ name, oid }) => [name, oid] as const)]);
   } catch (error) {
     if (isElsewhere(error)) return null;
     throw error;
@@ -145,10 +132,7 @@ export async function branchTip(
   return refs.find(({ name }) => name === refName)?.oid ?? null;
 }
 
-/**
- * Brings branches of the fork to upstream's tips, one after the other.
- * @throws HostError if the host does not bring one of them there.
- */
+/** Brings branches of the fork to upstream's tips, one after the other. @throws HostError */
 export async function syncFork(
   host: PushHost,
   forks: ForkHost,
@@ -161,6 +145,6 @@ export async function syncFork(
     if (tips.get(name) === oid || prHashOf(branch.name) !== null) continue;
     if (tips.has(name)) await forks.syncBranch(fork, branch);
     else await forks.addBranch(fork, branch, tips.get('HEAD') as Oid);
-    knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
+    knownForks.get(keyOf(host, repository))?.tips.set(name, oid);
   }
 }

@@ -6,22 +6,20 @@ import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { ForkHost } from '../../host/open.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
-import { HostError, hostFailureOf } from '../../host-error.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPullRequest } from '../judge/questions.ts';
-import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, type Publishable, wholeText } from '../verdict/verdict.ts';
+import { isUpdate, wholeText } from '../verdict/verdict.ts';
 import {
-  baseOf,
-  type Delivery,
-  edit,
+  Delivery,
+  hostErrorOf,
+  isInDoubt,
   leavesWork,
+  overtaken,
   type Proposal,
-  refuseOthersWork,
-  tellOpening,
-  type Sent,
+  refusedCommits,
 } from './delivery.ts';
 import {
   branchTip,
@@ -32,26 +30,15 @@ import {
   type ReadyFork,
   syncFork,
 } from './fork.ts';
-import { overtaken, refusedCommits, tellSending, upload } from './upload.ts';
 
-export class ForkDelivery implements Delivery {
-  readonly #run: PushRun;
-  readonly #host: ForkHost;
-  readonly #push: Publishable;
+export class ForkDelivery extends Delivery<ForkHost> {
   #ready: ReadyFork | null = null;
-  #hasBegun = false;
   /** A sync that the push does not wait for. */
   #syncing: Promise<void> | null = null;
 
-  constructor(run: PushRun, host: ForkHost, push: Publishable) {
-    this.#run = run;
-    this.#host = host;
-    this.#push = push;
-  }
-
   /** Whether the fork is there, as far as this isolate knows. */
-  get isReady(): boolean {
-    return knownFork(this.#run.host, this.#push.repository) !== undefined;
+  override get isReady(): boolean {
+    return knownFork(this.run.host, this.push.repository) !== undefined;
   }
 
   /** Only after `prepare`. */
@@ -60,10 +47,9 @@ export class ForkDelivery implements Delivery {
   }
 
   /** Makes the fork ready. @throws Refusal */
-  async prepare(): Promise<void> {
-    const { host, reply } = this.#run;
-    const { repository } = this.#push;
-    this.#hasBegun = true;
+  override async prepare(): Promise<void> {
+    const { host, reply } = this.run;
+    const { repository } = this.push;
     if (!this.isReady) await reply.step('Preparing the fork ...');
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
@@ -75,158 +61,133 @@ export class ForkDelivery implements Delivery {
   }
 
   async #makeReady(): Promise<void> {
-    const { host, steps, logger } = this.#run;
-    const { repository, upstream, ground } = this.#push;
-    const ready = await steps.run('fork', () => ensureFork(this.#run, this.#host, repository, upstream));
-    const had = new Set(ready.tips.values());
-    this.#syncing = null;
-    if (ground.every((oid) => had.has(oid))) {
-      // The clone is no newer than the fork, so the fork has every base that the pack needs.
-      this.#syncing = syncFork(host, this.#host, ready, upstream).catch((error: unknown) => {
-        logger.warn('the fork was not synced', { error });
-        forgetFork(host, repository);
-      });
-      this.#run.beside(this.#syncing);
-    } else {
-      await steps.run('sync', () => syncFork(host, this.#host, ready, upstream));
-    }
+    const { host, steps, logger } = this.run;
+    const { repository, upstream, ground } = this.push;
+    const ready = await steps.run('fork', () => ensureFork(this.run, this.host, repository, upstream));
     this.#ready = ready;
+    this.#syncing = null;
+    const had = new Set(ready.tips.values());
+    if (!ground.every((oid) => had.has(oid)))
+      return steps.run('sync', () => syncFork(host, this.host, ready, upstream));
+    // The clone is no newer than the fork, so the fork has every base that the pack needs.
+    this.#syncing = syncFork(host, this.host, ready, upstream).catch((error: unknown) => {
+      logger.warn('the fork was not synced', { error });
+      forgetFork(host, repository);
+    });
+    this.run.beside(this.#syncing);
   }
 
-  async deliver(sent: Sent, proposal: Proposal): Promise<PullRequest> {
-    await this.#send(sent, proposal);
-    await sent.mayGoOn();
+  /** Forgets what is known of the fork, unless the host was asked nothing. */
+  override failed(): void {
+    if (this.#ready !== null) forgetFork(this.run.host, this.push.repository);
+  }
+
+  async deliver(proposal: Proposal): Promise<PullRequest> {
+    await this.#send(proposal);
+    await proposal.mayGoOn();
     return this.#propose(proposal);
   }
 
   /** Sends the commits, if they are not there. @throws Refusal if the host did not accept them. */
-  async #send(sent: Sent, { isRepeated }: Proposal): Promise<void> {
-    const { named } = this.#push;
-    const branch = workBranch(sent.prHash);
-    const lookUp = (): Promise<Oid> => this.#lookUp(branch);
+  async #send(proposal: Proposal): Promise<void> {
+    const { prHash, anonymous, isRepeated, onlyFrom } = proposal;
+    const { tip } = anonymous;
+    const { named } = this.push;
+    const refName = `refs/heads/${workBranch(prHash)}`;
     // Null: nobody has looked, and it may be anywhere.
     const known = named === null && !isRepeated ? ZERO_OID : (named?.tip ?? null);
+    const lookUp = (): Promise<Oid> => this.#lookUp(refName);
     const before: Oid =
       known ?? (await lookUp().catch((error: unknown) => this.#makeAnew(error).then(lookUp)));
-    if (before === sent.tip) {
-      await this.#run.reply.step('The fork has these commits already.');
-      return;
-    }
-    if (sent.onlyFrom !== null && before !== sent.onlyFrom && before !== ZERO_OID) throw overtaken();
-    if (known === null) {
-      const source = { repository: this.#fork, refName: `refs/heads/${branch}` };
-      await refuseOthersWork(this.#run, { source }, sent.prHash, before);
-    }
-    await tellSending(this.#run, sent.commitCount);
+    if (before === tip) return this.run.reply.step('The fork has these commits already.');
+    if (onlyFrom !== null && before !== onlyFrom && before !== ZERO_OID) throw overtaken();
+    if (known === null)
+      await this.refuseOthersWork({ source: { repository: this.#fork, refName } }, prHash, before);
+    await this.tellSending(proposal);
     // The sync may have used the connection that was opened for the pull request.
-    void this.#run.host.connectAhead('pull-request');
+    void this.run.host.connectAhead('pull-request');
     try {
-      const report = await this.#sendWhole(sent, before);
-      const refusal = refusedCommits(report);
+      const refusal = refusedCommits(await this.#sendWhole(proposal, refName, before));
       if (refusal === null) return;
       // The host compares before it swaps: the branch may have moved since we looked.
-      const tip = await this.#tipOf(branch).catch(() => null);
-      if (tip === sent.tip) return;
-      if (tip !== null && tip !== before) throw overtaken();
-      throw refusal;
+      const now = await this.#shownTip(refName);
+      if (now === tip) return;
+      throw now !== null && now !== before ? overtaken() : refusal;
     } catch (error) {
-      if (!(await this.#hasArrived(sent, error))) throw error;
+      // After a broken connection, the host may have accepted the push anyway.
+      if (!isInDoubt(error) || (await this.#shownTip(refName)) !== tip) throw error;
     }
   }
 
   /** Makes the fork again if it turns out to be gone. @param error what has failed; thrown if the fork is there. */
   async #makeAnew(error: unknown): Promise<void> {
-    if (!(await isForkGone(this.#run.host, this.#fork, error))) throw error;
+    if (!(await isForkGone(this.run.host, this.#fork, error))) throw error;
     this.failed();
     await this.prepare();
   }
 
   /** If the fork turns out to be gone, makes it again, once. */
-  async #sendWhole(sent: Sent, before: Oid): Promise<PushReport> {
+  async #sendWhole(proposal: Proposal, refName: string, before: Oid): Promise<PushReport> {
+    const send = (oldTip: Oid): Promise<PushReport> =>
+      this.upload('push', proposal, { repository: this.#fork, refName, oldTip });
     try {
-      const report = await this.#upload(sent, before);
-      // Git may leave out what newer upstream commits have that the person has fetched, although the work does not
-      // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked
-      // something.
+      const report = await send(before);
+      // Git may leave out what is in newer upstream commits that the person has fetched, although the work does not
+      // stand on them (packs made with bitmaps). If the sync was under way, the host may have lacked something.
       const syncing = this.#syncing;
       const refusal = refusedCommits(report);
       const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
-      if (lacksObjects(report) && syncing !== null) await this.#run.steps.run('sync', () => syncing);
+      if (lacksObjects(report) && syncing !== null) await this.run.steps.run('sync', () => syncing);
       // A fault may be over: once more, if nothing has been done.
-      else if (!isMomentary || (await this.#tipOf(workBranch(sent.prHash)).catch(() => null)) !== before)
-        return report;
+      else if (!isMomentary || (await this.#shownTip(refName)) !== before) return report;
     } catch (error) {
       const { effect, lasts } = hostFailureOf(error instanceof Refusal ? error.cause : error);
       await this.#makeAnew(error).catch((failure: unknown) => {
         // The fork is there, and the host has only refused for a moment.
         if (effect === 'unknown' || lasts !== 'moment') throw failure;
       });
-      return this.#upload(sent, await this.#lookUp(workBranch(sent.prHash)));
+      return send(await this.#lookUp(refName));
     }
-    return this.#upload(sent, before);
-  }
-
-  #upload({ prHash, tip, pack }: Sent, oldTip: Oid): Promise<PushReport> {
-    const { host, steps, settings } = this.#run;
-    const refName = `refs/heads/${workBranch(prHash)}`;
-    const target = { repository: this.#fork, refName, oldTip, newTip: tip };
-    return steps.run('push', () => upload(host.transport, target, pack(), settings.writeTimeoutMs));
+    return send(before);
   }
 
   async #propose({ prHash, anonymous, botLogin, isRepeated, earlier }: Proposal): Promise<PullRequest> {
-    const { named, repository } = this.#push;
-    if (isUpdate(this.#push) && named !== null)
-      return edit(this.#run, this.#push, anonymous, named.pullRequest);
+    const { push, run, base } = this;
+    const { named, repository, isDraft } = push;
+    if (isUpdate(push) && named !== null) return this.edit(anonymous, named.pullRequest);
     if (earlier?.isOpen) return earlier;
-    await tellOpening(this.#run, this.#push);
+    await this.tellOpening();
     const branch = workBranch(prHash);
-    const { isDraft } = this.#push;
-    const text = wholeText(this.#push, anonymous);
-    const request = { head: { owner: this.#fork.owner, branch }, base: baseOf(this.#push), isDraft, ...text };
+    const head = { owner: this.#fork.owner, branch };
+    const request = { head, base, isDraft, ...wholeText(push, anonymous) };
     try {
-      return await this.#run.steps.run('pull-request', () => this.#host.openPullRequest(repository, request));
+      return await run.steps.run('pull-request', () => this.host.openPullRequest(repository, request));
     } catch (error) {
       // Another attempt at the same push may have been faster.
-      const found = await findPullRequest(this.#run, repository, botLogin, prHash, null).catch(() => null);
+      const found = await findPullRequest(run, repository, botLogin, prHash, null).catch(() => null);
       if (found?.isOpen) return found;
-      // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one,
-      // because deleting it would close that. It also stays if it had one before this push.
-      if (!isRepeated && named === null && !leavesWork(error)) await this.#drop(branch);
+      // A branch without a pull request is useless. But it stays if it had one, or if this or an earlier attempt may
+      // have opened one, because deleting it would close that.
+      if (!isRepeated && named === null && !leavesWork(error))
+        await this.host.deleteBranch(this.#fork, branch).catch((failure: unknown) => {
+          run.logger.warn('a branch without a pull request stays on the fork', { error: failure });
+        });
       throw isDraft ? error : withAdvice(error);
     }
   }
 
-  /** Deletes the branch. A failure is only logged, because the branch does no harm. */
-  async #drop(branch: string): Promise<void> {
-    const { logger } = this.#run;
-    await this.#host
-      .deleteBranch(this.#fork, branch)
-      .catch((error: unknown) => logger.warn('a branch without a pull request stays on the fork', { error }));
+  /** Where the branch is now; the zero id if it is not there. @throws Refusal */
+  #lookUp(refName: string): Promise<Oid> {
+    return this.run.steps.run('fork', () => this.#tipOf(refName));
   }
 
-  /** Forgets what is known of the fork, unless the host was asked nothing. */
-  failed(): void {
-    if (this.#hasBegun) forgetFork(this.#run.host, this.#push.repository);
+  /** As `#lookUp`; null if the host does not say. */
+  #shownTip(refName: string): Promise<Oid | null> {
+    return this.#tipOf(refName).catch(() => null);
   }
 
-  /** After a broken connection, asks whether the host has accepted the push anyway. */
-  async #hasArrived({ prHash, tip }: Sent, error: unknown): Promise<boolean> {
-    const isOpen =
-      error instanceof Refusal &&
-      error.cause instanceof HostError &&
-      error.cause.failure.effect === 'unknown';
-    return isOpen && (await this.#tipOf(workBranch(prHash)).catch(() => null)) === tip;
-  }
-
-  /** As `#tipOf`. @throws Refusal */
-  #lookUp(branch: string): Promise<Oid> {
-    return this.#run.steps.run('fork', () => this.#tipOf(branch));
-  }
-
-  /** Where the branch is now; the zero id if it is not there. */
-  async #tipOf(branch: string): Promise<Oid> {
-    const source = { repository: this.#fork, refName: `refs/heads/${branch}` };
-    return (await branchTip(this.#run.host, source)) ?? ZERO_OID;
+  async #tipOf(refName: string): Promise<Oid> {
+    return (await branchTip(this.run.host, { repository: this.#fork, refName })) ?? ZERO_OID;
   }
 }
 
@@ -237,10 +198,11 @@ function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
 
 /** GitHub lets a repository limit the open pull requests of an account, without drafts. */
 function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Refusal && error.cause instanceof HostError)) return error;
-  const { code, publicMessage } = error.cause;
+  const cause = hostErrorOf(error);
+  if (!(error instanceof Refusal) || cause?.code !== 'refused') return error;
+  const { publicMessage } = cause;
   const isLimit = /\bpull requests\b/i.test(publicMessage) && /\b(?:limit|maximum)\b/i.test(publicMessage);
-  if (code !== 'refused' || !isLimit) return error;
+  if (!isLimit) return error;
   const advice = 'A draft does not count towards such a limit: with Git, add -o draft.';
-  return new Refusal(error.code, error.reason, [...error.lines, advice], { cause: error.cause });
+  return new Refusal(error.code, error.reason, [...error.lines, advice], { cause });
 }

@@ -1,10 +1,9 @@
 /**
- * Act three: from the verdict to the pull request. What must not fail after it has begun comes first, in `enter`: the
- * limits, and the lock. It then refuses only what the host refuses. If it runs again for the same push, it continues where
- * the earlier attempt stopped, and never opens a second pull request.
+ * Act three: from the verdict to the pull request. The limits and the lock come first, in `enter`; from then on it refuses
+ * only what the host refuses. If it runs again for the same push, it continues where the earlier attempt stopped, and
+ * never opens a second pull request.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
-import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
@@ -23,24 +22,21 @@ import {
   isUpdate,
   namedText,
   type Publishable,
-  type Undated,
   undatedOf,
   wholeText,
 } from '../verdict/verdict.ts';
 import { AgitDelivery } from './agit.ts';
-import type { Delivery, Proposal } from './delivery.ts';
+import type { Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';
 
 export interface Publication {
   readonly push: Publishable;
   /** The entries of its pack. */
   readonly spool: { read(): AsyncIterable<Uint8Array> };
-  /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
+  /** The same for a push that is repeated. */
   readonly pushHash: string;
-  /** What the first attempt decides. @param committedAt seconds since 1970. */
-  readonly propose: (committedAt: number) => PushIntent | Promise<PushIntent>;
   readonly claim: ClaimedUpdate | null;
-  /** Of the pull request that it opens; null if it opens none. */
+  /** Of the pull request that it opens; null: it opens none. */
   readonly place: Place | null;
   /** Set for a push that was delayed: earlier attempts may have stopped at any point, and long ago. */
   readonly resumed?: Resumed;
@@ -51,47 +47,33 @@ export interface Resumed {
   readonly tip: Oid | null;
   /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
   readonly mayGoOn: () => Promise<void>;
+  /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
+  readonly begin: (proposed: PushIntent) => Promise<PushIntent>;
   /** An earlier attempt has decided otherwise than was proposed. */
   readonly keepTo: (intent: PushIntent) => Promise<void>;
 }
 
 /** A push that may be published: nothing has been written at the host yet. */
-export interface Entered {
-  readonly delivery: Delivery;
-  /** Null: something has to be made first, which may take long, and the date must be set after it. */
-  readonly attempt: Attempt | null;
-  readonly compared: Compared;
-}
-
-/** What the push has in common with other pull requests. */
-interface Compared {
-  readonly undated: Undated;
-  readonly works: readonly string[];
-  /** Null: none has any of its commits, or it names its own. */
-  readonly found: SameWork | null;
-}
-
-export interface Published {
-  readonly prHash: string;
-  readonly pullRequest: PullRequest;
-  /** The bot's name. */
-  readonly author: string;
-  /** How many comments came since the last push of the pull request, as far as the service knows. */
-  readonly newRemarks: number;
-}
+export type Entered = Awaited<ReturnType<typeof enter>>;
+export type Published = Awaited<ReturnType<typeof publish>>;
 
 /**
- * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its place: it keeps the
- * date of that moment. @throws Refusal if it has to wait
+ * Takes what the limits leave, and begins, both at once. A delayed push keeps the date of the moment when it has its
+ * place, so it begins after that. @throws Refusal if it has to wait
  */
-export async function enter(run: PushRun, publication: Publication): Promise<Entered> {
+export async function enter(run: PushRun, publication: Publication) {
   const { place, push, resumed } = publication;
-  const delivery = openDelivery(run, push);
+  const { repositories } = run.host;
+  const delivery =
+    repositories.way === 'fork'
+      ? new ForkDelivery(run, repositories, push)
+      : new AgitDelivery(run, repositories, push);
   const taking = place === null ? run.limits.takeShare() : place.take(push.repository, push.policyLimits);
   const comparing = compare(run, push);
   const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
   const [taken] = await Promise.allSettled([taking, comparing, beginning]);
   if (taken.status === 'rejected') throw taken.reason;
+  // Without an attempt, something has to be made first, which may take long, and the date must be set after it.
   return { delivery, attempt: await beginning, compared: await comparing };
 }
 
@@ -100,7 +82,7 @@ export async function publish(
   run: PushRun,
   publication: Publication,
   { delivery, attempt: begun, compared }: Entered,
-): Promise<Published> {
+) {
   const { push, resumed } = publication;
   try {
     if (compared.found === null) await run.tell();
@@ -116,19 +98,14 @@ export async function publish(
     }
     await run.tell();
     if (begun !== null) await delivery.prepare();
-    const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
-    const pullRequest = opened ?? (await deliver(publication, delivery, attempt));
+    if (opened === null) await attempt.mayGoOn();
+    const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
-    const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
-    const newRemarks = await record(run, { ...publication, place }, pullRequest, attempt.works, {
-      title: titleOf(push, anonymous),
-      prHash,
-      tip: anonymous.tip,
-      dates: dates.added(),
-    });
-    return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
+    const newRemarks = await record(run, publication, pullRequest, attempt);
+    const { prHash, botLogin: author } = attempt;
+    return { prHash, pullRequest, author, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
@@ -136,8 +113,8 @@ export async function publish(
 }
 
 /**
- * An update may have opened another pull request, where the first was closed in between (AGit flow). It takes a place like
- * any other, but is open already, whatever the limits say. Null: it has opened none.
+ * Of a pull request that an update has opened, where the first was closed in between (AGit flow); null: there is none. It
+ * is open already, whatever the limits say.
  */
 async function placeOfAnother(
   { limits }: PushRun,
@@ -158,33 +135,6 @@ export function wasPushedTo({ transport }: PushHost, repository: RepositoryName)
   return pushedTo.get(repositoryKey(transport.hostName, repository)) !== null;
 }
 
-function openDelivery(run: PushRun, push: Publishable): Delivery {
-  const { repositories } = run.host;
-  return repositories.way === 'fork'
-    ? new ForkDelivery(run, repositories, push)
-    : new AgitDelivery(run, repositories, push);
-}
-
-/** Everything that becomes public. */
-async function deliver(
-  { push, spool, resumed }: Publication,
-  delivery: Delivery,
-  attempt: Attempt,
-): Promise<PullRequest> {
-  const { anonymous, prHash } = attempt;
-  const mayGoOn = async (): Promise<void> => resumed?.mayGoOn();
-  await mayGoOn();
-  const sent = {
-    prHash,
-    tip: anonymous.tip,
-    commitCount: anonymous.size,
-    pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
-    onlyFrom: resumed?.tip ?? null,
-    mayGoOn,
-  };
-  return delivery.deliver(sent, attempt);
-}
-
 interface Attempt extends Proposal {
   readonly dates: Dates;
   readonly works: readonly string[];
@@ -192,8 +142,10 @@ interface Attempt extends Proposal {
   readonly same: SameWork | null;
 }
 
-/** A push that names its pull request is an update, so it is not compared with others. */
-async function compare(run: PushRun, push: Publishable): Promise<Compared> {
+type Compared = Awaited<ReturnType<typeof compare>>;
+
+/** What the push has in common with other pull requests. One that names its own is an update, and not compared. */
+async function compare(run: PushRun, push: Publishable) {
   const undated = undatedOf(push.commits, await identityOf(run));
   const works = await worksOf(run, push, undated());
   return { undated, works, found: push.named === null ? await findSameWork(run, push, works) : null };
@@ -205,10 +157,11 @@ async function begin(
   publication: Publication,
   comparing: Compared | Promise<Compared>,
 ): Promise<Attempt> {
-  const { push, pushHash, claim, resumed } = publication;
+  const { push, spool, pushHash, claim, resumed } = publication;
   const { host, store, settings, claims } = run;
   const identity = await identityOf(run);
-  const proposed = await publication.propose(Math.floor(host.clock.now() / 1000));
+  const own = { prHash: settings.newPrHash(), committedAt: Math.floor(host.clock.now() / 1000) };
+  const proposed = (await resumed?.begin(own)) ?? own;
   const [begun, { undated, works, found }] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
     comparing,
@@ -229,9 +182,20 @@ async function begin(
     const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
     if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
   }
-  // A retry continues its own pull request, so there is nothing to warn of.
-  const same = isRepeated ? null : found;
-  return { prHash, isRepeated, botLogin: identity.name, dates, anonymous, earlier, works, same };
+  return {
+    prHash,
+    botLogin: identity.name,
+    anonymous,
+    pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
+    onlyFrom: resumed?.tip ?? null,
+    mayGoOn: async () => resumed?.mayGoOn(),
+    isRepeated,
+    earlier,
+    dates,
+    works,
+    // A retry continues its own pull request, so there is nothing to warn of.
+    same: isRepeated ? null : found,
+  };
 }
 
 /** The author of what leaves. */
@@ -239,40 +203,31 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/** Null: it stays what it was. */
-function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null {
-  return isUpdate(push) ? namedText(push, anonymous).title : wholeText(push, anonymous).title;
-}
-
-/**
- * Records the open pull request. If that fails, the pull request stays open, and a retry records it. Returns what
- * `PullRequest.record` returns.
- */
+/** Records the open pull request. If that fails, it stays open, and a retry records it. Returns as `PullRequest.record`. */
 async function record(
-  { host, store, claims, reply, logger }: PushRun,
-  { push, claim, place }: Publication,
+  run: PushRun,
+  publication: Publication,
   pullRequest: PullRequest,
-  works: readonly string[],
-  pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
+  { prHash, anonymous, dates, works }: Attempt,
 ): Promise<number> {
+  const { host, store, claims, reply, logger } = run;
+  const { push, claim } = publication;
   const { owner, name: repo } = push.repository;
-  const { prHash, title, ...rest } = pushed;
   const { number, url, fork, id } = pullRequest;
-  const named = { prHash, host: host.hostKey, owner, repo, number, url };
-  const known = { ...named, ...(id !== undefined && { id }) };
+  const known = { prHash, host: host.hostKey, owner, repo, number, url, ...(id !== undefined && { id }) };
+  // Null: an update leaves it as it was.
+  const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
+  const facts = { ...known, fork, ...(title !== null && { title }) };
+  const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null };
+  const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);
   const at = host.clock.now();
-  const opened = { ...known, openedAt: at, works };
   const [recorded, left] = await Promise.all([
-    object
-      .record(
-        { ...known, fork, ...(title !== null && { title }) },
-        { ...rest, lease: claim?.lease ?? null },
-        at,
-      )
-      .then((newRemarks) => ({ newRemarks }))
-      .catch((error: unknown) => ({ error })),
-    place?.opened(opened) ?? [],
+    object.record(facts, pushed, at).then(
+      (newRemarks) => ({ newRemarks }),
+      (error: unknown) => ({ error }),
+    ),
+    place?.opened({ ...known, openedAt: at, works }) ?? [],
     push.named !== null && store.addWorks(prHash, works),
   ]);
   try {

@@ -5,19 +5,10 @@ import { isValidRefName } from '../../git/wire/ref-name.ts';
 import { oneLine } from '../../host-text.ts';
 import { nearName } from '../../near-name.ts';
 
-const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
-/** What the host accepts: no control characters. Git sends one line; the service's own form also more, and tabs. */
-const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
-export const MAX_DESCRIPTION_LENGTH = 4_000;
-const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u');
-const AI_PATTERN = /^(?:none|assisted|generated)$/;
-const ISSUE_PATTERN = /^#?[1-9]\d{0,14}$/;
-
 /** What a push says for the text of its pull request, because the repository may ask for it. */
 export interface Stated {
   /** Whether AI was used: `none`, `assisted` or `generated`; null: it does not say. */
   readonly ai: string | null;
-  /** The number of the issue that it is about. */
   readonly issue: number | null;
 }
 
@@ -31,7 +22,6 @@ export interface PushOptions extends Stated {
   readonly description: string | null;
   /** The branch of upstream that the pull request is for. */
   readonly base: string | null;
-  /** One commit of all new ones. */
   readonly squash: boolean;
   /** A new pull request is not ready to be merged yet. */
   readonly draft: boolean;
@@ -39,7 +29,6 @@ export interface PushOptions extends Stated {
   readonly preview: boolean;
   /** Replace what somebody else has put on the branch of the pull request. */
   readonly overwrite: boolean;
-  /** Close the pull request, and push nothing. */
   readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;
@@ -58,41 +47,26 @@ export type PushOptionsResult =
   /** @property option whose value breaks its rule; null: something else is wrong. */
   | { readonly kind: 'invalid'; readonly message: string; readonly option: Name | null };
 
-/** Options with a value: the rule for it, as a check and as a sentence. */
+export const MAX_DESCRIPTION_LENGTH = 4_000;
+
+type Rule = readonly [isValid: (value: string) => boolean, mustBe: string];
+
+const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
+
+/** Options with a value. Texts are what the host accepts: no control characters. The service's own form also sends tabs. */
 const VALUES = {
-  'pr-hash': {
-    isValid: (value: string) => PR_HASH_PATTERN.test(value),
-    rule: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
-  },
-  'pr-key': {
-    isValid: (value: string) => PR_KEY_PATTERN.test(value),
-    rule: 'pr-key must be 32 hexadecimal characters, as the banner showed it',
-  },
-  title: {
-    isValid: (value: string) => TITLE_PATTERN.test(value) && value.trim() !== '',
-    rule: 'title must be one line of 1 to 256 characters',
-  },
-  description: {
-    isValid: (value: string) => DESCRIPTION_PATTERN.test(value),
-    rule: `description must be at most ${MAX_DESCRIPTION_LENGTH} characters, one line in each option`,
-  },
-  base: {
-    isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
-    rule: 'base must be the name of a branch',
-  },
-  ai: {
-    isValid: (value: string) => AI_PATTERN.test(value),
-    rule: 'ai must be none, assisted or generated',
-  },
-  issue: {
-    isValid: (value: string) => ISSUE_PATTERN.test(value),
-    rule: 'issue must be the number of an issue',
-  },
-  delay: {
-    isValid: (value: string) => delay.parse(value) !== undefined,
-    rule: `delay must be ${delay.rule}`,
-  },
-};
+  'pr-hash': [matches(PR_HASH_PATTERN), '8 to 40 hexadecimal characters, as the banner shows it'],
+  'pr-key': [matches(/^[0-9a-f]{32}$/), '32 hexadecimal characters, as the banner showed it'],
+  title: [matches(/^(?=.*\S)\P{Cc}{1,256}$/u), 'one line of 1 to 256 characters'],
+  description: [
+    matches(new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u')),
+    `at most ${MAX_DESCRIPTION_LENGTH} characters, one line in each option`,
+  ],
+  base: [(value) => isValidRefName(`refs/heads/${value}`), 'the name of a branch'],
+  ai: [matches(/^(?:none|assisted|generated)$/), 'none, assisted or generated'],
+  issue: [matches(/^#?[1-9]\d{0,14}$/), 'the number of an issue'],
+  delay: [(value) => delay.parse(value) !== undefined, delay.rule],
+} satisfies Record<string, Rule>;
 /** Options that need none. */
 const FLAGS = [
   'squash',
@@ -108,23 +82,11 @@ const FLAGS = [
 export const KNOWN_OPTIONS: readonly string[] = [...Object.keys(VALUES).map((name) => `${name}=`), ...FLAGS];
 const MOST_OF_A_NAME = 40;
 
-/** One line, because a push may contain any number of unknown options. */
-function warningOf([first, ...others]: readonly string[]): string[] {
-  if (first === undefined) return [];
-  const name = `"${oneLine(first).slice(0, MOST_OF_A_NAME)}"`;
-  const ignored = others.length === 0 ? `option ${name} is` : `options ${name} and ${others.length} more are`;
-  return [`The push ${ignored} unknown and ignored. Known options: ${KNOWN_OPTIONS.join(', ')}.`];
-}
-
 type Flag = (typeof FLAGS)[number];
 type Name = keyof typeof VALUES | Flag;
 
 const isFlag = (name: string): name is Flag => FLAGS.some((flag) => flag === name);
 const isKnown = (name: string): name is Name => isFlag(name) || Object.hasOwn(VALUES, name);
-
-const isValid = (name: Name, value: string): boolean =>
-  isFlag(name) ? value === 'true' : VALUES[name].isValid(value);
-const ruleOf = (name: Name): string => (isFlag(name) ? `${name} takes no value` : VALUES[name].rule);
 
 /** Name and value; null if a required value is missing. */
 function split(option: string): [name: string, value: string | null] {
@@ -164,19 +126,20 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
     // Git sends one line with each option, so a description of several lines is several options.
     const isNextLine = name === 'description' && before !== undefined && text !== null;
     const value = isNextLine ? `${before}\n${text}` : text;
-    if (value === null || !isValid(name, value)) return invalid(ruleOf(name), name);
-    if (name !== 'description' && (before ?? value) !== value) {
+    const [isValid, rule] = isFlag(name)
+      ? ([matches(/^true$/), `${name} takes no value`] as const)
+      : ([VALUES[name][0], `${name} must be ${VALUES[name][1]}`] as const);
+    if (value === null || !isValid(value)) return invalid(rule, name);
+    if (name !== 'description' && (before ?? value) !== value)
       return invalid(`${name} is given twice with different values: give it once`);
-    }
     given.set(name, value);
   }
   for (const name of ['withdraw', 'overwrite'] as const) {
     if (given.has(name) && !given.has('pr-hash'))
       return invalid(`${name} needs pr-hash=<hash>, as the banner showed it`);
   }
-  if (given.has('withdraw') && given.has('preview')) {
+  if (given.has('withdraw') && given.has('preview'))
     return invalid('a withdrawal has no preview: leave out preview or withdraw');
-  }
   return {
     kind: 'valid',
     options: {
@@ -199,4 +162,12 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       warnings: warningOf([...unknown]),
     },
   };
+}
+
+/** One line, because a push may contain any number of unknown options. */
+function warningOf([first, ...others]: readonly string[]): string[] {
+  if (first === undefined) return [];
+  const name = `"${oneLine(first).slice(0, MOST_OF_A_NAME)}"`;
+  const ignored = others.length === 0 ? `option ${name} is` : `options ${name} and ${others.length} more are`;
+  return [`The push ${ignored} unknown and ignored. Known options: ${KNOWN_OPTIONS.join(', ')}.`];
 }

@@ -22,6 +22,11 @@ import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
 
+export interface TakenCommand {
+  readonly command: Command;
+  readonly target: PushTarget;
+}
+
 /** What a push says before its pack: its commands and options. */
 export interface Announced {
   readonly commandList: readonly Command[];
@@ -34,57 +39,32 @@ export interface Announced {
   readonly isWithdrawal: boolean;
   /** The ref that it deletes; null: none. */
   readonly deletedRef: string | null;
-  /** The answer for each of its refs. @param reason why the accepted one is refused; null: it is not. */
-  statuses(reason: string | null): readonly CommandStatus[];
-  /** The same if none of them counts by itself. */
-  allStatuses(reason: string | null): readonly CommandStatus[];
+  /**
+   * The answer for each of its refs. @param reason why the accepted one is refused; null: it is not.
+   * @param forAll whether none of them counts by itself.
+   */
+  statuses(reason: string | null, forAll: boolean): readonly CommandStatus[];
 }
 
 export function announced(request: PushRequest | FaultyRequest): Announced {
-  const commandList = request.kind === 'faulty' ? [] : request.commandList;
-  const refNames = request.kind === 'faulty' ? request.refNames : commandList.map(({ refName }) => refName);
-  const parsed = parsePushOptions(request.kind === 'faulty' ? [] : request.pushOptions);
-  const options = parsed.kind === 'valid' && request.kind !== 'faulty' ? parsed.options : null;
+  const isFaulty = request.kind === 'faulty';
+  const commandList = isFaulty ? [] : request.commandList;
+  const refNames = isFaulty ? request.refNames : commandList.map(({ refName }) => refName);
+  const parsed = parsePushOptions(isFaulty ? [] : request.pushOptions);
+  const options = parsed.kind === 'valid' && !isFaulty ? parsed.options : null;
   const { taken, refused } = planCommands(commandList);
   const deletedRef = deletedBranch(commandList);
   const isWithdrawal = deletedRef !== null || options?.withdraw === true;
-  const allStatuses = (reason: string | null): readonly CommandStatus[] =>
-    refNames.map((refName) => ({ refName, reason }));
-  const ofTaken = (reason: string | null): readonly CommandStatus[] =>
-    taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
   const closes = isWithdrawal && (options?.prHash ?? null) !== null;
-  const statuses = request.kind === 'faulty' || closes ? allStatuses : ofTaken;
-  return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses, allStatuses };
-}
-
-/** A push whose last byte has arrived. */
-export interface Received {
-  /** The branch that was accepted. */
-  readonly taken: TakenCommand;
-  /** All commands of the push, including the accepted one. */
-  readonly commandList: readonly Command[];
-  readonly options: PushOptions;
-  readonly pack: ReceivedPack;
-}
-
-/** The branch of a push. */
-export interface TakenCommand {
-  readonly command: Command;
-  readonly target: PushTarget;
-}
-
-function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
-  if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
-  if (!isValidRefName(command.refName)) return 'invalid ref name';
-  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
-  if (target.kind === 'tag') return 'tags are not accepted, because they contain a name: push a branch';
-  if (target.kind === 'other') return 'only branches are accepted';
-  return isTaken ? 'one branch per push: push this one separately' : null;
+  const statuses = (reason: string | null, forAll: boolean): readonly CommandStatus[] => {
+    if (forAll || isFaulty || closes) return refNames.map((refName) => ({ refName, reason }));
+    return taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
+  };
+  return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses };
 }
 
 /** Accepts one branch, and refuses everything else by name, so that the client's status table is complete. */
-export function planCommands(commandList: readonly Command[]): {
-  readonly taken: TakenCommand | null;
+export function planCommands(commandList: readonly Command[]): Pick<Announced, 'taken'> & {
   readonly refused: readonly CommandStatus[];
 } {
   let taken: TakenCommand | null = null;
@@ -98,6 +78,15 @@ export function planCommands(commandList: readonly Command[]): {
   return { taken, refused };
 }
 
+function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
+  if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
+  if (!isValidRefName(command.refName)) return 'invalid ref name';
+  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
+  if (target.kind === 'tag') return 'tags are not accepted, because they contain a name: push a branch';
+  if (target.kind === 'other') return 'only branches are accepted';
+  return isTaken ? 'one branch per push: push this one separately' : null;
+}
+
 /** The branch that a push deletes, to withdraw a pull request; null if the push does anything else. */
 export function deletedBranch(commandList: readonly Command[]): string | null {
   const [command] = commandList;
@@ -107,29 +96,35 @@ export function deletedBranch(commandList: readonly Command[]): string | null {
   return isBranch ? command.refName : null;
 }
 
+/** A push whose last byte has arrived. */
+export interface Received {
+  readonly taken: TakenCommand;
+  /** All commands of the push, including the accepted one. */
+  readonly commandList: readonly Command[];
+  readonly options: PushOptions;
+  readonly pack: ReceivedPack;
+}
+
 export interface ReceivedPack {
   /** Commits and tags, each once. */
   readonly kept: KeptObjects;
   /** All other entries as they will be sent, one after another. */
   readonly spool: Spool;
-  /** The number of entries in the spool. */
   readonly entryCount: number;
   /** Bases that they name by their ids. */
   readonly namedBases: OidTable;
 }
 
+export type StoredEntries = Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>;
+
 /** The entries in a spool. @param mostReads of single objects: each costs a request if they are not in memory. */
-export function storedPack(
-  spool: Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>,
-  mostReads: number,
-): StoredPack {
+export function storedPack(spool: StoredEntries, mostReads: number): StoredPack {
   const { byteLength, isInMemory } = spool;
   return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
 }
 
 /** Room for what a chunk leaves in memory: eight times its size, because commits are inflated and have some overhead. */
 const ROOM_FOR_COMMITS = 512 * 1024;
-
 /** Each read costs a request if the spool is not in memory. */
 const MAX_LATE_READS = 250;
 

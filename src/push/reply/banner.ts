@@ -1,10 +1,6 @@
-/**
- * The last lines of a push that was accepted: everything that the person needs later, because the service keeps nothing
- * else for them.
- */
+/** The last lines of a push that was accepted: all that the person needs later, because nobody else keeps it for them. */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
-import type { PushOptions } from '../receive/push-options.ts';
 
 export interface BannerFacts extends Repeated {
   readonly updated: boolean;
@@ -13,9 +9,7 @@ export interface BannerFacts extends Repeated {
   readonly branch: string;
   /** The key of the pull request; null: the push has not proved that it may see it. */
   readonly key: string | null;
-  /** A new pull request that is not ready to be merged yet. */
   readonly isDraft: boolean;
-  /** The service's own page of the pull request. */
   readonly pageUrl: string;
   /** Comments and reviews since the last push of the pull request. */
   readonly newRemarks: number;
@@ -23,16 +17,14 @@ export interface BannerFacts extends Repeated {
 }
 
 /** What a later push must repeat to change the same pull request. */
-export interface Repeated {
+interface Repeated {
   readonly prHash: string;
   /** Null if updates need no key. */
   readonly prKey: string | null;
-  /** Whether the commits are signed off. */
   readonly isSignedOff: boolean;
   readonly isSquashed: boolean;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
-  /** The address that was pushed to. */
   readonly remoteUrl: string;
   readonly refName: string;
 }
@@ -42,82 +34,70 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
+/** As an option of the push; none if it is not given. */
+function option(name: string, value: string | number | boolean | null): string[] {
+  if (value === null || value === false) return [];
+  return [value === true ? name : `${name}=${value}`];
+}
+
 /** @param more options besides those that every change needs. */
-export function updateCommand(repeated: Repeated, more: readonly string[] = []): string {
+function updateCommand(repeated: Repeated, more: readonly string[] = []): string {
   const { prHash, prKey, isSquashed, isSignedOff, base, remoteUrl, refName } = repeated;
   const options = [
-    `pr-hash=${prHash}`,
-    ...(prKey === null ? [] : [`pr-key=${prKey}`]),
-    ...(isSquashed ? ['squash'] : []),
-    ...(isSignedOff ? ['sign-off'] : []),
-    ...(base === null ? [] : [`base=${base}`]),
+    ...option('pr-hash', prHash),
+    ...option('pr-key', prKey),
+    ...option('squash', isSquashed),
+    ...option('sign-off', isSignedOff),
+    ...option('base', base),
     ...more,
   ];
-  const words = options.map((option) => `-o ${shellWord(option)}`).join(' ');
+  const words = options.map((each) => `-o ${shellWord(each)}`).join(' ');
   return `git push ${words} ${remoteUrl} ${shellWord(`HEAD:${refName}`)}`;
 }
 
-/**
- * The command that pushes the same once more, with the same options.
- * @param prKey null: it needs none. @param more options besides those that it had.
- */
+/** The command that pushes the same once more. @param more options besides those that it had. */
 export function repeatCommand(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
   { options, taken }: Pushed,
-  { prHash, prKey }: { readonly prHash: string; readonly prKey: string | null },
-  more: readonly string[] = [],
+  named: Pick<Repeated, 'prHash' | 'prKey'>,
+  more: readonly string[],
 ): string {
-  const { signOff: isSignedOff, squash: isSquashed, base } = options;
+  const { signOff: isSignedOff, squash: isSquashed, base, description } = options;
   const { refName } = taken.command;
   const remoteUrl = settings.remoteUrl(target);
-  return updateCommand({ prHash, prKey, isSignedOff, isSquashed, base, remoteUrl, refName }, [
-    ...textOptions(options),
+  return updateCommand({ ...named, isSignedOff, isSquashed, base, remoteUrl, refName }, [
+    ...option('title', options.title),
+    ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
+    ...option('ai', options.ai),
+    ...option('issue', options.issue),
+    ...option('draft', options.draft),
+    ...option('publish-names', options.publishNames),
     ...more,
   ]);
 }
 
-function textOptions({ title, description, draft, publishNames, ai, issue }: PushOptions): string[] {
-  return [
-    ...(title === null ? [] : [`title=${title}`]),
-    ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
-    ...(ai === null ? [] : [`ai=${ai}`]),
-    ...(issue === null ? [] : [`issue=${issue}`]),
-    ...(draft ? ['draft'] : []),
-    ...(publishNames ? ['publish-names'] : []),
-  ];
-}
-
 export function bannerLines(facts: BannerFacts): string[] {
-  const opened = facts.isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
+  const { updated, isDraft, newRemarks, key } = facts;
+  const opened = isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
+  const comments = newRemarks === 1 ? '1 new comment' : `${newRemarks} new comments`;
   return [
     '',
-    facts.updated ? 'Your pull request has been updated.' : opened,
-    ...newsLines(facts),
+    updated ? 'Your pull request has been updated.' : opened,
+    ...(newRemarks === 0 ? [] : [`${comments} since your last push: see its page.`]),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
     `  PR hash:  ${facts.prHash}`,
-    ...keyLines(facts),
+    ...(key === null ? [] : [`  PR key:   ${key}`]),
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    facts.key === null
+    key === null
       ? 'To update the pull request, commit again and run:'
       : 'Keep the key secret: it can withdraw the pull request. To update it, commit again and run:',
     `  ${updateCommand(facts)}`,
   ];
 }
 
-function keyLines({ key }: { readonly key: string | null }): string[] {
-  return key === null ? [] : [`  PR key:   ${key}`];
-}
-
-function newsLines({ newRemarks }: BannerFacts): string[] {
-  if (newRemarks === 0) return [];
-  const comments = newRemarks === 1 ? '1 new comment' : `${newRemarks} new comments`;
-  return [`${comments} since your last push: see its page.`];
-}
-
-/** Of a push that is published later. */
 export interface DelayedFacts {
   readonly reason: DelayReason;
   readonly window: DelayWindow;
@@ -125,11 +105,10 @@ export interface DelayedFacts {
   readonly isBegun: boolean;
   /** Who knows it may publish it now, or give it up. */
   readonly pageUrl: string;
-  /** Set if the same push was here before. */
+  /** Set if the same push was here before. @property url of its pull request; null: it still waits. */
   readonly found: {
     readonly isMoved: boolean;
     readonly hasOtherOptions: boolean;
-    /** Of its pull request; null: it still waits. */
     readonly url: string | null;
   } | null;
 }
@@ -152,47 +131,37 @@ export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow):
 }
 
 export function delayedLines({ reason, window, isBegun, pageUrl, found }: DelayedFacts): string[] {
+  const page = `  Page:     ${pageUrl}`;
   if (found?.url)
-    return [
-      '',
-      'You have pushed this before, and it was published:',
-      `  PR URL:   ${found.url}`,
-      `  Page:     ${pageUrl}`,
-    ];
-  const before = found?.isMoved
-    ? ['You have pushed this before. It is published at another time now.']
-    : ['You have pushed this before, and it waits already.'];
+    return ['', 'You have pushed this before, and it was published:', `  PR URL:   ${found.url}`, page];
+  const before = found?.isMoved ? 'It is published at another time now.' : 'It waits already.';
   return [
     '',
-    ...(found === null ? [] : before),
+    ...(found === null ? [] : [`You have pushed this before. ${before}`]),
     ...(found?.hasOtherOptions
       ? ['It keeps the options that it was pushed with first. To change them, give it up, then push again.']
       : []),
     delayedSentence(reason, window),
     ...(isBegun ? [] : ['Nothing of it is public yet.']),
-    `  Page:     ${pageUrl}`,
-    reason === 'review'
-      ? 'There you see how it stands, and can give it up. Keep the address secret.'
-      : 'There you can publish it now, or give it up. Keep the address secret.',
+    page,
+    `There you can ${reason === 'review' ? 'see how it stands' : 'publish it now'}, or give it up. Keep the address secret.`,
   ];
 }
 
-/** What a withdrawal has left. @property deletedRef the ref that its push deletes; null: none. */
-export type Withdrawn = Farewell & { readonly deletedRef: string | null };
+/** What a withdrawal has left. */
+export type Withdrawn = {
+  readonly prUrl: string;
+  /** Its branch is removed from the fork. */
+  readonly hadBranch: boolean;
+  /** The ref that its push deletes; null: none. */
+  readonly deletedRef: string | null;
+} & (
+  | { readonly kind: 'closed' | 'merged' | 'gone' }
+  /** The host does not close it. */
+  | { readonly kind: 'open'; readonly said: string }
+);
 
-type Farewell =
-  /** `gone`: the host has no such pull request any more. @property hadBranch its branch is removed from the fork. */
-  | { readonly kind: 'closed' | 'merged' | 'gone'; readonly prUrl: string; readonly hadBranch: boolean }
-  /** The host does not close the pull request. */
-  | {
-      readonly kind: 'open';
-      readonly prUrl: string;
-      readonly hadBranch: boolean;
-      readonly said: string;
-    };
-
-/** In sentences. */
-export function farewell(withdrawn: Farewell): string[] {
+export function farewell(withdrawn: Withdrawn): string[] {
   const branch = withdrawn.hadBranch ? ' Its branch is removed.' : '';
   switch (withdrawn.kind) {
     case 'closed':

@@ -1,76 +1,70 @@
 /**
- * Why a push failed, as the person sees it. The one place where errors become text.
+ * Why a push failed, as the person sees it: the one place where errors become text. Also the steps that need the host,
+ * with what each says when it fails or takes long.
  *
  * As in Git's own receive-pack, the status table gets a short reason, and the lines above it explain it and say what to
  * do. Only the public messages of the two error classes are shown, never a cause.
  */
-import { ProtocolError } from '../../git/wire/protocol-error.ts';
+import { ProtocolError, type ProtocolErrorCode } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
-import { HostError, hostFailureOf } from '../../host-error.ts';
+import { HostError, hostFailureOf, isRefusedByHost } from '../../host-error.ts';
+import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
+import type { Reply } from './reply.ts';
 
-/** A step that needs the host: see host-steps.ts. */
-export type HostStep =
-  'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'offer' | 'pull-request' | 'edit' | 'withdrawal';
+/** The fork may be new, and its branches may have moved. */
+const AGAIN = 'No pull request was opened or changed. Push again later.';
+const FORKED = 'Push again later: the fork may be ready then.';
+const GOES_ON = 'Push the same again later. The service continues where it stopped.';
+const LOOKS_FIRST =
+  'Push the same commits again later. The service looks for the pull request before it opens another.';
+const ONLY_EDIT = 'Its commits are up to date. Push the same commits again to retry.';
 
+/** The text in the status table; what completes "Still waiting for github.com"; the limit (null: it has its own); advice. */
+type Step = readonly [failure: string, waiting: string, limitMs: number | 'shared' | null, next: string];
+
+const STEPS = {
+  lookup: ['the repository could not be looked up', 'to answer', 30_000, AGAIN],
+  history: ['the history of the repository could not be read', 'to list its history', 75_000, AGAIN],
+  fork: ['the fork could not be made', 'to fork the repository', 'shared', FORKED],
+  sync: ['the fork could not be brought up to date', 'to bring the fork up to date', 'shared', AGAIN],
+  push: ['the commits could not be sent to the fork', 'to take the commits', null, GOES_ON],
+  offer: ['the pull request could not be opened or updated', 'to take the commits', null, LOOKS_FIRST],
+  'pull-request': ['the pull request could not be opened', 'to open the pull request', 'shared', LOOKS_FIRST],
+  edit: ['the pull request could not be edited', 'to edit the pull request', 'shared', ONLY_EDIT],
+  withdrawal: [
+    'the pull request could not be withdrawn completely',
+    'to close the pull request',
+    75_000,
+    GOES_ON,
+  ],
+} as const satisfies Record<string, Step>;
+/** For preparing the fork and opening the pull request, together. */
+const SHARED_MS = 75_000;
+const LINE_INTERVAL_MS = 10_000;
+
+export type HostStep = keyof typeof STEPS;
+
+/** Push attempts that the metrics count by themselves. */
 const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
-export type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
+type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
 
 /** Why, for programs and for the log. Nothing in it comes from the person. */
-export type RefusalCode =
-  | HostStep
-  | SpecialOutcome
-  // The bot account may not go on now.
-  | 'account'
-  // The same push, or another to the same pull request, is under way, or came first.
-  | 'in-progress'
-  | 'overtaken'
-  // Another pull request has the commits.
-  | 'double'
-  // Somebody else has pushed to the branch.
-  | 'others-work'
-  // What was sent.
-  | 'bad-request'
-  | 'bad-pack'
-  // As Git's own check would say at the host.
-  | 'fsck'
-  | 'incomplete'
-  | 'too-large'
-  | 'not-rewritable'
-  | 'options'
-  | 'pr-hash'
-  | 'pr-key'
-  // The repository.
-  | 'missing'
-  | 'archived'
-  | 'empty'
-  | 'repository-size'
-  | 'policy'
-  | 'policy-unread'
-  // The work.
-  | 'base'
-  | 'fetch-first'
-  | 'names'
-  | 'noise'
-  | 'not-open'
-  | 'nothing-new'
-  | 'one-branch'
-  | 'sign-off'
-  | 'squash'
-  // What the repository wants to be told.
-  | 'stated'
-  | 'workflows'
-  // The service.
-  | 'busy'
-  | 'delay'
-  | 'delays-full'
-  | 'internal'
-  | 'unguarded';
+export type RefusalCode = HostStep | SpecialOutcome | Waits | OfRequest | OfRepository | OfWork | OfService;
+/** The bot account may not go on now, or another push or pull request, or somebody else's commits come first. */
+type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work';
+/** What was sent. `fsck`: as Git's own check would say at the host. */
+type OfRequest = OfPack | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
+type OfPack = 'bad-pack' | 'fsck' | 'incomplete' | 'not-rewritable';
+/** `stated`, `workflows`: what its policy asks for. */
+type OfRepository = 'missing' | 'archived' | 'empty' | 'repository-size' | OfPolicy;
+type OfPolicy = 'policy' | 'policy-unread' | 'sign-off' | 'stated' | 'workflows';
+type OfWork =
+  'base' | 'fetch-first' | 'names' | 'noise' | 'not-open' | 'nothing-new' | 'one-branch' | 'squash';
+type OfService = 'busy' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
 
-/** What a push would publish. */
+/** What a push would publish, for a form; the lines of its refusal show it on a terminal. */
 export interface Preview {
-  /** All of it, for a terminal. */
-  readonly lines: readonly string[];
   readonly author: string;
   readonly title: string;
   readonly body: string;
@@ -82,13 +76,13 @@ export interface Preview {
 
 export class Refusal extends Error {
   override readonly name = 'Refusal';
+  readonly code: RefusalCode;
   /** For the status table, without line breaks: `push rejected: <reason>`. */
   readonly reason: string;
   /** Explanation and next step. */
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
-  readonly code: RefusalCode;
   /** How a push is counted that was not accepted, or was a preview. */
   readonly outcome: SpecialOutcome | null;
   /** For a client that reads it from a header; null: it is not known, or only in the lines. */
@@ -100,22 +94,16 @@ export class Refusal extends Error {
     code: RefusalCode,
     reason: string,
     lines: readonly string[],
-    options: {
-      unpackStatus?: string;
-      outcome?: SpecialOutcome;
-      waitMs?: number;
-      preview?: Preview;
-      cause?: unknown;
-    } = {},
+    more: Partial<Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause'>> = {},
   ) {
-    super(reason, { cause: options.cause });
+    super(reason, { cause: more.cause });
+    this.code = code;
     this.reason = reason;
     this.lines = lines;
-    this.unpackStatus = options.unpackStatus ?? 'ok';
-    this.code = code;
-    this.outcome = options.outcome ?? SPECIAL_OUTCOMES.find((outcome) => outcome === code) ?? null;
-    this.waitMs = options.waitMs ?? null;
-    this.preview = options.preview ?? null;
+    this.unpackStatus = more.unpackStatus ?? 'ok';
+    this.outcome = more.outcome ?? SPECIAL_OUTCOMES.find((outcome) => outcome === code) ?? null;
+    this.waitMs = more.waitMs ?? null;
+    this.preview = more.preview ?? null;
   }
 
   /** The lines, with blank lines around them. */
@@ -128,43 +116,101 @@ export class Refusal extends Error {
   }
 }
 
-/** The end of a preview. */
-export function previewed(preview: Preview): Refusal {
-  return new Refusal('preview', 'preview: nothing was published', preview.lines, { preview });
-}
+/** The steps of one push. A host that hangs cannot keep a push alive. */
+export class HostSteps {
+  readonly #clock: Clock;
+  readonly #reply: Reply;
+  readonly #hostName: string;
+  #sharedLeftMs = SHARED_MS;
 
-const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {
-  timeout: {
-    reason: 'the push did not arrive completely',
-    lines: [
-      'Your data arrived too slowly: it stopped, was less than 1 KiB a second, or less than 8 KiB a second for 5 minutes.',
-      'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
-    ],
-  },
-  aborted: {
-    reason: 'the push did not arrive completely',
-    lines: ['The connection broke. Push again.'],
-  },
-  damaged: {
-    reason: 'the push arrived damaged',
-    lines: ['Its gzip compression is broken. Push again, or push with another Git client.'],
-  },
-  // Answered with HTTP 413 instead.
-  'too-large': { reason: 'the push is too large', lines: [] },
-};
+  constructor(clock: Clock, reply: Reply, hostName: string) {
+    this.#clock = clock;
+    this.#reply = reply;
+    this.#hostName = hostName;
+  }
+
+  /**
+   * Runs one step, and says every ten seconds what the service is waiting for. @throws Refusal that names the step: the host
+   * has failed or takes too long, and whether the step took effect is unknown
+   */
+  async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
+    const [failure, waiting, limitMs, next] = STEPS[step];
+    const startedAt = this.#clock.now();
+    const done = new AbortController();
+    const mostMs = limitMs === 'shared' ? this.#sharedLeftMs : (limitMs ?? Infinity);
+    try {
+      return await Promise.race([action(), this.#patience(waiting, mostMs, done.signal)]);
+    } catch (error) {
+      // If the service is busy, no step is to blame.
+      if (!(error instanceof HostError) || error.code === 'busy') throw error;
+      const isFinal: boolean = isRefusedByHost(error);
+      throw new Refusal(step, failure, [error.publicMessage, ...(isFinal ? [] : [next])], { cause: error });
+    } finally {
+      done.abort();
+      if (limitMs === 'shared') this.#sharedLeftMs -= this.#clock.now() - startedAt;
+    }
+  }
+
+  /** Rejects when the time is up; never resolves. */
+  async #patience(waiting: string, mostMs: number, done: AbortSignal): Promise<never> {
+    for (let leftMs = mostMs; leftMs > 0; leftMs -= LINE_INTERVAL_MS) {
+      await this.#clock.sleep(Math.min(LINE_INTERVAL_MS, leftMs), done);
+      if (done.aborted) return new Promise<never>(() => {});
+      if (leftMs > LINE_INTERVAL_MS)
+        await this.#reply.step(`Still waiting for ${this.#hostName} ${waiting} ...`);
+    }
+    throw new HostError('unreachable', `${this.#hostName} did not answer in time.`);
+  }
+}
 
 /** Whether the host does not accept a push now, but may accept it later. */
 export function isMomentary({ code, cause }: Refusal): boolean {
-  if (code === 'account') return true;
-  return cause instanceof HostError && cause.failure.lasts !== 'final';
+  return code === 'account' || (cause instanceof HostError && cause.failure.lasts !== 'final');
 }
+
+const TOO_LARGE = 'the push is too large';
+const NOT_ARRIVED = 'the push did not arrive completely';
+const OF_BODY: Readonly<Record<BodyError['code'], readonly [reason: string, ...lines: readonly string[]]>> = {
+  timeout: [
+    NOT_ARRIVED,
+    'Your data arrived too slowly: it stopped, was less than 1 KiB a second, or less than 8 KiB a second for 5 minutes.',
+    'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
+  ],
+  aborted: [NOT_ARRIVED, 'The connection broke. Push again.'],
+  damaged: [
+    'the push arrived damaged',
+    'Its gzip compression is broken. Push again, or push with another Git client.',
+  ],
+  // Answered with HTTP 413 instead.
+  'too-large': [TOO_LARGE],
+};
+
+const BAD_PACK = ['bad-pack', 'the pack is invalid', 'invalid pack'] as const;
+const OF_PROTOCOL: Readonly<
+  Record<ProtocolErrorCode, readonly [code: RefusalCode, reason: string, unpackStatus: string]>
+> = {
+  'too-large': ['too-large', TOO_LARGE, 'ok'],
+  'bad-request': ['bad-request', 'the request is malformed', 'malformed request'],
+  'not-rewritable': ['not-rewritable', 'the commits cannot be made anonymous', 'ok'],
+  'bad-pack': BAD_PACK,
+  'truncated-pack': BAD_PACK,
+  unsupported: BAD_PACK,
+};
 
 /** The message for any failure. @param client the person's Git client: the advice must work for it. */
 export function toRefusal(error: unknown, client: GitClient): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof ProtocolError) return ofProtocol(error, client);
+  if (error instanceof ProtocolError) {
+    const [code, reason, unpackStatus] = OF_PROTOCOL[error.code];
+    const remedy =
+      client === 'git'
+        ? 'Push with: git -c pack.useBitmaps=false push ...'
+        : 'Push fewer commits at once, or push with the git command.';
+    const lines = [error.publicMessage, ...(code === 'not-rewritable' ? [remedy] : [])];
+    return new Refusal(code, reason, lines, { unpackStatus });
+  }
   if (error instanceof BodyError) {
-    const { reason, lines } = BODY_REFUSALS[error.code];
+    const [reason, ...lines] = OF_BODY[error.code];
     return new Refusal('incomplete', reason, lines, { unpackStatus: 'incomplete pack' });
   }
   if (error instanceof HostError && error.code === 'busy') {
@@ -175,35 +221,10 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
   return new Refusal('internal', 'internal error', lines, { cause: error });
 }
 
-function ofProtocol({ code, publicMessage }: ProtocolError, client: GitClient): Refusal {
-  const lines = [publicMessage];
-  switch (code) {
-    case 'too-large':
-      return new Refusal(code, 'the push is too large', lines);
-    case 'bad-request':
-      return new Refusal(code, 'the request is malformed', lines, { unpackStatus: 'malformed request' });
-    case 'not-rewritable':
-      lines.push(
-        client === 'git'
-          ? 'Push with: git -c pack.useBitmaps=false push ...'
-          : 'Push fewer commits at once, or push with the git command.',
-      );
-      return new Refusal(code, 'the commits cannot be made anonymous', lines);
-    case 'bad-pack':
-    case 'truncated-pack':
-    case 'unsupported':
-      return new Refusal('bad-pack', 'the pack is invalid', lines, { unpackStatus: 'invalid pack' });
-  }
-}
-
-/** In one word, for the metrics. `refused`: by a rule of the service or the host, so retrying will not help. `failed`: because of a fault. */
-export type PushOutcome = SpecialOutcome | 'accepted' | 'refused' | 'failed';
-
-/** @param refusal null: the push was accepted. */
-export function pushOutcome(refusal: Refusal | null): PushOutcome {
+/** In one word, for the metrics. `refused`: by a rule, so retrying will not help. `failed`: because of a fault. */
+export function pushOutcome(refusal: Refusal | null): SpecialOutcome | 'accepted' | 'refused' | 'failed' {
   if (refusal === null) return 'accepted';
   const { outcome, cause } = refusal;
   if (outcome !== null) return outcome;
-  if (cause === undefined) return 'refused';
-  return hostFailureOf(cause).whose === 'person' ? 'refused' : 'failed';
+  return cause === undefined || hostFailureOf(cause).whose === 'person' ? 'refused' : 'failed';
 }

@@ -1,7 +1,4 @@
-/**
- * What a person is told while a push goes on, and at its end. A Git client reads it as side-bands; for a form, the
- * lines are gathered.
- */
+/** What a person is told while a push goes on, and at its end: a Git client as side-bands, a form as gathered lines. */
 import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
@@ -34,11 +31,9 @@ export interface Reply {
 export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
- * Progress on band 2, the report-status on band 1, an error on band 3.
- *
- * A client does not listen before it has sent everything, so notes wait until the reply is opened. Every reply is
- * complete, even a refusal: lines that explain, the report-status with each pushed ref, the final line, a flush. With
- * only an error on band 3, Git would report a broken connection.
+ * Progress on band 2, the report-status on band 1, an error on band 3. Notes wait until the client listens, which it does
+ * only after it has sent everything. Every reply is complete, even a refusal: lines that explain, the report-status with
+ * each pushed ref, the final line, a flush. With only an error on band 3, Git would report a broken connection.
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
@@ -75,7 +70,14 @@ export class SideBandReply implements Reply {
   /** Keeps the client's connection alive while this work takes its time. Only after `open`, and before `finish`. */
   async keepAlive<T>(clock: Clock, work: Promise<T>): Promise<T> {
     const done = new AbortController();
-    if (this.#hasSideBand) void this.#beat(clock, done.signal);
+    const beat = async (): Promise<void> => {
+      for (;;) {
+        await clock.sleep(KEEP_ALIVE_MS, done.signal);
+        if (done.signal.aborted) return;
+        await this.#write?.(KEEP_ALIVE);
+      }
+    };
+    if (this.#hasSideBand) void beat();
     try {
       return await work;
     } finally {
@@ -83,10 +85,7 @@ export class SideBandReply implements Reply {
     }
   }
 
-  /**
-   * Ends the reply; only after `open`. False if the client did not receive it.
-   * @param finalLine of a push that failed.
-   */
+  /** Ends the reply; only after `open`. False if the client did not receive it. @param finalLine of a push that failed. */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
@@ -95,14 +94,6 @@ export class SideBandReply implements Reply {
     const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, finalLine)];
     // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
     return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
-  }
-
-  async #beat(clock: Clock, done: AbortSignal): Promise<void> {
-    for (;;) {
-      await clock.sleep(KEEP_ALIVE_MS, done);
-      if (done.aborted) return;
-      await this.#write?.(KEEP_ALIVE);
-    }
   }
 }
 

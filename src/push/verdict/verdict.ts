@@ -1,6 +1,6 @@
 /**
- * What comes of judging a push, in two halves: what it is (Git), and what the place says (the host's interface). And what
- * follows from it: the text of the pull request, which is that of the options or else of the newest commit, and dates.
+ * What comes of judging a push: what it is (Git), and what the place says (the host's interface). And what follows from
+ * it: the text of the pull request, the dates of its commits, its preview.
  */
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
@@ -21,22 +21,22 @@ import {
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
+import { fullName } from '../../repository-name.ts';
 import { footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import type { Stated } from '../receive/push-options.ts';
+import { type Preview, Refusal } from '../reply/refusal.ts';
 
 /**
- * What a push is, as Git alone tells it. It is data: it can be stored, and published by another isolate later
- * (delay/kept-push.ts). It never holds a name, a date or an original id of the person.
+ * What a push is, as Git alone tells it: data, without any name, date or original id of the person. It can be stored
+ * (delay/kept-push.ts), and published by another isolate later.
  */
 export interface PushedWork {
-  /** The branch that the pull request is for. */
   readonly base: Ref;
   /** Whether the person named it. If not, an open pull request keeps its own. */
   readonly isBaseNamed: boolean;
   /** The pull request that the person named; null: a new one is opened, under a new hash. */
   readonly prHash: string | null;
-  /** Whether the person has shown its key. */
   readonly hasKey: boolean;
   /** In place of what the newest commit says; null: that is taken. */
   readonly title: PlannedText | null;
@@ -53,8 +53,6 @@ export interface PushedWork {
   readonly ground: readonly Oid[];
   /** Entries of the pack besides the commits; their bytes are in the spool. */
   readonly entryCount: number;
-  /** Objects outside the pack that its deltas name. */
-  readonly namedBases: readonly Oid[];
 }
 
 /** What the place says that a push goes to: it takes pull requests, and ours. */
@@ -68,7 +66,6 @@ export interface OpenPlace {
   readonly named: NamedPullRequest | null;
 }
 
-/** A push that was judged whole. */
 export type Publishable = PushedWork & OpenPlace;
 
 export interface NamedPullRequest {
@@ -79,44 +76,41 @@ export interface NamedPullRequest {
 }
 
 /** Whether an open pull request is updated. One whose fork was deleted never changes any more, even if it is open. */
-export function isUpdate({
-  named,
-}: {
-  readonly named: Pick<NamedPullRequest, 'pullRequest'> | null;
-}): boolean {
-  return named?.pullRequest.isOpen === true && named.pullRequest.source !== null;
+export function isUpdate(push: { readonly named: Omit<NamedPullRequest, 'tip'> | null }): boolean {
+  const { isOpen, source } = push.named?.pullRequest ?? {};
+  return isOpen === true && source !== null;
 }
 
-/** What the text of a pull request follows from. */
-export type Worded = Pick<PushedWork, 'title' | 'description' | 'commits'> & Pick<OpenPlace, 'footer'>;
+export type Worded = Pick<Publishable, 'title' | 'description' | 'commits' | 'footer'>;
+/** How the commits of the push are called once they are anonymous. */
+type Ids = Pick<AnonymousCommits, 'idOf'>;
 
 /** What a push says of itself, for the end of the description, where maintainers can search for it. */
 export function statedText({ ai, issue }: Stated): string {
-  const lines = [
-    ...(ai === null ? [] : [`AI disclosure: ${ai}`]),
-    ...(issue === null ? [] : [`Refs #${issue}`]),
-  ];
-  return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
+  const lines = [ai === null ? '' : `AI disclosure: ${ai}`, issue === null ? '' : `Refs #${issue}`];
+  const said = lines.filter(Boolean).join('\n');
+  return said === '' ? '' : `\n\n${said}`;
 }
 
 /** The text that the options name, with new ids in place of original ones; null: an open pull request keeps its own. */
 export function namedText(
   { title, description, footer }: Omit<Worded, 'commits'>,
-  { idOf }: Pick<AnonymousCommits, 'idOf'>,
+  { idOf }: Ids,
 ): { readonly title: string | null; readonly body: string | null } {
-  const text = (planned: PlannedText): string => Buffer.from(withIds(planned, idOf)).toString();
-  return {
-    title: title === null ? null : text(title),
-    body: description === null ? null : withFooter(text(description), footer),
-  };
+  const text = (planned: PlannedText | null) => planned && Buffer.from(withIds(planned, idOf)).toString();
+  const body = text(description);
+  return { title: text(title), body: body === null ? null : withFooter(body, footer) };
 }
 
 /** The text of a new pull request. */
-export function wholeText(push: Worded, anonymous: Pick<AnonymousCommits, 'idOf'>): PullRequestText {
-  const named = namedText(push, anonymous);
-  const { encoding, message } = newestOf(push.commits);
-  const newest = pullRequestText({ encoding, message: withIds(message, anonymous.idOf) });
+export function wholeText(push: Worded, ids: Ids): PullRequestText {
+  const named = namedText(push, ids);
+  const newest = textOf(newestOf(push.commits), ids);
   return { title: named.title ?? newest.title, body: named.body ?? withFooter(newest.body, push.footer) };
+}
+
+function textOf({ encoding, message }: PlannedCommit, { idOf }: Ids): PullRequestText {
+  return pullRequestText({ encoding, message: withIds(message, idOf) });
 }
 
 /** The commit whose message a new pull request shows. */
@@ -133,7 +127,8 @@ export function newestWork(count: number, isMerge: (place: number) => boolean): 
 
 /** A fence or a comment that is left open would swallow the footer behind it, so then it stands in front. */
 function withFooter(body: string, footer: string): string {
-  if (body === '' || footer === '') return body === '' ? footer.trimStart() : cut(body, MAX_BODY_LENGTH);
+  if (body === '') return footer.trimStart();
+  if (footer === '') return cut(body, MAX_BODY_LENGTH);
   const text = cut(body, MAX_BODY_LENGTH - footer.length - 2);
   const isSafe = footerProblem(readMarkdown(text)) === null;
   return isSafe ? `${text}${footer}` : `${footer.trimStart()}\n\n${text}`;
@@ -143,12 +138,10 @@ function withFooter(body: string, footer: string): string {
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 
 /**
- * Which date each commit gets.
- *
- * A commit that was already rewritten for this pull request keeps the date it got then. If its parents are the same, it
- * also keeps its id, so reviewers see only what is new. The commit is recognised by the id that it would have if all new
- * commits were dated 1970, and not by its original id: that is a hash over name and dates, so anyone who knows the
- * pr_hash could push many guesses at once and see which one keeps its date.
+ * Which date each commit gets. One that was already rewritten for this pull request keeps its date, and over the same
+ * parents its id, so reviewers see only what is new. It is recognised by the id that it would have if all new commits were
+ * dated 1970, and not by its original id: that is a hash over name and dates, so anyone who knows the pr_hash could push
+ * many guesses at once and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;
@@ -164,10 +157,16 @@ export function undatedOf(commits: PlannedCommits, identity: Identity): Undated 
   return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }
 
-/** @param committedAt seconds since 1970: the date of all commits that have none yet. Cost: a SHA-1 over all commits, if dates are known or asked for. */
+/** Cost: a SHA-1 over all commits, if dates are known or asked for. @param committedAt seconds since 1970, of the others. */
 export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
-  const dates = datesByHash(known);
+  const dates = new Map<string, number>();
+  // The earliest date of each comes last, because it was published with that one.
+  for (const { committedAt: date, commitHashes } of known.toReversed()) {
+    const hex = Buffer.from(commitHashes).toString('hex');
+    for (let at = 0; at < hex.length; at += HASH_HEX_LENGTH)
+      dates.set(hex.slice(at, at + HASH_HEX_LENGTH), date);
+  }
   return {
     dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
     added: () => {
@@ -178,15 +177,52 @@ export function datesOf(undated: Undated, known: readonly DatedCommits[], commit
   };
 }
 
-/** The earliest date of each, because it was published with that one. */
-function datesByHash(known: readonly DatedCommits[]): Map<string, number> {
-  const dates = new Map<string, number>();
-  for (const { committedAt, commitHashes } of known) {
-    const hex = Buffer.from(commitHashes).toString('hex');
-    for (let at = 0; at < hex.length; at += HASH_HEX_LENGTH) {
-      const hash = hex.slice(at, at + HASH_HEX_LENGTH);
-      if (!dates.has(hash)) dates.set(hash, committedAt);
-    }
-  }
-  return dates;
+/** More are counted, not shown. */
+const MAX_COMMITS_SHOWN = 50;
+const MAX_BODY_LINES_SHOWN = 20;
+
+/** What a preview shows besides the push itself. */
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+  readonly dateOf: DateOf;
+  /** Of the pack as it would be sent. */
+  readonly bytes: number;
+}
+
+/** `-o preview`: what a push would publish. */
+export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
+  const { author, remarks, refusal, dateOf, bytes } = shown;
+  const { title, body } = wholeText(push, anonymous);
+  const bodyLines = body.split('\n').map((line) => `    ${line}`);
+  const objects = anonymous.size + push.entryCount;
+  const { length } = push.commits;
+  const commitLine = (number: number): string => {
+    const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    const words = textOf(push.commits.at(number), anonymous).title;
+    return `  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${words}`;
+  };
+  const hidden = bodyLines.length - MAX_BODY_LINES_SHOWN;
+  const lines = [
+    ...(refusal === null
+      ? []
+      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`]),
+    isUpdate(push)
+      ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
+      : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,
+    '',
+    `  Repository:  ${fullName(push.repository)}`,
+    `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
+    `  Title:       ${title}`,
+    `  Description:${body === '' ? ' (none)' : ''}`,
+    ...(body === '' ? [] : bodyLines.slice(0, MAX_BODY_LINES_SHOWN)),
+    ...(hidden > 0 ? [`    and ${hidden} more lines`] : []),
+    '',
+    `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
+    ...Array.from({ length: Math.min(length, MAX_COMMITS_SHOWN) }, (_, number) => commitLine(number)),
+    ...(length > MAX_COMMITS_SHOWN ? [`  and ${length - MAX_COMMITS_SHOWN} more`] : []),
+    '',
+    `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent.`,
+    ...remarks,
+  ];
+  const preview = { author, title, body, remarks, refusal };
+  return new Refusal('preview', 'preview: nothing was published', lines, { preview });
 }

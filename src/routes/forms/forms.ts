@@ -14,15 +14,17 @@ import {
   REPLY_FORM,
   WITHDRAW_FORM,
 } from '../request/repository.ts';
-import { answerWithdrawal, showWithdrawal } from './change/open-change.ts';
+import { showChange } from './change/change-form.ts';
+import { answerWithdrawal, showWithdrawal } from './change/form-push.ts';
 import { sendChange } from './change/send-change.ts';
-import { showChange } from './change/show-change.ts';
 import { onForm, onSent, SEND_AGAIN } from './form.ts';
 import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
 /** The longest text that the host takes, with every character in four bytes, each of them escaped. */
 const MAX_THREAD_BYTES = 1024 * 1024;
+/** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
+const MAX_CHANGE_BYTES = 7 * 1024 * 1024;
 const MAX_WITHDRAWAL_BYTES = 4 * 1024;
 
 export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
@@ -32,7 +34,7 @@ forms.post(ISSUE_FORM, onSent(ISSUE_FORM, MAX_THREAD_BYTES, answerIssue));
 forms.get(REPLY_FORM, onForm(REPLY_FORM, showReplyForm));
 forms.post(REPLY_FORM, onSent(REPLY_FORM, MAX_THREAD_BYTES, answerReply));
 forms.get(CHANGE_FORM, onForm(CHANGE_FORM, showChange));
-forms.post(CHANGE_FORM, onForm(CHANGE_FORM, sendChange));
+forms.post(CHANGE_FORM, onSent(CHANGE_FORM, MAX_CHANGE_BYTES, sendChange));
 forms.get(WITHDRAW_FORM, onForm(WITHDRAW_FORM, showWithdrawal));
 forms.post(WITHDRAW_FORM, onSent(WITHDRAW_FORM, MAX_WITHDRAWAL_BYTES, answerWithdrawal));
 

@@ -1,14 +1,11 @@
-/**
- * A repository's templates for issues, in Markdown, read and remembered as its `.gitveil.yml` is, with Git. A template
- * is text: nothing that it names is read.
- */
+/** A repository's templates for issues, read with Git and remembered as its `.gitveil.yml` is. Nothing they name is read. */
 import { recordName } from '../../config/hosts.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { kindOf } from '../../git/objects/tree.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
 import { findPath, readBlob } from '../../upstream/tree-reader.ts';
-import { pushHost } from '../git/push-host.ts';
+import { pushHost } from '../git/open-push.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { openSource, type Source } from './change/source.ts';
 import type { Place } from './form.ts';
@@ -22,25 +19,21 @@ const MOST_BYTES = 64 * 1024;
 const MOST_FOLDERS_BYTES = 128 * 1024;
 const MOST_HEADER_CHARACTERS = 4_000;
 
-export interface IssueTemplate {
-  readonly title: string;
-  /** Names, with commas between them. */
-  readonly labels: string;
-  readonly body: string;
-}
+/** @property labels names, with commas between them. */
+type IssueTemplate = Readonly<Record<'title' | 'labels' | 'body', string>>;
 
 /** The names of their files; none if nobody knows. Never rejects. */
 export async function issueTemplates(place: Place): Promise<readonly string[]> {
-  const names = await read<readonly string[]>(place, 'issue-templates', [], async (source) => {
+  const names = await read(place, 'issue-templates', async (source) => {
     // All folders in one call, and not level by level, where they are small.
     const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
     const found = await findPath(all === null ? source.read : async () => all, source.root, FOLDER);
     const files = found.kind === 'folder' ? (found.folders.at(-1) ?? []) : [];
-    return files
+    const named = files
       .filter((entry) => kindOf(entry) === 'file')
       .map(({ name }) => decodeUtf8(name) ?? '')
-      .filter((name) => /\.md$/i.test(name))
-      .slice(0, MOST);
+      .filter((name) => /\.md$/i.test(name));
+    return named.length === 0 ? null : named.slice(0, MOST);
   });
   return names ?? [];
 }
@@ -48,7 +41,7 @@ export async function issueTemplates(place: Place): Promise<readonly string[]> {
 /** Null if there is none of this name, or if it is too large or cannot be read now. Never rejects. */
 export async function issueTemplate(place: Place, name: string): Promise<IssueTemplate | null> {
   if (!(await issueTemplates(place)).includes(name)) return null;
-  const text = await read<string | null>(place, `issue-template/${name}`, null, async (source) => {
+  const text = await read(place, `issue-template/${name}`, async (source) => {
     const found = await findPath(source.read, source.root, [...FOLDER, name]);
     const content = found.kind === 'file' ? await readBlob(source.read, found.blob, MOST_BYTES) : null;
     return content === null ? null : decodeUtf8(content);
@@ -56,25 +49,20 @@ export async function issueTemplate(place: Place, name: string): Promise<IssueTe
   return text ? parsed(text.replaceAll('\r\n', '\n')) : null;
 }
 
-function read<T>(
-  { c, target }: Place,
-  what: string,
-  nothing: T,
-  ask: (source: Source) => Promise<T>,
-): Promise<T | undefined> {
+function read<T>({ c, target }: Place, what: string, ask: (source: Source) => Promise<T | null>) {
   const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the templates of a repository cannot be read', { error }),
   );
-  return lastKnown.read<T>({
+  return lastKnown.read<T | null>({
     name: `${what}/${recordName(c.var.host, target).toLowerCase()}`,
     freshMs: FRESH_MS,
-    nothing,
+    nothing: null,
     async ask() {
       if ((await refuseTooMany(c, 'discoveries')) !== null) throw new Error('the client has asked too often');
       const host = pushHost(c);
       try {
         const source = await openSource(c, host, target, '');
-        return source.kind === 'refused' ? nothing : await ask(source);
+        return source.kind === 'refused' ? null : await ask(source);
       } finally {
         host.memory.end();
       }
@@ -85,17 +73,15 @@ function read<T>(
 /** A template begins with fields between two lines of dashes, or with its text. */
 function parsed(text: string): IssueTemplate {
   const end = text.startsWith('---\n') ? text.slice(0, MOST_HEADER_CHARACTERS).indexOf('\n---\n', 3) : -1;
-  const body = end < 0 ? text : text.slice(end + '\n---\n'.length).trimStart();
-  const fields = end < 0 ? null : fieldsIn(text.slice('---\n'.length, end + 1));
+  if (end < 0) return { title: '', labels: '', body: text };
+  const body = text.slice(end + '\n---\n'.length).trimStart();
+  let fields: Record<string, unknown> | null = null;
+  try {
+    fields = readYaml(text.slice('---\n'.length, end + 1)) as typeof fields;
+  } catch {
+    // It is no YAML.
+  }
   const labels = [fields?.['labels']].flat().filter((label) => typeof label === 'string');
   const title = fields?.['title'];
   return { title: typeof title === 'string' ? title : '', labels: labels.join(', '), body };
-}
-
-function fieldsIn(header: string): Record<string, unknown> | null {
-  try {
-    return readYaml(header) as Record<string, unknown> | null;
-  } catch {
-    return null;
-  }
 }

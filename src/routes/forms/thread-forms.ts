@@ -1,15 +1,10 @@
-/** Open an issue with a form, or reply: by the code of the JSON endpoints, in create-issue.ts and anonymous-comment.ts. */
+/** Open an issue with a form, or reply, by the code of the JSON endpoints. */
 import { recordName } from '../../config/hosts.ts';
 import { newAddresses } from '../../edit/addresses.ts';
-import {
-  type FormFields,
-  type FormSecrets,
-  parseThreadText,
-  userTokenOf,
-  withPlainLineEnds,
-} from '../../forms/form-fields.ts';
+import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { countAct } from '../../middleware/measure.ts';
 import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import {
@@ -22,23 +17,28 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../push/judge/names/findings.ts';
-import { remarksOn } from '../../push/judge/names/remarks.ts';
-import { fullName } from '../../repository-name.ts';
-import type { FormToken } from '../../secret/form-token.ts';
+import { Findings, searchedLine } from '../../push/judge/names/search-names.ts';
+import { remarksOn } from '../../push/judge/names/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { explanationOf, problem, type Refused, refused, sentence } from '../request/refused.ts';
-import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';
-import { checkIssue, createIssue } from '../threads/create-issue.ts';
-import { postOnce, type PostOutcome } from '../threads/post-once.ts';
-import { refusePosting } from '../threads/posting.ts';
-import { identityOf } from './change/change-form.ts';
-import { answerForm, frameOf, type Place, placeOf, secretsOf, type SentForm } from './form.ts';
-import { issueTemplate, issueTemplates } from './issue-templates.ts';
 import { REPLY_FORM } from '../request/repository.ts';
+import { BLOCKED, checkComment, COOLDOWN, postComment } from '../threads/comments.ts';
+import { checkIssue, createIssue } from '../threads/issues.ts';
+import { type PostKind, postOnce, type PostOutcome, pseudonymOn } from '../threads/posting.ts';
+import {
+  answerForm,
+  frameOf,
+  identityOf,
+  NO_NAME,
+  type Place,
+  placeOf,
+  secretsOf,
+  type SentForm,
+} from './form.ts';
+import { issueTemplate, issueTemplates } from './issue-templates.ts';
 
 const NO_TEMPLATE =
   'This template cannot be used here: only files of Markdown up to 64 KB are. Write the issue without it.';
@@ -47,58 +47,46 @@ const IN_ENGLISH: Readonly<Record<string, string>> = {
   [BLOCKED]: 'this pseudonym is blocked, because six people have reported it',
   [COOLDOWN]: 'this pseudonym may not post now, because people have reported it; try again in some hours',
 };
-export const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
-const NO_FILES = { homeFolders: [], files: [], opaque: [] };
 
-/** What a form posts: in words, and how it is counted. */
-const KINDS = {
-  issues: { what: 'issue', counter: 'gitveil_issues_total' },
-  comments: { what: 'reply', counter: 'gitveil_comments_total' },
-} as const;
-
-/** Shows the form with what was typed. @param own its token; null: a new one. @param refusal why it is shown again. */
-type Show = (own: string | null, refusal: Refused | null) => Promise<Response>;
+interface Draft {
+  readonly kind: PostKind;
+  /** What decides whether it was posted already. */
+  readonly typed: readonly string[];
+  /** Of the author; empty: a new one. */
+  readonly userToken: string;
+  /** The form with what was typed. @param token null: a new one. @param refusal why it is shown again. */
+  readonly show: (token: string | null, refusal: Refused | null) => Promise<Response>;
+  readonly check: (userToken: string) => Promise<Ready | Refused>;
+}
 
 interface Ready {
   readonly kind: 'ready';
-  readonly secrets: FormSecrets;
-  readonly userToken: string;
-  preview(): Promise<Page>;
-  /** Called at most once for all forms of these secrets. */
-  post(): Promise<PostOutcome>;
+  preview(token: string): Promise<Page>;
+  post(limits: readonly Limit[]): Promise<PostOutcome>;
 }
 
 /** The steps of a form: it is previewed, edited, and posted. */
 async function answerSteps(
   { c, target }: Place,
-  kind: keyof typeof KINDS,
   { fields, token, problem: unfit }: SentForm,
-  show: Show,
-  check: (token: FormToken) => Promise<Ready | Refused>,
+  { kind, typed, userToken: given, show, check }: Draft,
 ): Promise<Response> {
   if (token === null) return show(null, problem(403, unfit));
   const step = fields.get('step');
   if (step === 'edit') return show(token.text, null);
-  const ready = await check(token);
+  const secrets = await secretsOf(c, token, typed);
+  const userToken = given || userTokenOf(secrets);
+  const ready = await check(userToken);
   if (ready.kind === 'refused') return show(token.text, ready);
-  if (step !== 'post') return answerForm(c, await ready.preview());
-  const { secrets, userToken } = ready;
-  const { what, counter } = KINDS[kind];
-  const counted = (posted: PostOutcome): PostOutcome => {
-    countAct(counter, posted.kind === 'refused' ? posted.status : 200);
-    return posted;
-  };
-  // First, because a form that is refused must not reach the account’s object.
-  const refusal = await refusePosting(c, target, kind);
-  // What was typed is in the name.
+  if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
-  const post = async () => counted(await ready.post());
-  const outcome = refusal ? counted(refusal) : await postOnce(c, name, { what, sent: 'form' }, post);
+  const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
+  countAct(`gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
-  const hash = await pseudonymOn(c, { repository: target, number: outcome.number }, userToken);
+  const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(placeOf(c, target, REPLY_FORM));
-  return answerForm(c, donePage(what, next, { ...outcome, userToken, hash }));
+  return answerForm(c, donePage(kind, next, outcome.posted, { hash, userToken }));
 }
 
 export async function showIssueForm(place: Place): Promise<Response> {
@@ -108,7 +96,7 @@ export async function showIssueForm(place: Place): Promise<Response> {
   const form = {
     ...(await frameOf(place)),
     ...issueFields((field) => c.req.query(field) ?? template?.[field] ?? ''),
-    ownName: '',
+    own_name: '',
     problem: name === '' || template !== null ? null : NO_TEMPLATE,
   };
   return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(place) : []));
@@ -122,48 +110,46 @@ function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
 export async function answerIssue(place: Place, sent: SentForm): Promise<Response> {
   const { c, target } = place;
   const issue = issueFields((field) => sent.fields.get(field) ?? '');
-  const typed = { ...issue, ownName: ownNameIn(sent.fields) };
-  const show: Show = async (own, refusal) => {
-    const form = { ...(await frameOf(place, own)), ...typed, problem: refusal && explanationOf(refusal) };
-    return answerForm(c, issueFormPage(form), refusal?.status, refusal?.headers);
-  };
-  return answerSteps(place, 'issues', sent, show, async (token) => {
-    const labels = issue.labels.split(',').map((label) => label.trim());
-    const checked = await checkIssue(c, target, { ...issue, labels: labels.filter((label) => label !== '') });
-    if (checked.kind === 'refused') return checked;
-    const secrets = await secretsOf(c, token, [issue.title, issue.body, issue.labels]);
-    const userToken = userTokenOf(secrets);
-    return {
-      kind: 'ready',
-      secrets,
-      userToken,
-      async preview() {
-        const given = givenAway({ title: issue.title, body: issue.body }, typed.ownName);
-        const form = { ...(await frameOf(place, token.text)), ...typed };
-        return issuePreviewPage(form, checked.issue.body, given);
-      },
-      post: () => createIssue(c, target, checked.issue, userToken),
-    };
+  const { title, body, labels } = issue;
+  const own_name = ownNameIn(sent.fields);
+  const formOf = async (token: string | null) => ({ ...(await frameOf(place, token)), ...issue, own_name });
+  return answerSteps(place, sent, {
+    kind: 'issues',
+    typed: [title, body, labels],
+    userToken: '',
+    async show(token, refusal) {
+      const form = { ...(await formOf(token)), problem: refusal && explanationOf(refusal) };
+      return answerForm(c, issueFormPage(form), refusal?.status, refusal?.headers);
+    },
+    async check(userToken) {
+      const names = labels.split(',').map((label) => label.trim());
+      const checked = await checkIssue(c, target, { title, body, labels: names.filter(Boolean) });
+      if (checked.kind === 'refused') return checked;
+      const given = () => givenAway({ title, body }, own_name);
+      return {
+        kind: 'ready',
+        preview: async (token) => issuePreviewPage(await formOf(token), checked.issue.body, given()),
+        post: (limits) => createIssue(c, target, checked.issue, userToken, limits),
+      };
+    },
   });
 }
 
 export async function showReplyForm(place: Place): Promise<Response> {
-  const { c, target } = place;
+  const { c, target, repository } = place;
   const typed = c.req.query('to') ?? '';
-  /** For another number. */
   const askAgain = (words: string | null, status: 200 | 400 | 404) =>
     answerForm(c, replyToPage(place, typed, words), status);
   const named = parseThreadText(typed, target, c.var.host.url);
   if (named.kind === 'invalid') return typed === '' ? askAgain(null, 200) : askAgain(named.problem, 400);
   const { number } = named;
   const thread = await conversationOf(c, c.var.host, target, number);
-  const name = fullName(target);
   if (thread.kind === 'missing') {
-    const words = `${name} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
+    const words = `${repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
     return askAgain(words, 404);
   }
   if (thread.kind === 'moved')
-    return askAgain(`${name}#${number} was moved to ${thread.to}. Reply there.`, 404);
+    return askAgain(`${repository}#${number} was moved to ${thread.to}. Reply there.`, 404);
   return answerForm(c, replyFormPage(await replyForm(place, number, new Map(), null), thread));
 }
 
@@ -174,41 +160,41 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
   // The form itself has written the number.
   if (named.kind === 'invalid') return c.redirect(place.action, 303);
   const { number } = named;
-  const onThread = { repository: target, number };
-  const show: Show = async (own, refusal) => {
-    // A form that is refused does not ask the host.
-    const thread =
-      refusal === null
-        ? await conversationOf(c, c.var.host, target, number)
-        : knownConversation(c.var.host, target, number);
-    const silenced = refusal === null ? undefined : IN_ENGLISH[refusal.error];
-    const shown = {
-      ...(await replyForm(place, number, fields, own)),
-      problem: refusal && (silenced === undefined ? explanationOf(refusal) : sentence(silenced)),
-      appealFor: silenced === undefined ? null : `${recordName(c.var.host, target)}#${number}`,
-    };
-    return answerForm(c, replyFormPage(shown, thread), refusal?.status, refusal?.headers);
-  };
-  return answerSteps(place, 'comments', sent, show, async (token) => {
-    const form = await replyForm(place, number, fields, token.text);
-    if (isBlank(form.body)) return refused(400, 'body is required');
-    const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
-    const userToken = form.userToken || userTokenOf(secrets);
-    const checked = await checkComment(c, target, { body: form.body, user_token: userToken });
-    if (checked.kind === 'refused') return checked;
-    return {
-      kind: 'ready',
-      secrets,
-      userToken,
-      async preview() {
-        const hash = await pseudonymOn(c, onThread, userToken);
-        // The page says that the karma will be another.
-        const footer = { hash, karma: 1, origin: publishedOrigin(c.req.raw, c.var.config) };
-        const given = givenAway({ body: form.body }, form.ownName);
-        return replyPreviewPage({ ...form, userToken }, commentText(form.body, footer), hash, given);
-      },
-      post: () => postComment(c, onThread, checked),
-    };
+  const { body, own_name, user_token } = replyFields(fields);
+  return answerSteps(place, sent, {
+    kind: 'comments',
+    typed: [String(number), body, user_token],
+    userToken: user_token,
+    async show(token, refusal) {
+      // A form that is refused does not ask the host.
+      const thread =
+        refusal === null
+          ? await conversationOf(c, c.var.host, target, number)
+          : knownConversation(c.var.host, target, number);
+      const silenced = refusal === null ? undefined : IN_ENGLISH[refusal.error];
+      const shown = {
+        ...(await replyForm(place, number, fields, token)),
+        problem: refusal && (silenced === undefined ? explanationOf(refusal) : sentence(silenced)),
+        appealFor: silenced === undefined ? null : `${recordName(c.var.host, target)}#${number}`,
+      };
+      return answerForm(c, replyFormPage(shown, thread), refusal?.status, refusal?.headers);
+    },
+    async check(userToken) {
+      if (isBlank(body)) return refused(400, 'body is required');
+      const checked = await checkComment(c, target, { body, user_token: userToken });
+      if (checked.kind === 'refused') return checked;
+      return {
+        kind: 'ready',
+        async preview(token) {
+          const form = { ...(await replyForm(place, number, fields, token)), user_token: userToken };
+          const hash = await pseudonymOn(c, target, number, userToken);
+          // The page says that the karma will be another.
+          const footer = { hash, karma: 1, origin: publishedOrigin(c.req.raw, c.var.config) };
+          return replyPreviewPage(form, commentText(body, footer), hash, givenAway({ body }, own_name));
+        },
+        post: (limits) => postComment(c, target, number, { body, userToken }, limits),
+      };
+    },
   });
 }
 
@@ -219,14 +205,15 @@ async function replyForm(
   fields: FormFields,
   token: string | null,
 ): Promise<ReplyForm> {
+  const threadUrl = `${place.c.var.host.url}/${place.repository}/issues/${number}`;
+  return { ...(await frameOf(place, token)), number, threadUrl, ...replyFields(fields), appealFor: null };
+}
+
+function replyFields(fields: FormFields) {
   return {
-    ...(await frameOf(place, token)),
-    number,
-    threadUrl: `${place.c.var.host.url}/${place.repository}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
-    ownName: ownNameIn(fields),
-    userToken: (fields.get('user_token') ?? '').trim(),
-    appealFor: null,
+    own_name: ownNameIn(fields),
+    user_token: (fields.get('user_token') ?? '').trim(),
   };
 }
 
@@ -237,15 +224,16 @@ function ownNameIn(fields: FormFields): string {
 
 /** What texts, by their names, would give away: the search of a push for `ownName`, without files. It refuses nothing. */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
-  const { name, email } = identityOf({ ownName }, '');
+  const { name, email } = identityOf(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
   const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
   const findings = new Findings(names);
   for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
   const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
   const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines, ...findings.words];
+  const noFiles = { homeFolders: [], files: [], opaque: [] };
   return {
     addresses: newAddresses('', Object.values(texts).join('\n')),
-    remarks: [...leaks, ...remarksOn(Object.entries(texts), NO_FILES), searched],
+    remarks: [...leaks, ...remarksOn(Object.entries(texts), noFiles), searched],
   };
 }

@@ -1,11 +1,9 @@
 /**
  * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
- * src/git/wire/fetch-request.ts.
+ * src/git/wire/fetch-request.ts. The bot's token is never sent, because it could read private repositories for anyone.
  *
- * The host's answers stream through; nothing is kept or changed. In three cases our answer differs: when a repository has
- * moved, when the host asks for a password because it shows the repository to nobody, and when it answers with an error,
- * whose words may name the service's address. The bot's token is never sent, because it could read private repositories
- * for anyone.
+ * The host's answers stream through unchanged, with three exceptions: a repository that has moved, a password that the
+ * host asks for because it shows the repository to nobody, and an error, whose words may name the service's address.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -33,7 +31,7 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { historyHost } from './push-host.ts';
+import { historyHost } from './open-push.ts';
 import { relayedBody } from '../request/long-body.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, refused } from '../request/refused.ts';
@@ -46,18 +44,18 @@ const RESULT_TYPE = 'application/x-git-upload-pack-result';
 const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return withinLimit(c, 'discoveries', () => relayedDiscovery(c, target));
-}
-
-async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
-  if (answer === null) return shownByGit(c, unreachable(hostNameOf(c.var.host)));
-  const movedTo = movedRepository(answer);
-  if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
-  // Of an error, Git shows only plain text.
-  const isForPerson = answer.status >= 400 && gitClient(c) === 'git';
-  const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
-  return passOn(c, target, answer, type, noChallenge(c));
+  return withinLimit(c, 'discoveries', async () => {
+    const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
+    if (answer === null) return shownByGit(c, unreachable(c));
+    const movedTo = movedRepository(answer);
+    if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
+    const client = gitClient(c);
+    // Of an error, Git shows only plain text.
+    const isForPerson = answer.status >= 400 && client === 'git';
+    const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
+    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
+    return passOn(c, target, answer, type, client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' });
+  });
 }
 
 /** An error in the host's own words if they are text, else in ours: most are pages for browsers. Other answers as they are. */
@@ -69,14 +67,6 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
   const lines = isText ? hostLines(await beginningOf(answer, HOST_TIMEOUT_MS)) : [];
   const ours = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
   return new Response(`${lines.join('\n') || ours}\n`, { status });
-}
-
-/**
- * The contract's header (4.5) says that no password is wanted. But libgit2 takes it for a challenge, even with status
- * 200, and gives up. So clients that name libgit2 do not get it.
- */
-function noChallenge(c: Context<AppEnv>): Record<string, string> {
-  return gitClient(c) === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
 }
 
 /** Not limited: contract, 4.7. */
@@ -111,12 +101,18 @@ async function relayed(
     return body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
   }
   if (request.kind === 'answer') return result(request.body);
-  const answer = await askUploadPack(c, target, request.body);
+  const { body: asked } = request;
+  let answer = await askHost(c, target, 'git-upload-pack', asked);
+  const movedTo = answer === null ? null : movedRepository(answer);
+  if (movedTo !== null) {
+    // Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one,
+    // and would turn a redirected POST into a GET. So the redirect is followed here.
+    await answer?.body?.cancel();
+    answer = await askHost(c, movedTo, 'git-upload-pack', asked);
+  }
   // It may be large, and the answer may be read for long: the collector is slow to notice buffers.
-  request.body.buffer.transfer(0);
-  return answer === null
-    ? answerRefused(c, unreachable(hostNameOf(c.var.host)))
-    : passOn(c, target, answer, RESULT_TYPE);
+  asked.buffer.transfer(0);
+  return answer === null ? answerRefused(c, unreachable(c)) : passOn(c, target, answer, RESULT_TYPE);
 }
 
 /** Why a request is not relayed. */
@@ -125,36 +121,24 @@ function requestRefusal(
   target: RepositoryName,
   error: unknown,
 ): Response | Promise<Response> {
-  if (error instanceof HostError) return hostRefusal(c, target, error);
-  if (error instanceof ProtocolError && error.code === 'unsupported') {
-    return result(encodeFetchError(error.publicMessage));
+  if (error instanceof HostError) {
+    const { code, cause, message } = error;
+    if (code === 'busy') return answerRefused(c, BUSY);
+    if (code === 'missing') return missing(c, target);
+    // The contract (4.7) passes the host's status on.
+    return typeof cause === 'number'
+      ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
+      : answerRefused(c, unreachable(c));
   }
+  if (error instanceof ProtocolError && error.code === 'unsupported')
+    return result(encodeFetchError(error.publicMessage));
   const isOfClient = error instanceof BodyError || error instanceof ProtocolError;
   if (isOfClient) return answerRefused(c, refused(400, 'failed to read body'));
   c.var.logger.error('the request of a fetch could not be built', { error });
   return answerRefused(c, refused(500, 'failed to build request'));
 }
 
-/**
- * Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one, and
- * would turn a redirected POST into a GET. So the redirect is followed here.
- */
-async function askUploadPack(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  body: Uint8Array,
-): Promise<Response | null> {
-  const answer = await askHost(c, target, 'git-upload-pack', body);
-  const movedTo = answer === null ? null : movedRepository(answer);
-  if (movedTo === null) return answer;
-  await answer?.body?.cancel();
-  return askHost(c, movedTo, 'git-upload-pack', body);
-}
-
-/**
- * The host's answer, a redirect included; null if there is none, or none in time.
- * @param body of a POST; null: a GET.
- */
+/** The host's answer, a redirect included; null if there is none, or none in time. @param body of a POST; null: a GET. */
 async function askHost(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -199,20 +183,6 @@ function passOn(
   }
   const passed = body && relayedBody(c, body);
   return new Response(passed, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
-}
-
-/** What the host has answered to the service's own question about a request. */
-function hostRefusal(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  { code, cause, message }: HostError,
-): Response | Promise<Response> {
-  if (code === 'busy') return answerRefused(c, BUSY);
-  if (code === 'missing') return missing(c, target);
-  // The contract (4.7) passes the host's status on.
-  return typeof cause === 'number'
-    ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
-    : answerRefused(c, unreachable(hostNameOf(c.var.host)));
 }
 
 function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {

@@ -1,6 +1,6 @@
 /** What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing"). */
 import type { Context } from 'hono';
-import { repositoryPath } from '../../config/hosts.ts';
+import { hostNameOf, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { ChunkSource } from '../../git/wire/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
@@ -47,8 +47,8 @@ export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Pro
 }
 
 /** The host does not answer. */
-export function unreachable(hostName: string): Refused {
-  const error = `failed to reach ${hostName}`;
+export function unreachable({ var: { host } }: Context<AppEnv>): Refused {
+  const error = `failed to reach ${hostNameOf(host)}`;
   return { ...refused(502, error), explanation: `${sentence(error)} Try again in a few minutes.` };
 }
 

@@ -67,7 +67,7 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
     if (error.code === 'busy') return shownByGit(c, BUSY);
-    return shownByGit(c, unreachable(host.transport.hostName));
+    return shownByGit(c, unreachable(c));
   }
 }
 
@@ -136,8 +136,8 @@ async function answer(
   let isAnswered = false;
   try {
     await reply.open((bytes) => writer.write(bytes));
-    const { lines, finalLine, ...report } = await reply.keepAlive(systemClock, conclude(run, arrival));
-    await reply.note(...lines);
+    const { outcome, finalLine, ...report } = await reply.keepAlive(systemClock, conclude(run, arrival));
+    await reply.note(...outcome.lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;
     if (isAnswered) await systemClock.sleep(LAST_BYTES_MS);

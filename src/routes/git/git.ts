@@ -6,21 +6,19 @@
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { repositoryPath } from '../../config/hosts.ts';
+import { REPOSITORY_PATH, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
-import { openPush } from './open-push.ts';
-import { pushHost } from './push-host.ts';
+import { openPush, pushHost } from './open-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
-import { REPOSITORY_PATH } from '../../config/hosts.ts';
 
 const discoveryQuery = z.object({
   service: z

@@ -1,8 +1,7 @@
 /**
- * POST /v1/delayed: publishes a delayed push. Only this service itself asks for it, of its own Worker, so that the work
- * is done where requests are placed. The caller must show the service's own seal, and hold the lease of the push.
- *
- * And what else needs a push that waits: to read it, and to remove what has begun.
+ * POST /v1/delayed: publishes a delayed push. Only this service asks for it, of its own Worker, so that the work is done
+ * where requests are placed. The caller must show the service's own seal, and hold the lease of the push. Here is also
+ * what else needs a push that waits: to read it, and to remove what has begun.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -21,16 +20,15 @@ import { concatBytes } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
-import { forkWants, type Wants, writeWants } from '../../limits/wants.ts';
+import { forkWants, writeWants } from '../../limits/wants.ts';
 import { delayedPushesOf, spoolOf } from '../../objects.ts';
 import { MAX_PACK_BYTES } from '../../push/changes.ts';
 import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';
-import type { ComparedSpool } from '../../push/judge/reads.ts';
 import type { Published } from '../../push/publish/publish.ts';
-import type { PushLimits } from '../../push/push-host.ts';
 import { inProgress, type PushRun } from '../../push/push-run.ts';
+import type { StoredEntries } from '../../push/receive/receive.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { removeBegun } from '../../push/withdraw.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -65,57 +63,64 @@ delayedPublisher.post(RELEASE_PATH, async (c) => {
   const { now, seal, ...lease } = request.fields;
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   if (!isSameSecret(seal, releaseSeal(secret, lease))) return c.notFound();
-  const leased = await delayedPushesOf(c.env).open(lease);
+  const objects = delayedPushesOf(c.env);
+  const leased = await objects.open(lease);
   if (leased === null) return c.notFound();
-  const staying = stayAlive(() => delayedPushesOf(c.env).renew(lease));
+  const done = new AbortController();
+  void renewUntil(done.signal, () => objects.renew(lease));
   try {
-    const end = await publishDelayed(c, leased);
-    if (end !== null) await delayedPushesOf(c.env).failed(lease, end.failure, now);
+    const end = await inMemory((memory) => publishDelayed(c, leased, memory));
+    if (end !== null) await objects.failed(lease, end.failure, now);
     return c.json({ stop: end?.isForAll === true });
   } finally {
-    staying.abort();
+    done.abort();
   }
 });
 
 /** @param renew answers false if the lease is lost: then it changes nothing any more. */
-function stayAlive(renew: () => Promise<boolean>): AbortController {
-  const end = new AbortController();
-  const loop = async (): Promise<void> => {
-    for (;;) {
-      await systemClock.sleep(LEASE_MS / 5, end.signal);
-      if (end.signal.aborted || !(await renew().catch(() => true))) return;
-    }
-  };
-  void loop();
-  return end;
+async function renewUntil(done: AbortSignal, renew: () => Promise<boolean>): Promise<void> {
+  for (;;) {
+    await systemClock.sleep(LEASE_MS / 5, done);
+    if (done.aborted || !(await renew().catch(() => true))) return;
+  }
+}
+
+/** What is published later is nobody's any more, and makes nobody wait. */
+async function inMemory<T>(work: (memory: MemoryHold) => Promise<T>): Promise<T> {
+  const memory = isolateMemory.open(systemClock, null, false);
+  try {
+    return await work(memory);
+  } finally {
+    memory.end();
+  }
 }
 
 /** Null: nothing more is to be done. Never rejects. */
-async function publishDelayed(c: Context<AppEnv>, push: LeasedPush): Promise<DelayedEnd | null> {
-  // What is published later is nobody's any more, and makes nobody wait.
-  const memory = isolateMemory.open(systemClock, null, false);
+async function publishDelayed(
+  c: Context<AppEnv>,
+  push: LeasedPush,
+  memory: MemoryHold,
+): Promise<DelayedEnd | null> {
+  const objects = delayedPushesOf(c.env);
   try {
     if ((await suspensionOf(c.env)).panicMode)
       return later('The service is suspended.', PANIC_PAUSE_MS, true);
-    if (!openAt(c, push.host)) {
-      return later('The service has no bot account at the code host now.', NO_HOST_PAUSE_MS, false);
-    }
+    if (!openAt(c, push.host))
+      return later('The service has no bot account at the code host now.', NO_HOST_PAUSE_MS);
     const stored = await openStored(c.env, push, memory);
-    if (stored === null) {
+    if (stored === null)
       return push.failures < MOST_KEY_TRIES
-        ? later('Its key is not there yet.', KEY_DELAY_MS, false)
+        ? later('Its key is not there yet.', KEY_DELAY_MS)
         : final('its key is gone');
-    }
-    const { kept } = stored;
+    const { work, target } = stored.kept;
     const reply = new NotedReply();
-    const run = runOf(c, kept, push.client ?? push.name, memory, reply);
+    const run = runOf(c, stored.kept, push.client ?? push.name, memory, reply);
     // A setting that is newer than the push.
     if (!push.isApproved && (await isForReview(run))) return { failure: { kind: 'review' }, isForAll: false };
     const { prHash, pullRequest } = await releaseLeased(c, run, stored, push);
-    const isOpened = kept.work.prHash !== prHash;
+    const isOpened = work.prHash !== prHash;
     // Who named a pull request without its key is not shown it.
-    const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || kept.work.hasKey };
-    const objects = delayedPushesOf(c.env);
+    const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || work.hasKey };
     if (await objects.ended(leaseOf(push), 'published', reply.notes, published)) {
       countPush(null, null);
       c.var.logger.info('delayed push published');
@@ -123,37 +128,34 @@ async function publishDelayed(c: Context<AppEnv>, push: LeasedPush): Promise<Del
     }
     const state = (await objects.view(push.name))?.state;
     // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
-    if (isOpened && state !== 'waiting' && state !== 'published')
-      await removeAt(c, kept.target, prHash, memory);
+    if (isOpened && state !== 'waiting' && state !== 'published') await removeAt(c, target, prHash, memory);
     return null;
   } catch (error) {
-    if (error instanceof LostRowError || error instanceof UnreadableError) {
+    const isLost = error instanceof LostRowError;
+    if (isLost || error instanceof UnreadableError) {
       c.var.logger.error('delayed push is lost', { error });
-      return final(
-        error instanceof LostRowError
-          ? 'what was kept of it is gone'
-          : 'another version of this service has stored it',
-      );
+      return final(isLost ? 'what was kept of it is gone' : 'another version of this service has stored it');
     }
     const end = failureOf(error, push.failures);
     const isFinal = end.failure.kind === 'final';
     // Nobody would remove what the attempts have left once it has ended.
-    if (isFinal)
-      await delayedPushesOf(c.env)
-        .open(leaseOf(push))
-        .then(
-          (begun) => removeFromHost(c, begun),
-          () => {},
-        );
+    const begun = isFinal ? await objects.open(leaseOf(push)).catch(() => null) : null;
+    await removeFromHost(c, begun);
     c.var.logger.warn(isFinal ? 'delayed push failed' : 'delayed push not published yet', { error });
     return end;
-  } finally {
-    memory.end();
   }
 }
 
 function leaseOf({ name, lease }: LeasedPush) {
   return { name, lease };
+}
+
+function later(said: string, askedMs: number, isForAll = false): DelayedEnd {
+  return { failure: { kind: 'later', said: [said], askedMs, counts: !isForAll }, isForAll };
+}
+
+function final(reason: string): DelayedEnd {
+  return { failure: { kind: 'final', said: [reason, 'Push it again.'] }, isForAll: false };
 }
 
 /** False: the service has no account there now. */
@@ -165,6 +167,11 @@ function openAt(c: Context<AppEnv>, hostKey: string): boolean {
   return true;
 }
 
+/**
+ * Its client was admitted when it was pushed.
+ * @param owed what its network's limits could not give it then.
+ * @param client the random name by which it is known here. Its shares are counted under that.
+ */
 function runOf(
   c: Context<AppEnv>,
   { target, owed }: Pick<KeptPush, 'target' | 'owed'>,
@@ -172,40 +179,43 @@ function runOf(
   memory: MemoryHold,
   reply = new NotedReply(),
 ): PushRun {
-  return openPush(c, target, reply, { memory, limits: delayedLimits(c, client, owed) });
-}
-
-/** @throws Refusal if the lease is lost */
-function stillOurs<T>(answer: T | null): T {
-  if (answer === null) throw inProgress('this push waits no more', 'Look at its page.');
-  return answer;
+  const creations = c.var.config.limits.creations.map(({ most, withinMs }) => ({
+    most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
+    withinMs,
+  }));
+  const limits = {
+    enter: async () => null,
+    refuseFull: async () => null,
+    place: async () => openPlace(c, owed ?? writeWants(client), creations, client),
+    peek: async () => null,
+    takeShare: async () => void (await reserve(c, writeWants(client))),
+    takeFork: async () => void (await reserve(c, forkWants(client, null, creations))),
+  };
+  return openPush(c, target, reply, { memory, limits });
 }
 
 async function releaseLeased(
   c: Context<AppEnv>,
   run: PushRun,
-  stored: StoredPush,
+  { kept, entries }: StoredPush,
   push: LeasedPush,
 ): Promise<Published> {
+  const objects = delayedPushesOf(c.env);
   const lease = leaseOf(push);
-  const { kept } = stored;
   const place = await run.limits.place(kept.pushHash);
   try {
     return await release(run, kept, {
-      spool: await entriesOf(stored, push),
+      spool: await entries(),
       place,
       intent: push.intent,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
-        const [isOurs, { panicMode }] = await Promise.all([
-          delayedPushesOf(c.env).renew(lease),
-          suspensionOf(c.env),
-        ]);
+        const [isOurs, { panicMode }] = await Promise.all([objects.renew(lease), suspensionOf(c.env)]);
         if (panicMode) throw suspended();
         stillOurs(isOurs || null);
       },
-      begin: async (intent) => stillOurs(await delayedPushesOf(c.env).begin(lease, intent)),
-      keepTo: async (intent) => void stillOurs(await delayedPushesOf(c.env).rebind(lease, intent)),
+      begin: async (intent) => stillOurs(await objects.begin(lease, intent)),
+      keepTo: async (intent) => void stillOurs(await objects.rebind(lease, intent)),
     });
   } catch (error) {
     // What has begun stands in its row.
@@ -217,10 +227,10 @@ async function releaseLeased(
   }
 }
 
-/** How one ends whose pull request or branch was removed. */
-export interface RemovedEnd {
-  readonly state: 'given-up' | 'discarded';
-  readonly said: readonly string[];
+/** @throws Refusal if the lease is lost */
+function stillOurs<T>(answer: T | null): T {
+  if (answer === null) throw inProgress('this push waits no more', 'Look at its page.');
+  return answer;
 }
 
 /**
@@ -230,11 +240,11 @@ export interface RemovedEnd {
 export async function removeDelayed(
   c: Context<AppEnv>,
   begun: BegunPush,
-  { state, said }: RemovedEnd,
+  { state, said }: { readonly state: 'given-up' | 'discarded'; readonly said: readonly string[] },
 ): Promise<boolean> {
   const lease = leaseOf(begun);
+  const objects = delayedPushesOf(c.env);
   const work = async (): Promise<boolean> => {
-    const objects = delayedPushesOf(c.env);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       if (!(await objects.renew(lease))) return false;
       if (await removeFromHost(c, begun)) return objects.ended(lease, state, said);
@@ -250,19 +260,17 @@ export async function removeDelayed(
 
 /** Removes what attempts to publish it have left at the host. False: it could not. Never rejects. */
 async function removeFromHost(c: Context<AppEnv>, push: DelayedPush | null): Promise<boolean> {
-  if (push === null || push.intent === null) return true;
-  const memory = isolateMemory.open(systemClock, null, false);
-  try {
+  const intent = push?.intent ?? null;
+  if (push === null || intent === null) return true;
+  return inMemory(async (memory) => {
     const stored = openAt(c, push.host) ? await openStored(c.env, push, memory) : null;
     if (stored === null) return false;
-    await removeAt(c, stored.kept.target, push.intent.prHash, memory);
+    await removeAt(c, stored.kept.target, intent.prHash, memory);
     return true;
-  } catch (error) {
+  }).catch((error: unknown) => {
     c.var.logger.warn('a push that was given up could not be removed from the code host', { error });
     return false;
-  } finally {
-    memory.end();
-  }
+  });
 }
 
 /** Rejects if the host does not take it. */
@@ -280,59 +288,11 @@ async function removeAt(
   }
 }
 
-/**
- * Its client was admitted when it was pushed.
- * @param client the random name by which it is known here. Its shares are counted under that.
- * @param owed what its network's limits could not give it then.
- */
-function delayedLimits(c: Context<AppEnv>, client: string, owed: Wants | null): PushLimits {
-  const limits = c.var.config.limits.creations.map(({ most, withinMs }) => ({
-    most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
-    withinMs,
-  }));
-  const place = openPlace(c, owed ?? writeWants(client), limits, client);
-  return {
-    enter: async () => null,
-    refuseFull: async () => null,
-    place: async () => place,
-    peek: async () => null,
-    takeShare: async () => void (await reserve(c, writeWants(client))),
-    takeFork: async () => void (await reserve(c, forkWants(client, null, limits))),
-  };
-}
-
-function later(said: string, askedMs: number, isForAll: boolean): DelayedEnd {
-  return { failure: { kind: 'later', said: [said], askedMs, counts: !isForAll }, isForAll };
-}
-
-function final(reason: string): DelayedEnd {
-  return { failure: { kind: 'final', said: [reason, 'Push it again.'] }, isForAll: false };
-}
-
-/** What was judged of a delayed push, and bytes [start, end) of its spool. */
+/** What was judged of a delayed push, and its entries. */
 export interface StoredPush {
   readonly kept: KeptPush;
-  /** In pieces that become empty when the next one is asked for. */
-  read(start: number, end: number): AsyncGenerator<Uint8Array>;
-  /** All of them, counted until the memory ends. */
-  gather(start: number, end: number): Promise<Uint8Array>;
-}
-
-/** Its entries, in memory if they are few: only then are the objects in them read as often as it takes. */
-export async function entriesOf(
-  stored: StoredPush,
-  { entryBytes: byteLength }: Pick<DelayedPush, 'entryBytes'>,
-): Promise<ComparedSpool> {
-  if (byteLength > MAX_PACK_BYTES)
-    return { byteLength, isInMemory: false, read: (start?: number) => stored.read(start ?? 0, byteLength) };
-  const bytes = await stored.gather(0, byteLength);
-  return {
-    byteLength,
-    isInMemory: true,
-    read: async function* (start?: number) {
-      yield bytes.subarray(start);
-    },
-  };
+  /** In memory if they are few: only then are the objects in them read as often as it takes. */
+  readonly entries: () => Promise<StoredEntries>;
 }
 
 /** Null: its key is not there. @throws HostError `busy`, LostRowError, UnreadableError */
@@ -341,15 +301,31 @@ export async function openStored(
   push: Pick<DelayedPush, 'spool' | 'entryBytes'>,
   memory: Memory,
 ): Promise<StoredPush | null> {
-  const key = await env.DELAYED_KEYS.get(push.spool.attempt);
+  const { spool, entryBytes: byteLength } = push;
+  const key = await env.DELAYED_KEYS.get(spool.attempt);
   if (key === null) return null;
+  /** In pieces that become empty when the next one is asked for. */
   const read = (start: number, end: number) =>
-    readKept({ ...push.spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
+    readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
+  /** All of it, counted until the memory ends. */
   const gather = async (start: number, end: number): Promise<Uint8Array> => {
     await memory.share().set(end - start);
     const pieces: Uint8Array[] = [];
     for await (const piece of read(start, end)) pieces.push(piece.slice());
     return concatBytes(pieces);
   };
-  return { kept: decodeKept(await gather(push.entryBytes, bytesOf(push))), read, gather };
+  const kept = decodeKept(await gather(byteLength, bytesOf(push)));
+  const entries = async (): Promise<StoredEntries> => {
+    if (byteLength > MAX_PACK_BYTES)
+      return { byteLength, isInMemory: false, read: (start?: number) => read(start ?? 0, byteLength) };
+    const bytes = await gather(0, byteLength);
+    return {
+      byteLength,
+      isInMemory: true,
+      async *read(start?: number) {
+        yield bytes.subarray(start);
+      },
+    };
+  };
+  return { kept, entries };
 }

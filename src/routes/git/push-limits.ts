@@ -48,7 +48,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     async enter(isWithdrawal, pushHash, patience = 'none') {
       try {
         const pusher = await client();
-        const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
+        const calls = isWithdrawal ? null : overLimit('calls', await limits.known('calls'));
+        const known = calls ?? overLimit('pushes', await limits.known('pushes'));
         const opening = pushHash && patience !== 'wait' ? await wantsOf(await pushHash()) : null;
         const full = opening && limits.knownFull(opening);
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
@@ -60,9 +61,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
         const counted = opening && full ? await refuse(opening) : null;
-        if (counted !== null) return counted;
-        if (wait.waitMs > 0) return overLimit('pushes', wait);
-        return patience === 'none' ? refusedByPause(c) : null;
+        return counted ?? overLimit('pushes', wait) ?? (patience === 'none' ? refusedByPause(c) : null);
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -78,29 +77,22 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     },
 
     async place(pushHash) {
-      try {
-        const [owner, wants] = await Promise.all([client(), wantsOf(pushHash)]);
-        const refusedAs = (wait: Refused, target: NamedTarget | null) => refusalOf(c, wait, target, owner);
-        return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), refusedAs);
-      } catch (error) {
-        throw outOfReach(c, error);
-      }
+      const [owner, wants] = await checked(Promise.all([client(), wantsOf(pushHash)]));
+      return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), owner);
     },
 
     async peek(pushHash) {
       try {
         const wait = await limits.refusal(await wantsOf(pushHash), false);
-        return wait === null ? null : refusalOf(c, wait);
+        return wait && refusalOf(c, wait);
       } catch (error) {
         return outOfReach(c, error);
       }
     },
 
     takeShare: async () => void (await reserve(c, writeWants(await share()))),
-
-    async takeFork() {
-      await reserve(c, forkWants(await share(), await client(), c.var.config.limits.creations));
-    },
+    takeFork: async () =>
+      void (await reserve(c, forkWants(await share(), await client(), c.var.config.limits.creations))),
   };
 
   /** What another pull request counts in for its client alone. */
@@ -111,11 +103,14 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   }
 
   async function share(): Promise<string> {
-    return shareOf(
-      await client().catch((error: unknown) => {
-        throw outOfReach(c, error);
-      }),
-    );
+    return shareOf(await checked(client()));
+  }
+
+  /** @throws Refusal */
+  function checked<T>(known: Promise<T>): Promise<T> {
+    return known.catch((error: unknown) => {
+      throw outOfReach(c, error);
+    });
   }
 
   /** Counts a push that opens nothing, if it is refused; null: its client has room, or nobody knows. */
@@ -126,13 +121,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     return refusalOf(c, wait, null, await client());
   }
 
-  /** Why the client is over a limit, as far as this isolate knows. */
-  async function knownRefusal(name: 'calls' | 'pushes'): Promise<Refusal | null> {
-    const wait = await limits.known(name);
-    return wait.waitMs > 0 ? overLimit(name, wait) : null;
-  }
-
-  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal {
+  /** Null: the client is below that limit. */
+  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal | null {
+    if (wait.waitMs <= 0) return null;
     return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
   }
 }
@@ -141,14 +132,14 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
  * For a pull request: what it takes of its client, and of the repository and the account.
  * @param own of its client; no windows for a push that was delayed, whose client has given them already.
  * @param burst by which the guard counts its client.
+ * @param client null: nobody is to be alerted.
  */
 export function openPlace(
   c: Context<AppEnv>,
   own: Wants,
   creations: readonly Limit[],
   burst: string,
-  refusedAs: (wait: Refused, target: NamedTarget | null) => Refusal = (wait, target) =>
-    refusalOf(c, wait, target),
+  client: Client | null = null,
 ): Place {
   let wanted = own;
   let target: NamedTarget | null = null;
@@ -157,20 +148,14 @@ export function openPlace(
     async take(repository, policyLimits) {
       target = await targetOf(c, repository, null, policyLimits);
       wanted = openingIn(target, creations, own);
-      grants.push(await reserve(c, wanted, (wait) => refusedAs(wait, target)));
+      grants.push(await reserve(c, wanted, target, client));
     },
     async settle(isAnother) {
-      const windows = wanted.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
-      if (windows.length === 0) return;
-      const push = own.push && { ...own.push, isAnother };
-      grants.push(await reserve(c, { ...wanted, windows, push }, (wait) => refusedAs(wait, target)));
+      const left = leftOf(wanted, isAnother);
+      if (left !== null) grants.push(await reserve(c, left, target, client));
     },
     opened: (pullRequest) => tellOpened(c, pullRequest, burst),
-    owed() {
-      const windows = own.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
-      const push = own.push && { ...own.push, isAnother: true };
-      return windows.length === 0 ? null : { ...own, windows, push };
-    },
+    owed: () => leftOf(own, true),
     async release() {
       const back = grants;
       grants = [];
@@ -178,66 +163,55 @@ export function openPlace(
       wanted = own;
     },
   };
+
+  /** What is not granted yet of the client's limits; null: all is. */
+  function leftOf(wants: Wants, isAnother: boolean): Wants | null {
+    const windows = wants.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
+    return windows.length === 0 ? null : { ...wants, windows, push: own.push && { ...own.push, isAnother } };
+  }
 }
 
-/** @throws Refusal if others come first, or the host is to be left alone. */
+/** @param target, client as `refusalOf` has them. @throws Refusal if others come first, or the host is to be left alone. */
 export async function reserve(
   c: Context<AppEnv>,
   wants: Wants,
-  refusedAs = (wait: Refused): Refusal => refusalOf(c, wait),
+  target: NamedTarget | null = null,
+  client: Client | null = null,
 ): Promise<Grant> {
   const reserved = await limitsOf(c).reserve(wants);
-  if (reserved.kind === 'wait') {
-    if (reserved.for !== 'unknown') openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
-    throw (reserved.full === null && writesNow(wants) ? refusedByPause(c) : null) ?? refusedAs(reserved);
-  }
-  openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
-  const paused = writesNow(wants) ? refusedByPause(c) : null;
+  if (reserved.kind === 'grant' || reserved.for !== 'unknown')
+    openBackOff(c.env, c.var.host).learn(reserved.pauseMs);
+  const isFull = reserved.kind === 'wait' && reserved.full !== null;
+  const paused = writesNow(wants) && !isFull ? refusedByPause(c) : null;
+  if (reserved.kind === 'wait') throw paused ?? refusalOf(c, reserved, target, client);
   if (paused === null) return reserved;
   await reserved.release();
   throw paused;
 }
 
-/** @param client null: nobody is to be alerted. */
+/** @param target the repository, if its own limit may refuse. @param client null: nobody is to be alerted. */
 function refusalOf(
   c: Context<AppEnv>,
   wait: Refused,
   target: NamedTarget | null = null,
   client: Client | null = null,
 ): Refusal {
-  const waitMs = toldMs(wait);
-  switch (wait.for) {
-    case 'unknown':
-      return outOfReach(c, wait.error);
-    case 'address':
-    case 'prefix':
-      if (client !== null && wait.full?.isAlertDue)
-        c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
-      return noneLeft(wait.for, wait);
-    case 'forks':
-      return new Refusal('rate-limited', 'too many forks', [
-        `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
-        'Nothing was changed.',
-      ]);
-    case 'repository':
-      return new Refusal(
-        'rate-limited',
-        'too many pull requests for this repository',
-        [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
-        { waitMs },
-      );
-    case 'comments':
-    case 'thread':
-    case 'account':
-    case 'alert':
-    case 'calls':
-      return new Refusal(
-        'account',
-        'the bot account has little left',
-        [sentence(waitWords(c, wait, target)), 'Nothing was changed.'],
-        { outcome: 'rate-limited', waitMs },
-      );
+  if (wait.for === 'unknown') return outOfReach(c, wait.error);
+  if (wait.for === 'address' || wait.for === 'prefix') {
+    if (client !== null && wait.full?.isAlertDue)
+      c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
+    return noneLeft(wait.for, wait);
   }
+  if (wait.for === 'forks')
+    return new Refusal('rate-limited', 'too many forks', [
+      `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
+      'Nothing was changed.',
+    ]);
+  const lines = [sentence(waitWords(c, wait, target)), 'Nothing was changed.'];
+  const options = { outcome: 'rate-limited', waitMs: toldMs(wait) } as const;
+  return wait.for === 'repository'
+    ? new Refusal('rate-limited', 'too many pull requests for this repository', lines, options)
+    : new Refusal('account', 'the bot account has little left', lines, options);
 }
 
 /** The contract's words (section 7), and how long to wait. */
@@ -258,10 +232,10 @@ async function alertOperator(
   kind: 'address' | 'prefix',
   attempts: number,
 ): Promise<void> {
-  const isOwn = kind === 'address';
-  const network = isOwn ? owner.network : owner.site;
-  const hash = isOwn ? owner.hash('alert') : owner.siteHash('alert');
-  const { most } = isOwn ? PULL_REQUESTS : SITE_PULL_REQUESTS;
+  const [network, hash, { most }] =
+    kind === 'address'
+      ? [owner.network, owner.hash('alert'), PULL_REQUESTS]
+      : [owner.site, owner.siteHash('alert'), SITE_PULL_REQUESTS];
   await guardOf(c.env)
     .tell({ kind: 'rate-limit', client: pseudonymOf(hash), attempts, most }, Date.now(), network)
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
@@ -288,22 +262,17 @@ async function tellOpened(
   const { env } = c;
   const { config, http, logger } = c.var;
   const { prHash, host, owner, repo, url, openedAt } = opened;
-  const tell = async (whom: Told, telling: Promise<void>): Promise<readonly Told[]> => {
-    try {
-      await within(TELLING_MS, telling);
-      return [];
-    } catch (error) {
-      logger.warn('an open pull request will be told of later', { error });
-      return [whom];
-    }
-  };
-  const tracking = guardOf(env).track(
-    { kind: 'pull-request', prHash, host, owner, repo, number, url },
-    client,
-    openedAt,
-  );
+  const tell = (whom: Told, telling: Promise<void>): Promise<readonly Told[]> =>
+    within(TELLING_MS, telling).then(
+      () => [],
+      (error: unknown) => {
+        logger.warn('an open pull request will be told of later', { error });
+        return [whom];
+      },
+    );
+  const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
   const left = await Promise.all([
-    tell('tracking', tracking),
+    tell('tracking', guardOf(env).track(tracked, client, openedAt)),
     tell('statistics', recordOpened(env, config, http, opened)),
   ]);
   await openStatistics(env, config, logger, http).forgetCount(opened);

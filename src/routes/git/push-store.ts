@@ -1,8 +1,7 @@
 /** Connects a push with what the service keeps: its objects, D1 and KV. */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
-import type { NewDelayedPush } from '../../durable/delayed-pushes/delayed-push.ts';
-import { shred } from '../../durable/delayed-pushes/shred.ts';
+import { shred } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import type { AppEnv } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -35,6 +34,7 @@ const BUSY_PAUSE_MS = 60_000;
 export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
   const { config, host, http, logger } = c.var;
   const secret = () => serviceSecret(c.env, config.identitySecret);
+  const isListed = (prHash: string) => mayBeRecorded(c.env.DB, prHash, logger);
   return {
     count: countPush,
     openSpool: () =>
@@ -58,16 +58,15 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
     },
     async placeOf(prHash) {
-      const isListed = await mayBeRecorded(c.env.DB, prHash, logger);
-      const view = isListed ? await pullRequestOf(c.env, prHash).view() : null;
+      const view = (await isListed(prHash)) ? await pullRequestOf(c.env, prHash).view() : null;
       return view?.host === host.key ? view : null;
     },
     async isOpen(prHash) {
-      if (!(await mayBeRecorded(c.env.DB, prHash, logger))) return false;
+      if (!(await isListed(prHash))) return false;
       const view = pullRequestOf(c.env, prHash).view();
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
-    mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, logger),
+    mayBeRecorded: isListed,
     async pullRequestWith(repository, works) {
       const found = await guessed(c, prHashesWith(c.env.DB, recordName(host, repository), works));
       if (found === null) return undefined;
@@ -77,9 +76,9 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
           return view && { prHash, url: view.url, state: view.state, last };
         }),
       );
-      const known = views.filter((view) => view !== null);
-      const inState = (wanted: PullRequestState) => known.find(({ state }) => state === wanted);
-      return inState('open') ?? inState('merged') ?? known[0] ?? null;
+      const inState = (wanted?: PullRequestState) =>
+        views.find((view) => view !== null && (wanted ?? view.state) === view.state);
+      return inState('open') ?? inState('merged') ?? inState() ?? null;
     },
     addWorks: async (prHash, works) => void (await guessed(c, addWorks(c.env.DB, prHash, works))),
     async openNear(repository, prHash) {
@@ -101,6 +100,10 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
     moveDelayed: (name, { from, to }) =>
       delayedPushesOf(c.env).move(name, { from, to, dueAt: randomMoment(from, to) }),
     async keepDelayed(delayed, { key, ...spool }, keptUntil) {
+      const { reason, keptAt, from, to } = delayed;
+      // A secret moment; of one for review, only when the operator has approved it.
+      const atRandom = reason === 'review' ? null : randomMoment(from, to);
+      const dueAt = reason === 'busy' ? keptAt + BUSY_PAUSE_MS : atRandom;
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
       const client = windowKey(await clientOf(c), true);
       const tag = await clientWindowsOf(c.env, client).tag(client);
@@ -109,14 +112,16 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       try {
         // Before the row: a push never waits without its key.
         await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
-        const kept = { ...delayed, name, dueAt: dueAt(delayed), host: host.key, client: tag, spool };
+        const kept = { ...delayed, name, dueAt, host: host.key, client: tag, spool };
         const answer = await delayedPushesOf(c.env).keep(kept, config.delayedMb * 1_000_000);
         isKept = answer.kind === 'kept';
-        if (isKept && delayed.reason === 'review') c.executionCtx.waitUntil(tellOperator(c));
+        if (isKept && reason === 'review') c.executionCtx.waitUntil(tellOperator(c));
         return answer;
       } finally {
         // The person is told that nothing was kept. If the answer was lost, it may wait all the same.
-        if (!isKept && !(await mayWait(c, name)))
+        const view = isKept ? null : delayedPushesOf(c.env).view(name);
+        const waits = await view?.then((known) => known !== null).catch(() => true);
+        if (waits === false)
           await shred(c.env, spool.attempt).catch((error: unknown) =>
             logger.error('what is not kept of a push could not be removed', { error }),
           );
@@ -132,17 +137,6 @@ export function countPush(refusal: Refusal | null, durationMs: number | null): v
   if (durationMs !== null) observe('gitveil_push_duration_seconds', { outcome }, durationMs / 1000);
 }
 
-/** A secret moment. Null: when the operator has approved it. */
-function dueAt({
-  reason,
-  keptAt,
-  from,
-  to,
-}: Pick<NewDelayedPush, 'reason' | 'keptAt' | 'from' | 'to'>): number | null {
-  if (reason === 'review') return null;
-  return reason === 'busy' ? keptAt + BUSY_PAUSE_MS : randomMoment(from, to);
-}
-
 /** Only for a hint to a person: null if nobody answers. */
 function guessed<T>({ var: { logger } }: Context<AppEnv>, answer: Promise<T>): Promise<T | null> {
   return answer.catch((error: unknown) => {
@@ -155,12 +149,6 @@ function guessed<T>({ var: { logger } }: Context<AppEnv>, answer: Promise<T>): P
 async function shown(c: Context<AppEnv>, prHash: string) {
   const view = await guessed(c, pullRequestOf(c.env, prHash).view());
   return view?.isShown ? view : null;
-}
-
-/** True if nobody knows. */
-function mayWait(c: Context<AppEnv>, name: string): Promise<boolean> {
-  const view = delayedPushesOf(c.env).view(name);
-  return view.then((known) => known !== null).catch(() => true);
 }
 
 /** Never rejects: the push waits, whether or not the operator is told. */

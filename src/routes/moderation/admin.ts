@@ -1,29 +1,27 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and pardons.
- *
- * An attempt counts against the limits of its address before anything else is checked, and a wrong credential against
- * that of its /48, too. If the limits cannot be checked, every request is refused.
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and pardons. An attempt
+ * counts against the limits of its address before anything else is checked, and a wrong credential against that of its
+ * /48, too. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { Credential } from '../../durable/guard/guard.ts';
 import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
 import { tokenHash } from '../../durable/guard/tokens.ts';
-import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { longestWait, toldMs } from '../../limits/sliding-window.ts';
+import { longestWait } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
-import { limitsOf } from '../request/limits.ts';
+import { limitsOf, refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, refused, type Refused, retryAfter } from '../request/refused.ts';
+import { answerRefused, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
-import { answer, asJson, described, error as errorAnswer } from '../description.ts';
+import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
 
@@ -31,126 +29,125 @@ import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 
+const text = z.string().optional();
+const choice = z.boolean().optional();
+
 const credentialFields = {
-  password: z.string().optional().meta({ description: 'The password of the operator.' }),
-  token: z.string().optional().meta({
-    description: 'The token of an alert button. It works once, for one action, within ten minutes.',
-  }),
+  password: text.describe('The password of the operator.'),
+  token: text.describe('The token of an alert button. It works once, for one action, within ten minutes.'),
 };
 
+const panicScope = z.enum(['pushes', 'writes', 'all']).optional();
 const panicRequest = z.object({
   ...credentialFields,
-  active: z.boolean().meta({ description: 'True: reject pushes. False: accept them again.' }),
-  scope: z.enum(['pushes', 'writes', 'all']).optional().meta({
-    description:
-      '`pushes` (default), `writes` for comments and issues, or `all`. What is not named stays as it is.',
-  }),
+  active: z.boolean().describe('True: reject pushes. False: accept them again.'),
+  scope: panicScope.describe(
+    '`pushes` (default), `writes` for comments and issues, or `all`. What is not named stays as it is.',
+  ),
 });
 
 const panicAnswer = z
   .object({
-    panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }),
+    panic_mode: z.boolean().describe('Whether pushes are rejected now.'),
     state: z
       .enum(['activated', 'deactivated'])
-      .meta({ description: 'What was done: `activated` or `deactivated`, for the scope of the request.' }),
+      .describe('What was done: `activated` or `deactivated`, for the scope of the request.'),
   })
-  .meta({ description: 'The panic switch is set.' });
+  .describe('The panic switch is set.');
 
 const rollbackRequest = z.object({
   ...credentialFields,
-  spare_single: z.boolean().optional().meta({
-    description: 'True: leave alone the pull requests of clients that opened only one. Default: false.',
-  }),
-  comments: z.boolean().optional().meta({
-    description: 'True: delete the comments of the last two hours, too. Default: false.',
-  }),
-  issues: z.boolean().optional().meta({
-    description: 'True: close the issues of the last two hours, too. Default: false.',
-  }),
+  spare_single: choice.describe(
+    'True: leave alone the pull requests of clients that opened only one. Default: false.',
+  ),
+  comments: choice.describe('True: delete the comments of the last two hours, too. Default: false.'),
+  issues: choice.describe('True: close the issues of the last two hours, too. Default: false.'),
 });
 
 const rollbackAnswer = z
   .object({
-    closed: z.int().min(0).meta({
-      description: 'How many pull requests and issues were closed, and comments deleted.',
-    }),
-    failed: z.int().min(0).meta({ description: 'How many could not be. Call again to try them again.' }),
-    closed_urls: z.array(z.url()).meta({ description: 'Those that were closed or deleted.' }),
-    failed_urls: z.array(z.url()).meta({ description: 'Those that could not be.' }),
+    closed: count.describe('How many pull requests and issues were closed, and comments deleted.'),
+    failed: count.describe('How many could not be. Call again to try them again.'),
+    closed_urls: z.array(z.url()).describe('Those that were closed or deleted.'),
+    failed_urls: z.array(z.url()).describe('Those that could not be.'),
   })
-  .meta({ description: 'What was to be undone of the last two hours was undone.' });
+  .describe('What was to be undone of the last two hours was undone.');
 
-const pardonRequest = z.object({
-  ...credentialFields,
-  hash: pseudonymHash.meta({ description: 'The pseudonym.' }),
+const pardonRequest = z.object({ ...credentialFields, hash: pseudonymHash.describe('The pseudonym.') });
+
+const logEntry = z.object({
+  event: z.enum(['flagged', 'blocked', 'pardoned', 'appealed']),
+  at: z.iso.datetime().describe('When.'),
 });
 
 export const pardonAnswer = z
   .object({
     hash: pseudonymHash,
-    state: z.enum(STATES).meta({ description: 'Its state now.' }),
-    reports: z.int().min(0).meta({ description: 'Reports that count now.' }),
-    restoring: z.int().min(0).meta({
-      description: 'Comments that get back the karma that they showed. Deleted comments stay deleted.',
-    }),
-    log: z
-      .array(
-        z.object({
-          event: z.enum(['flagged', 'blocked', 'pardoned', 'appealed']),
-          at: z.iso.datetime().meta({ description: 'When.' }),
-        }),
-      )
-      .meta({ description: "The pseudonym's log of the last 90 days, oldest first." }),
+    state: z.enum(STATES).describe('Its state now.'),
+    reports: count.describe('Reports that count now.'),
+    restoring: count.describe(
+      'Comments that get back the karma that they showed. Deleted comments stay deleted.',
+    ),
+    log: z.array(logEntry).describe("The pseudonym's log of the last 90 days, oldest first."),
   })
-  .meta({ description: 'The pseudonym is pardoned.' });
+  .describe('The pseudonym is pardoned.');
+
+const drainRequest = z.object({
+  password: z.string().describe('The password of the operator.'),
+});
+
+const drainAnswer = z
+  .object({
+    delayed: count.describe('Pushes that are published now, one after the other.'),
+    to_review: count.describe('Pushes that wait for the operator, on /admin/delayed.'),
+  })
+  .describe('What is delayed.');
 
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
-
 const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
-const INVALID = errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']);
-const UNAUTHORIZED = errorAnswer('Neither the password nor the token is correct.', 'invalid credentials');
-const TOO_MANY = errorAnswer(
-  'The address has sent 10 requests within a minute, or its IPv6 /48 as a whole forty wrong passwords or tokens.',
-  'rate limit exceeded',
-);
+const REFUSALS = {
+  400: errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']),
+  401: errorAnswer('Neither the password nor the token is correct.', INVALID_CREDENTIALS.error),
+  429: errorAnswer(
+    'The address has sent 10 requests within a minute, or its IPv6 /48 as a whole forty wrong passwords or tokens.',
+    'rate limit exceeded',
+  ),
+};
+
+/** What counts an attempt. */
+type Actions = readonly ('admin' | 'rollback')[];
 
 export const admin = new Hono<AppEnv>();
 
 admin.post(
   '/admin/panic',
-  described(setPanicMode, {
+  described(forOperator(panicRequest, setPanicMode), {
     operationId: 'setPanicMode',
     summary: 'Suspend pushes, comments and issues, or accept them again',
     description: 'With the password of the operator, or with the token of an alert button.',
     tag: 'Operation',
     json: panicRequest,
-    responses: {
-      200: answer('The switch is set.', asJson(panicAnswer)),
-      400: INVALID,
-      401: UNAUTHORIZED,
-      429: TOO_MANY,
-    },
+    responses: { 200: answer('The switch is set.', asJson(panicAnswer)), ...REFUSALS },
   }),
 );
 
-async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
-  const request = await receive(c, panicRequest);
-  if (request.kind === 'refused') return answerRefused(c, request);
-  const { active, scope = 'pushes' } = request.fields;
-  if (!(await guardOf(c.env).setPanic(active, request.credential, scope))) return refuseCredential(c);
+async function setPanicMode(
+  c: Context<AppEnv>,
+  { active, scope = 'pushes' }: z.infer<typeof panicRequest>,
+  credential: Credential,
+): Promise<Response | null> {
+  if (!(await guardOf(c.env).setPanic(active, credential, scope))) return null;
   suspensionChanged();
   c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
   const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
-  return c.json<z.infer<typeof panicAnswer>>({
-    panic_mode: panicMode,
-    state: active ? 'activated' : 'deactivated',
-  });
+  const state = active ? 'activated' : 'deactivated';
+  return c.json<z.infer<typeof panicAnswer>>({ panic_mode: panicMode, state });
 }
 
 admin.post(
   '/admin/pardon',
-  described(liftReports, {
+  described(forOperator(pardonRequest, pardon), {
     operationId: 'pardon',
     summary: 'Lift what reports have led to',
     description:
@@ -159,44 +156,36 @@ admin.post(
     json: pardonRequest,
     responses: {
       200: answer('It is pardoned.', asJson(pardonAnswer)),
-      400: INVALID,
-      401: UNAUTHORIZED,
       404: errorAnswer('There is nothing to pardon.', NOTHING_TO_PARDON),
-      429: TOO_MANY,
+      ...REFUSALS,
     },
   }),
 );
 
-async function liftReports(c: Context<AppEnv>): Promise<Response> {
-  const request = await receive(c, pardonRequest);
-  if (request.kind === 'refused') return answerRefused(c, request);
-  const { hash } = request.fields;
-  if (!(await guardOf(c.env).accepts(request.credential, pardonOf(hash)))) return refuseCredential(c);
-  const pardon = await pardonPseudonym(c, hash, request.credential);
-  if (pardon === null) return answerRefused(c, refused(404, NOTHING_TO_PARDON));
-  c.var.logger.warn('a pseudonym was pardoned');
-  const { standing, restoring, log } = pardon;
-  const entries = log.map(({ event, at }) => ({ event, at: new Date(at).toISOString() }));
-  return c.json<z.infer<typeof pardonAnswer>>({ hash, ...standing, restoring, log: entries });
-}
-
-/** Null: there is nothing to pardon. */
-async function pardonPseudonym(
+async function pardon(
   c: Context<AppEnv>,
-  hash: string,
+  { hash }: z.infer<typeof pardonRequest>,
   credential: Credential,
-): Promise<Pardon | null> {
+): Promise<Response | null> {
+  const guard = guardOf(c.env);
+  if (!(await guard.accepts(credential, pardonOf(hash)))) return null;
   try {
-    return (await mayBeListed(c.env.DB, hash, c.var.logger)) ? await identityOf(c.env, hash).pardon() : null;
+    const isListed = await mayBeListed(c.env.DB, hash, c.var.logger);
+    const pardoned = isListed ? await identityOf(c.env, hash).pardon() : null;
+    if (pardoned === null) return await answerRefused(c, refused(404, NOTHING_TO_PARDON));
+    c.var.logger.warn('a pseudonym was pardoned');
+    const { standing, restoring, log } = pardoned;
+    const entries = log.map(({ event, at }) => ({ event, at: new Date(at).toISOString() }));
+    return c.json<z.infer<typeof pardonAnswer>>({ hash, ...standing, restoring, log: entries });
   } catch (error) {
-    await guardOf(c.env).giveBack(credential);
+    await guard.giveBack(credential);
     throw error;
   }
 }
 
 admin.post(
   '/admin/rollback',
-  described(rollBack, {
+  described(forOperator(rollbackRequest, rollBack, ['admin', 'rollback']), {
     operationId: 'rollBack',
     summary: 'Close the newest pull requests',
     description:
@@ -205,8 +194,7 @@ admin.post(
     json: rollbackRequest,
     responses: {
       200: answer('What was undone, and what could not be.', asJson(rollbackAnswer)),
-      400: INVALID,
-      401: UNAUTHORIZED,
+      ...REFUSALS,
       429: errorAnswer(
         'The address has sent 5 rollbacks, or 10 requests, within a minute.',
         'rate limit exceeded',
@@ -215,13 +203,13 @@ admin.post(
   }),
 );
 
-async function rollBack(c: Context<AppEnv>): Promise<Response> {
-  const request = await receive(c, rollbackRequest, ['admin', 'rollback']);
-  if (request.kind === 'refused') return answerRefused(c, request);
-  const { credential, fields } = request;
-  const { spare_single: spareSingle = false, comments = false, issues = false } = fields;
+async function rollBack(
+  c: Context<AppEnv>,
+  { spare_single: spareSingle = false, comments = false, issues = false }: z.infer<typeof rollbackRequest>,
+  credential: Credential,
+): Promise<Response | null> {
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
-  if (id === null) return refuseCredential(c);
+  if (id === null) return null;
   // Both at once: the caller may leave meanwhile, and the guard forgets results when a later rollback begins.
   const ending = Promise.all([spareSingle ? 0 : discardDelayed(c), rollbackResult(c, id)]).then(
     async ([left, result]) => {
@@ -249,11 +237,8 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   try {
     const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
-    const removed = await Promise.all(
-      begun.map((push) =>
-        removeDelayed(c, push, { state: 'discarded', said: ROLLED_BACK }).catch(() => false),
-      ),
-    );
+    const end = { state: 'discarded', said: ROLLED_BACK } as const;
+    const removed = await Promise.all(begun.map((push) => removeDelayed(c, push, end).catch(() => false)));
     return removed.filter((isRemoved) => !isRemoved).length;
   } catch (error) {
     c.var.logger.error('delayed pushes could not be discarded', { error });
@@ -274,76 +259,51 @@ async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackR
   return null;
 }
 
-/** The refusal of a client that is over one of its limits; null if it is within all of them. */
-export async function refuseTooOften(
-  c: Context<AppEnv>,
-  actions: readonly ('admin' | 'rollback')[],
-): Promise<Refused | null> {
-  const limits = limitsOf(c);
-  const counted = actions.map((action) => limits.count(action));
-  const wait = longestWait(await Promise.all([limits.known('siteAdmin'), ...counted]));
-  if (wait.waitMs === 0) return null;
-  return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(toldMs(wait)) });
-}
-
-const drainRequest = z.object({
-  password: z.string().meta({ description: 'The password of the operator.' }),
-});
-
-const drainAnswer = z
-  .object({
-    delayed: z.int().min(0).meta({ description: 'Pushes that are published now, one after the other.' }),
-    to_review: z.int().min(0).meta({ description: 'Pushes that wait for the operator, on /admin/delayed.' }),
-  })
-  .meta({ description: 'What is delayed.' });
-
 admin.post(
   '/admin/drain',
-  described(drain, {
+  described(forOperator(drainRequest, drain), {
     operationId: 'drain',
     summary: 'Publish what is delayed',
     description:
       'Before a downgrade: whatever waits for a chosen time is due at once. The scheduled handler publishes it, and the answer says how much is left.',
     tag: 'Operation',
     json: drainRequest,
-    responses: {
-      200: answer('What is left.', asJson(drainAnswer)),
-      400: INVALID,
-      401: UNAUTHORIZED,
-      429: TOO_MANY,
-    },
+    responses: { 200: answer('What is left.', asJson(drainAnswer)), ...REFUSALS },
   }),
 );
 
 async function drain(c: Context<AppEnv>): Promise<Response> {
-  const request = await receive(c, drainRequest);
-  if (request.kind === 'refused') return answerRefused(c, request);
   const { review, ...others } = (await delayedPushesOf(c.env).drain()).waiting;
   return c.json<z.infer<typeof drainAnswer>>({ delayed: others.delay + others.busy, to_review: review });
 }
 
-/** The fields of a request, and a credential that may be valid. Counts it first. */
-async function receive<T extends { password?: string | undefined; token?: string | undefined }>(
-  c: Context<AppEnv>,
+/**
+ * A handler that counts a request before it reads it. `handle` gets a credential that may be valid, and answers null if
+ * the guard does not accept it.
+ */
+function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
   schema: z.ZodType<T>,
-  actions: readonly ('admin' | 'rollback')[] = ['admin'],
-): Promise<{ readonly kind: 'request'; readonly fields: T; readonly credential: Credential } | Refused> {
-  const tooOften = await refuseTooOften(c, actions);
-  if (tooOften !== null) return tooOften;
-  const payload = await readPayload(c, schema);
-  if (payload.kind === 'refused') return payload;
-  const credential = await credentialOf(c, payload.fields);
-  if (credential === null) return credentialRefused(c);
-  return { kind: 'request', fields: payload.fields, credential };
+  handle: (c: Context<AppEnv>, fields: T, credential: Credential) => Promise<Response | null>,
+  actions: Actions = ['admin'],
+) {
+  return async (c: Context<AppEnv>): Promise<Response> => {
+    const tooOften = await refuseTooOften(c, actions);
+    if (tooOften !== null) return answerRefused(c, tooOften);
+    const payload = await readPayload(c, schema);
+    if (payload.kind === 'refused') return answerRefused(c, payload);
+    const credential = await credentialOf(c, payload.fields);
+    const response = credential && (await handle(c, payload.fields, credential));
+    // Over a limit because of this credential, or invalid.
+    return response ?? answerRefused(c, (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS);
+  };
 }
 
-/** Over a limit because of this credential, or invalid. */
-async function credentialRefused(c: Context<AppEnv>): Promise<Refused> {
-  return (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS;
-}
-
-async function refuseCredential(c: Context<AppEnv>): Promise<Response> {
-  return answerRefused(c, await credentialRefused(c));
+/** The refusal of a client that is over one of its limits; null if it is within all of them. */
+export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
+  const limits = limitsOf(c);
+  const counted = actions.map((action) => limits.count(action));
+  const wait = longestWait(await Promise.all([limits.known('siteAdmin'), ...counted]));
+  return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * /v1/moderation/appeal: the author of a flagged or blocked pseudonym tells the operator why that was wrong, as JSON or
- * with a form without script. Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym and the text, and nothing
- * of the request besides.
+ * with a form without script. Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym
+ * and the text, and nothing of the request besides.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -20,18 +20,18 @@ import { answerForm, newToken, receiveForm, SEND_AGAIN, type SentForm } from '..
 import {
   answerRefused,
   explained,
+  explanationOf,
   invalidField,
+  NOT_KEPT,
   type Refused,
   refused,
   retryAfter,
-  sentence,
 } from '../request/refused.ts';
-import { toldMs } from '../../limits/sliding-window.ts';
-import { limitsOf } from '../request/limits.ts';
+import { limitsOf, refusedUntil } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
-import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
-import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';
+import { checkPayload, isBlank, isForm, publicText, readJsonObject } from '../request/payload.ts';
+import { MAX_TOKEN_CHARACTERS } from '../threads/comments.ts';
 import { standingAnswer } from './moderation.ts';
 
 const ERRORS = {
@@ -42,10 +42,6 @@ const ERRORS = {
   nobody: 'appeals cannot be delivered: the operator has not set NOTIFY_ADMIN_TOPIC',
   busy: 'the appeal could not be delivered; try again in an hour',
 };
-const HOUR_SECONDS = '3600';
-
-/** Of a form: three short fields, each character escaped. */
-const MAX_FORM_BYTES = 32 * 1024;
 
 /** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
 const MAX_APPEAL_CHARACTERS = 700;
@@ -62,9 +58,10 @@ const appealRequest = z
           'Where the pseudonym commented. The host is written as in the path of the comment; without one, it is gh.',
         examples: ['octo/hello#7', 'cb/octo/hello#7'],
       }),
-    user_token: publicText('user_token').min(1).max(MAX_TOKEN_CHARACTERS).meta({
-      description: 'The token of the comments: it shows that the pseudonym is yours.',
-    }),
+    user_token: publicText('user_token')
+      .min(1)
+      .max(MAX_TOKEN_CHARACTERS)
+      .describe('The token of the comments: it shows that the pseudonym is yours.'),
     text: publicText('text')
       .refine((text) => characters(text) <= MAX_APPEAL_CHARACTERS, {
         error: `text must have at most ${MAX_APPEAL_CHARACTERS} characters`,
@@ -72,22 +69,22 @@ const appealRequest = z
       .refine((text) => !/(?!\s)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(text), {
         error: 'text must not contain control characters',
       })
-      .meta({
-        description:
-          'What the operator reads, more than white space. Do not write anything that identifies you.',
-      }),
+      .describe('What the operator reads, more than white space. Do not write anything that identifies you.'),
   })
-  .meta({ description: 'Why the reports were wrong.' });
+  .describe('Why the reports were wrong.');
 
-export const appealAnswer = standingAnswer.meta({ description: 'The operator is told of the appeal.' });
+export const appealAnswer = standingAnswer.describe('The operator is told of the appeal.');
 
 export const appeals = new Hono<AppEnv>();
 
-appeals.get(APPEAL_PATH, (c) => showAppealForm(c));
+appeals.get(APPEAL_PATH, async (c) => {
+  const fields = new Map([['thread', c.req.query('thread') ?? '']]);
+  return showForm(c, fields, await newToken(c, APPEAL_PATH), null);
+});
 appeals.post(APPEAL_PATH, (c, next) => {
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
-  if (!isForm) return next();
-  return receiveForm(c, APPEAL_PATH, MAX_FORM_BYTES, (sent) => answerAppeal(c, sent));
+  if (!isForm(c)) return next();
+  // Three short fields, each character escaped.
+  return receiveForm(c, APPEAL_PATH, 32 * 1024, (sent) => answerAppeal(c, sent));
 });
 
 appeals.post(
@@ -122,21 +119,14 @@ async function takeAppeal(c: Context<AppEnv>): Promise<Response> {
   const outcome = await decideAppeal(c, payload.fields);
   if (outcome.kind === 'refused') return answerRefused(c, outcome);
   const { hash, standing } = outcome;
-  return c.json<z.infer<typeof appealAnswer>>({ hash, ...standing }, 200, { 'Cache-Control': 'no-store' });
-}
-
-interface Appealed {
-  readonly kind: 'taken';
-  /** The pseudonym. */
-  readonly hash: string;
-  readonly standing: Standing;
+  return c.json<z.infer<typeof appealAnswer>>({ hash, ...standing }, 200, NOT_KEPT);
 }
 
 /** @param fields of the JSON endpoint, also from the form. */
 async function decideAppeal(
   c: Context<AppEnv>,
   fields: Readonly<Record<string, unknown>>,
-): Promise<Appealed | Refused> {
+): Promise<{ readonly kind: 'taken'; readonly hash: string; readonly standing: Standing } | Refused> {
   const missing = Object.keys(appealRequest.shape).find((name) => isBlank(fields[name]));
   if (missing !== undefined) return invalidField(`${missing} is required`);
   const checked = checkPayload(appealRequest, fields);
@@ -150,12 +140,9 @@ async function decideAppeal(
   if (c.var.config.notifyAdminTopic === null) return refused(503, ERRORS.nobody);
 
   const wait = await limitsOf(c).count('reports');
-  if (wait.waitMs > 0) return refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(toldMs(wait)) });
+  if (wait.waitMs > 0) return refusedUntil(wait, ERRORS.tooMany);
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  return appeal(c, identityHash(secret, `${recordName(host, repository)}#${number}`, userToken), text);
-}
-
-async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<Appealed | Refused> {
+  const hash = identityHash(secret, `${recordName(host, repository)}#${number}`, userToken);
   if (!(await mayBeListed(c.env.DB, hash, c.var.logger))) return refused(409, ERRORS.nothing);
   const outcome = await identityOf(c.env, hash).appeal(text);
   switch (outcome.kind) {
@@ -166,13 +153,8 @@ async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<A
     case 'too-often':
       return refused(429, ERRORS.tooOften, { 'Retry-After': retryAfter(outcome.leftMs) });
     case 'busy':
-      return refused(503, ERRORS.busy, { 'Retry-After': HOUR_SECONDS });
+      return refused(503, ERRORS.busy, { 'Retry-After': '3600' });
   }
-}
-
-async function showAppealForm(c: Context<AppEnv>): Promise<Response> {
-  const fields = new Map([['thread', c.req.query('thread') ?? '']]);
-  return showForm(c, fields, await newToken(c, APPEAL_PATH), null);
 }
 
 async function answerAppeal(c: Context<AppEnv>, { fields, token, problem }: SentForm): Promise<Response> {
@@ -183,8 +165,7 @@ async function answerAppeal(c: Context<AppEnv>, { fields, token, problem }: Sent
     return explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
   });
   if (outcome.kind === 'taken') return answerForm(c, appealedPage(outcome.hash, outcome.standing));
-  const words = outcome.explanation ?? sentence(outcome.error);
-  return showForm(c, fields, token.text, words, outcome.status, outcome.headers);
+  return showForm(c, fields, token.text, explanationOf(outcome), outcome.status, outcome.headers);
 }
 
 async function showForm(

@@ -1,11 +1,12 @@
 /**
  * /admin/delayed: the operator sees everything that waits, for whatever reason, and all that would leave with it;
- * publishes what waits for them, and discards what they do not want.
- *
- * It opens with PANIC_PASSWORD or with the token of an alert, and only by a POST: links are followed by machines, too.
- * That attempt counts in the limit of the operator's endpoints; once open, requests do not.
+ * publishes what waits for them, and discards what they do not want. It opens with PANIC_PASSWORD or with the token of
+ * an alert, and only by a POST: links are followed by machines, too. That attempt counts in the limit of the operator's
+ * endpoints; once open, for ten minutes, requests do not. Nothing is stored: a cookie for that page only says until
+ * when, and the service's secret signs it.
  */
 import { type Context, Hono } from 'hono';
+import { getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
 import {
   bytesOf,
@@ -14,12 +15,13 @@ import {
   type DiscardReason,
   type SeenPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
-import { difference } from '../../edit/hunks.ts';
+import { difference } from '../../edit/lines.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { isAhead } from '../../isolate/clock.ts';
 import { within } from '../../isolate/within.ts';
 import { delayedPushesOf, guardOf } from '../../objects.ts';
 import {
@@ -36,20 +38,21 @@ import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
 import { type TextLimits, textsLeaving } from '../../push/delay/kept-push.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
-import { pushHost } from '../git/push-host.ts';
-import { entriesOf, openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
+import { pushHost } from '../git/open-push.ts';
+import { openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { memoryFor } from '../request/client.ts';
-import { answerRefused, explained } from '../request/refused.ts';
+import { shownOrigin } from '../request/public-origin.ts';
+import { answerRefused, explained, NOT_KEPT } from '../request/refused.ts';
 import { credentialOf, refuseTooOften } from './admin.ts';
-import { beginReview, mayReview } from './review-session.ts';
 
 const PAGE_SIZE = 20;
 const ACTION_TOKEN = /^[0-9a-f]{32}$/;
 /** For folders and files of upstream. */
 const HOST_TIMEOUT_MS = 10_000;
-
 /** The page can do without the bot's name. */
 const LOGIN_PATIENCE_MS = 3_000;
 
@@ -57,16 +60,9 @@ const LOGIN_PATIENCE_MS = 3_000;
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
 const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
 
-const CROSS_SITE = explained(
-  403,
-  'This form came from another site',
-  'Open /admin/delayed, and begin there.',
-);
-const NO_FORM = explained(
-  400,
-  'This is not a form of this page',
-  'Open /admin/delayed, and send it from there.',
-);
+const OPEN_IT = 'Open /admin/delayed, and send the form from there.';
+const CROSS_SITE = explained(403, 'This form came from another site', OPEN_IT);
+const NO_FORM = explained(400, 'This is not a form of this page', OPEN_IT);
 const NOT_WAITING = explained(
   404,
   'No such push waits',
@@ -74,8 +70,6 @@ const NOT_WAITING = explained(
 );
 const NO_ACCESS = 'Neither the password nor the token is correct. A token works once, within ten minutes.';
 const CLOSED = 'The ten minutes are over, and nothing was decided. Open it again.';
-
-type Answer = Response | Promise<Response>;
 
 export const delayedReview = new Hono<AppEnv>();
 
@@ -123,8 +117,8 @@ async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
 
 async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
   const [what, reason] = [fields.get('decision'), fields.get('reason') ?? ''];
-  const isValid = what === 'publish' || (what === 'discard' && isReason(reason));
-  if (!isValid) return answerRefused(c, NO_FORM, 'page');
+  const isReason = Object.hasOwn(DISCARD_REASONS, reason);
+  if (what !== 'publish' && !(what === 'discard' && isReason)) return answerRefused(c, NO_FORM, 'page');
   const chosen = [...fields].flatMap(([name, value]) =>
     name.startsWith('push-') ? (seenIn(value) ?? []) : [],
   );
@@ -147,10 +141,6 @@ async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason
   return removeDelayed(c, end, { state: 'discarded', said });
 }
 
-function isReason(text: string): text is DiscardReason {
-  return Object.hasOwn(DISCARD_REASONS, text);
-}
-
 async function showList(
   c: Context<AppEnv>,
   page: number,
@@ -169,41 +159,28 @@ async function showList(
       memory.end();
     }
   }
-  return show(
-    c,
-    reviewListPage({ pushes: shown, waiting, page, pageSize: PAGE_SIZE, decided, problem }),
-    problem === null ? 200 : 400,
-  );
+  const list = reviewListPage({ pushes: shown, waiting, page, pageSize: PAGE_SIZE, decided, problem });
+  return show(c, list, problem === null ? 200 : 400);
 }
 
 /** What it takes to see what is in a push. */
-interface Opened {
-  readonly stored: StoredPush;
-  readonly host: PushHost;
-}
-
-interface Look {
-  readonly push: ReviewedPush;
-  /** Null: it cannot be shown. */
-  readonly opened: Opened | null;
-}
-
+type Opened = { readonly stored: StoredPush; readonly host: PushHost };
 /** By the code host's key: one that does not answer is waited for once in a request. */
 type Logins = Map<string, Promise<string>>;
 
-/** Reads a push. What cannot be read is told. @param memory where it is counted. */
+/** Reads a push. What cannot be read is told, and `opened` is null. @param memory where it is counted. */
 async function look(
   c: Context<AppEnv>,
   listed: DelayedPush,
   limits: TextLimits & { readonly mostBytes: number },
   memory: MemoryHold,
   logins: Logins,
-): Promise<Look> {
+): Promise<{ readonly push: ReviewedPush; readonly opened: Opened | null }> {
   const config = hostWithKey(c.var.config, listed.host);
-  const unread = (problem: string): Look => ({
-    push: { listed, author: c.var.config.anonEmail, repository: null, texts: null, problem },
-    opened: null,
-  });
+  const unread = (problem: string) => {
+    const push = { listed, author: c.var.config.anonEmail, repository: null, texts: null, problem };
+    return { push, opened: null };
+  };
   if (config === undefined) return unread('This service does not know its code host any more. Discard it.');
   if (bytesOf(listed) - listed.entryBytes > limits.mostBytes)
     return unread('Its texts are too long to be shown here.');
@@ -232,12 +209,10 @@ async function changesIn(
   { stored, host }: Opened,
   memory: MemoryHold,
 ): Promise<Changes | string> {
-  const { entryBytes } = listed;
-  if (entryBytes > MAX_PACK_BYTES) {
-    return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
-  }
+  if (listed.entryBytes > MAX_PACK_BYTES)
+    return `Its files are ${listed.entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
   try {
-    const pack = storedPack(await entriesOf(stored, listed), 0);
+    const pack = storedPack(await stored.entries(), 0);
     const { target, work } = stored.kept;
     return await changesOf(
       { commits: work.commits, ground: work.ground, pack },
@@ -254,12 +229,37 @@ async function changesIn(
 }
 
 /** The form that opens the page. */
-function door(c: Context<AppEnv>, status: 200 | 401, problem: string | null): Answer {
+function door(c: Context<AppEnv>, status: 200 | 401, problem: string | null) {
   const token = c.req.method === 'POST' ? '' : (c.req.query('token') ?? '');
   const hasPassword = c.var.config.panicPassword !== null;
   return show(c, reviewDoorPage(ACTION_TOKEN.test(token) ? token : null, hasPassword, problem), status);
 }
 
-function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200): Answer {
-  return answerPage(c, page, status, { 'Cache-Control': 'no-store' });
+function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200) {
+  return answerPage(c, page, status, NOT_KEPT);
+}
+
+const COOKIE = 'gitveil-review';
+const LIFE_MS = 10 * 60 * 1000;
+
+/** Puts the cookie into the answer. */
+async function beginReview(c: Context<AppEnv>): Promise<void> {
+  await setSignedCookie(c, COOKIE, `${Date.now() + LIFE_MS}`, await cookieKey(c), {
+    path: REVIEW_PATH,
+    httpOnly: true,
+    sameSite: 'Strict',
+    // A proxy in front may have terminated TLS.
+    secure: shownOrigin(c.req.raw, c.var.config).startsWith('https:'),
+    maxAge: LIFE_MS / 1000,
+  });
+}
+
+/** Whether the request has a cookie that is still good. */
+async function mayReview(c: Context<AppEnv>): Promise<boolean> {
+  const until = await getSignedCookie(c, await cookieKey(c), COOKIE);
+  return isAhead(Number(until), LIFE_MS, Date.now());
+}
+
+async function cookieKey(c: Context<AppEnv>): Promise<string> {
+  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'review', 'cookie');
 }

@@ -1,7 +1,6 @@
 /**
- * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4).
- *
- * A person gets pages, a program JSON when its Accept asks for it. Errors follow the same rule.
+ * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4). A person gets pages, a program JSON when
+ * its Accept asks for it. Errors follow the same rule.
  */
 import { type Context, Hono } from 'hono';
 import { resolver } from 'hono-openapi';
@@ -20,30 +19,25 @@ import {
   standingOf,
 } from '../../durable/identity/moderation.ts';
 import { Recent } from '../../isolate/recent.ts';
+import type { Page } from '../../pages/layout.ts';
 import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../../pages/report-page.ts';
 import { fullName } from '../../repository-name.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { bodyText } from '../../streams/body.ts';
 import { clientOf } from '../request/client.ts';
-import { isCrossSite } from '../request/payload.ts';
+import { isCrossSite, smallBody } from '../request/payload.ts';
 import { identityOf } from '../../objects.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
-import { answerRefused, explained, type Refused, retryAfter } from '../request/refused.ts';
+import { answerRefused, explained, NOT_KEPT, type Refused, retryAfter } from '../request/refused.ts';
 import { answerPage, preferredType } from '../pages/answer-page.ts';
-import { answer, as, asError, asJson, described, HTML } from '../description.ts';
-
-/** A form with one field of eight characters. */
-const MAX_BODY_BYTES = 1024;
+import { answer, as, asError, asJson, count, described, HTML } from '../description.ts';
 
 /**
  * Reports about hashes that the service has given to nobody. Anyone can make them up, so they must leave no object
  * behind; they count by the same rules, in this isolate only.
  */
 const madeUp = new Recent<ModerationFacts>({ most: 5_000, lifeMs: REPORT_LIFE_MS });
-
-const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
 export const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];
 
@@ -56,31 +50,20 @@ export const pseudonymHash = z
   });
 
 const reportQuery = z.object({ hash: pseudonymHash });
-
-const reportRequest = z
-  .object({ hash: pseudonymHash })
-  .meta({ description: 'The pseudonym to report, as JSON or as a form.' });
+const reportRequest = reportQuery.describe('The pseudonym to report, as JSON or as a form.');
 
 export const standingAnswer = z
   .object({
     hash: pseudonymHash,
-    reports: z.int().min(0).meta({ description: 'Reports of the last 30 days.' }),
+    reports: count.describe('Reports of the last 30 days.'),
     state: z
       .enum(STATES)
-      .meta({ description: 'flagged: 3 reports, no comments for 6 hours. blocked: 6 reports, permanent.' }),
+      .describe('flagged: 3 reports, no comments for 6 hours. blocked: 6 reports, permanent.'),
   })
-  .meta({ description: 'The reports about a pseudonym and its state.' });
+  .describe('The reports about a pseudonym and its state.');
 
-type StandingAnswer = z.infer<typeof standingAnswer>;
-
-const INVALID_HASH: Refused = {
-  ...explained(
-    400,
-    'No such pseudonym',
-    'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.',
-  ),
-  error: 'invalid hash',
-};
+const HASH_RULE = 'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.';
+const INVALID_HASH = { ...explained(400, 'No such pseudonym', HASH_RULE), error: 'invalid hash' };
 const CROSS_SITE = explained(
   403,
   'This report came from another site',
@@ -119,11 +102,12 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const query = reportQuery.safeParse(c.req.query());
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
-  const known = await recordOf(c, hash);
+  // The object of a pseudonym that has no reports is not even asked.
+  const isListed = await mayBeListed(c.env.DB, hash, c.var.logger);
+  const known = isListed ? await identityOf(c.env, hash).publicRecord() : null;
   const standing = known?.standing ?? standingOf(madeUp.get(hash) ?? NO_FACTS, Date.now());
-  return wantsJson(c)
-    ? c.json<StandingAnswer>({ hash, ...standing }, 200, NOT_KEPT)
-    : answerPage(c, reportPage(hash, standing, known === null ? [] : linksTo(c, known)), 200, NOT_KEPT);
+  const page = reportPage(hash, standing, known === null ? [] : linksTo(c, known));
+  return answerStanding(c, hash, standing, page);
 }
 
 moderation.post(
@@ -170,9 +154,13 @@ async function report(c: Context<AppEnv>): Promise<Response> {
   const standing = (await mayBeListed(c.env.DB, hash, c.var.logger))
     ? await identityOf(c.env, hash).report(reporter, site)
     : reportMadeUp(hash, { reporter, site });
+  return answerStanding(c, hash, standing, receivedPage(hash, standing));
+}
+
+function answerStanding(c: Context<AppEnv>, hash: string, standing: Standing, page: Page) {
   return wantsJson(c)
-    ? c.json<StandingAnswer>({ hash, ...standing }, 200, NOT_KEPT)
-    : answerPage(c, receivedPage(hash, standing), 200, NOT_KEPT);
+    ? c.json<z.infer<typeof standingAnswer>>({ hash, ...standing }, 200, NOT_KEPT)
+    : answerPage(c, page, 200, NOT_KEPT);
 }
 
 moderation.onError((error, c) => {
@@ -186,11 +174,6 @@ function reportMadeUp(hash: string, by: Reporter): Standing {
   const { facts } = reported(madeUp.get(hash) ?? NO_FACTS, by, now);
   madeUp.set(hash, facts);
   return standingOf(facts, now);
-}
-
-/** The object of a pseudonym that has no reports is not even asked. */
-async function recordOf(c: Context<AppEnv>, hash: string): Promise<PublicRecord | null> {
-  return (await mayBeListed(c.env.DB, hash, c.var.logger)) ? identityOf(c.env, hash).publicRecord() : null;
 }
 
 /** Hosts lead from the issue of this number to the pull request, if it is one. */
@@ -207,21 +190,16 @@ function wantsJson(c: Context<AppEnv>): boolean {
   return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
 }
 
-/**
- * The fields of a form or of a JSON object; none if the body is neither, or too long. @throws BodyError if the body
- * does not arrive completely.
- */
+/** Of a form or of a JSON object; null: the body is neither, or too long. @throws BodyError */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
-  const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
+  const text = await smallBody(c);
+  if (text === null) return null;
+  if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? ''))
+    return Object.fromEntries(new URLSearchParams(text));
   try {
-    const text = await bodyText(c.req.raw, limits);
-    const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');
-    return isJson ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
-  } catch (error) {
-    const isNoReport =
-      error instanceof SyntaxError || (error instanceof BodyError && error.code === 'too-large');
-    if (isNoReport) return null;
-    throw error;
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

@@ -1,6 +1,5 @@
 /** /v1/delayed/<name>: a delayed push for whoever knows its random name, which the answer to the push has shown once. */
 import { type Context, Hono } from 'hono';
-import * as z from 'zod';
 import type { DelayedView } from '../../durable/delayed-pushes/delayed-push.ts';
 import { releaseOne } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
@@ -45,8 +44,6 @@ const NOT_REMOVED =
 const REMOVED =
   'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
 
-const delayedForm = z.object({ action: z.enum(DELAYED_ACTIONS) });
-
 export const delayedPage = new Hono<AppEnv>();
 
 delayedPage.get('/v1/delayed/:name', async (c) => {
@@ -56,7 +53,8 @@ delayedPage.get('/v1/delayed/:name', async (c) => {
 
 delayedPage.post('/v1/delayed/:name', async (c) => {
   if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
-  const action = delayedForm.safeParse(Object.fromEntries((await readSmallForm(c)) ?? [])).data?.action;
+  const pressed = (await readSmallForm(c))?.get('action');
+  const action = DELAYED_ACTIONS.find((known) => known === pressed);
   if (action === undefined) return refuse(c, NO_FORM);
   const found = await delayedPush(c);
   if (found instanceof Response) return found;
@@ -76,8 +74,7 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
     return null;
   }
   const end = await objects.giveUp(name);
-  if (end === 'done') return null;
-  if (typeof end === 'string') return PROBLEMS[end];
+  if (typeof end === 'string') return end === 'done' ? null : PROBLEMS[end];
   const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
   return isRemoved ? null : NOT_REMOVED;
 }

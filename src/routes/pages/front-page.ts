@@ -13,7 +13,6 @@ import { prefersPage } from '../request/repository.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 const V1 = '/v1/';
-
 /** Of the text, which has no numbers. */
 const KEPT_SECONDS = 5;
 
@@ -73,14 +72,17 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
       return null;
     }),
     statistics?.totals(),
-    statistics === null ? null : statistics.recentPullRequests(),
+    statistics && statistics.recentPullRequests(),
   ]);
   const isInvalid = text.trim() !== '' || go !== undefined;
-  const total = totals?.pullRequests;
-  const isSuspended = standing?.panicMode;
-  const problems = standing === null ? [] : botProblems(standing, config.hosts);
-  const now = systemClock.now();
-  const shown = { ...page, isInvalid, isSuspended, botProblems: problems, total, recent, now };
-  const headers = { 'Cache-Control': 'no-store', Vary: 'Accept' };
-  return answerPage(c, renderFrontPage(shown), isInvalid ? 400 : 200, headers);
+  const shown = {
+    ...page,
+    isInvalid,
+    isSuspended: standing?.panicMode,
+    botProblems: standing === null ? [] : botProblems(standing, config.hosts),
+    total: totals?.pullRequests,
+    recent,
+    now: systemClock.now(),
+  };
+  return answerPage(c, renderFrontPage(shown), isInvalid ? 400 : 200, { 'Cache-Control': 'no-store' });
 }

@@ -1,7 +1,6 @@
 /**
- * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Anyone can post
- * to the contract's topic; this page has only what the host and pushes have reported, and what people wrote, read when
- * it is asked for. A hash that no push has recorded leaves nothing behind.
+ * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Unlike the topic,
+ * where anyone can post, it has only what the host and pushes have reported, and what people wrote, read when asked for.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -11,11 +10,11 @@ import type { PullRequestView } from '../../durable/pull-request/pull-request.ts
 import type { AppEnv } from '../../env.ts';
 import { eventsOf } from '../../events/host-event.ts';
 import { pullRequestOf } from '../../objects.ts';
+import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
 import {
   ATOM_TYPE,
   atomFeed,
-  type PullRequestPage,
   pullRequestPage as renderPage,
   pullRequestText,
 } from '../../pages/pull-request-page.ts';
@@ -62,12 +61,9 @@ const pullRequestAnswer = z
   })
   .meta({ description: 'What is known of a pull request.' });
 
-type PullRequestAnswer = z.infer<typeof pullRequestAnswer>;
-
 export const pullRequestPage = new Hono<AppEnv>();
 
-// The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
-// style.
+// With another policy in a 304, a browser shows its copy of the page without style.
 const withEtag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] });
 
 pullRequestPage.get(
@@ -105,39 +101,32 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     host === undefined
       ? { kind: 'unknown', why: 'Its code host is no longer connected.' }
       : await conversationOf(c, host, { owner: found.owner, name: found.repo }, found.number);
-  const page = {
-    pullRequest: await endedBy(c, found, conversation),
-    origin,
-    needsKey: config.prUpdatePolicy === 'key',
-    conversation,
-  };
+  const read = conversation.kind === 'shown' ? conversation.conversation : null;
+  const pullRequest = await endedBy(c, found, read);
   // Why it cannot be read now may concern this client alone.
-  const headers = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
-  const varying = { ...headers, Vary: 'Accept' };
+  const cached = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
+  const headers = { ...cached, Vary: 'Accept' };
   const type = typeFor(c);
-  if (type === 'application/json') return c.json<PullRequestAnswer>(asAnswer(page), 200, varying);
+  if (type === 'application/json') {
+    const { state, url } = pullRequest;
+    const events = pullRequest.events.map((event) => {
+      return { kind: event.kind, at: isoTime(event.at), url: event.url || url };
+    });
+    const said = { title: read?.title ?? null, events, comments: read ? [...read.comments] : undefined };
+    return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
+  }
+  const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', conversation };
   return type === 'text/plain'
-    ? c.text(pullRequestText(page), 200, varying)
+    ? c.text(pullRequestText(page), 200, headers)
     : answerPage(c, renderPage(page), 200, headers);
-}
-
-function asAnswer({ pullRequest, conversation }: PullRequestPage): PullRequestAnswer {
-  const { prHash: hash, state, url } = pullRequest;
-  const said = conversation.kind === 'shown' ? conversation.conversation : null;
-  const events = pullRequest.events.map(({ kind, at: time, url: own }) => {
-    return { kind, at: isoTime(time), url: own || url };
-  });
-  const comments = said ? [...said.comments] : undefined;
-  return { hash, state, url, title: said?.title ?? null, events, comments };
 }
 
 /** What was read last is shown, and recorded: the feed may be a minute behind, or more. */
 async function endedBy(
   c: Context<AppEnv>,
   pullRequest: PullRequestView,
-  shown: ShownConversation,
+  read: Conversation | null,
 ): Promise<PullRequestView> {
-  const read = shown.kind === 'shown' ? shown.conversation : null;
   if (pullRequest.state !== 'open' || read === null || read.state === 'open') return pullRequest;
   const { prHash, host, number, url } = pullRequest;
   const { state, closedAt } = read;

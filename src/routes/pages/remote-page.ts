@@ -1,6 +1,5 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
-import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import { pullRequestOf } from '../../objects.ts';
@@ -58,8 +57,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
 }
 
 /**
- * The anonymous ones, newest first, a few seconds old at most: a crowd of readers wakes their objects as often as one
- * does.
+ * The anonymous ones, newest first, as they were seconds ago: a crowd of readers wakes their objects no oftener than one.
  * @param mayAsk whether this client may cause a question. @returns null if they cannot be listed. Never rejects.
  */
 async function listedPullRequests(
@@ -77,23 +75,20 @@ async function listedPullRequests(
     freshMs: FRESH_MS,
     nothing: [],
     async ask() {
-      if (await mayAsk()) return ask(c, repository);
-      throw new Error('the client has asked for too many repositories');
+      if (!(await mayAsk())) throw new Error('the client has asked for too many repositories');
+      const hashes = await recordedHashesOf(c.env.DB, repository, MAX_LISTED);
+      const views = await Promise.all(hashes.map((hash) => pullRequestOf(c.env, hash).view()));
+      // No hash gets into the answer: it may be all that an update needs.
+      return views
+        .filter((view) => view !== null)
+        .filter(({ isShown }) => isShown)
+        .map(({ number, url, state, title = null, events }) => {
+          const openedAt = events.find(({ kind }) => kind === 'opened')?.at ?? null;
+          return { number, url, state, title, openedAt };
+        });
     },
   });
   // One client's limit is not everybody's.
   if (known === undefined) await lastKnown.forget(name);
   return known ?? null;
-}
-
-/** No hash gets into the answer: it may be all that an update needs. */
-async function ask({ env }: Context<AppEnv>, repository: string): Promise<ListedPullRequest[]> {
-  const hashes = await recordedHashesOf(env.DB, repository, MAX_LISTED);
-  const views = await Promise.all(hashes.map((hash) => pullRequestOf(env, hash).view()));
-  return views.flatMap((view) => (view?.isShown ? [listed(view)] : []));
-}
-
-function listed({ number, url, state, title, events }: PullRequestView): ListedPullRequest {
-  const openedAt = events.find(({ kind }) => kind === 'opened')?.at ?? null;
-  return { number, url, state, title: title ?? null, openedAt };
 }

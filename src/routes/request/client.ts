@@ -12,17 +12,13 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 let isLackLogged = false;
 onForget(() => (isLackLogged = false));
 
-/** A request asks for its client several times. */
+/** A request asks for it several times. */
 const clients = new WeakMap<Request, Client>();
 
 /** Rejects if the key of the hash cannot be read. */
 export async function clientOf(c: Context<AppEnv>): Promise<Client> {
-  const client = clients.get(c.req.raw) ?? (await newClient(c));
-  clients.set(c.req.raw, client);
-  return client;
-}
-
-async function newClient(c: Context<AppEnv>): Promise<Client> {
+  const known = clients.get(c.req.raw);
+  if (known !== undefined) return known;
   const { clientIpHeader, identitySecret } = c.var.config;
   if (!isLackLogged && lacksAddress(c.req.raw, clientIpHeader)) {
     isLackLogged = true;
@@ -31,7 +27,9 @@ async function newClient(c: Context<AppEnv>): Promise<Client> {
     c.var.logger.warn(message, { variable: 'CLIENT_IP_HEADER' });
   }
   const network = clientNetwork(c.req.raw, clientIpHeader);
-  return clientIn(network, await serviceSecret(c.env, identitySecret));
+  const client = clientIn(network, await serviceSecret(c.env, identitySecret));
+  clients.set(c.req.raw, client);
+  return client;
 }
 
 /** In the name of all networks that one subscriber may hold. Kept as long as it holds something. */

@@ -1,7 +1,6 @@
 /**
- * What was written on an issue or a pull request, for a page: asked of the host at most once a minute for each thread,
- * and charged to the client. Only the isolate's memory holds it. Readers share no promise: it would belong to one's
- * request.
+ * What was written on an issue or a pull request, for a page: asked of the host at most once a minute for each thread, and
+ * charged to the client. Only the isolate's memory holds it. Readers share no promise: it would belong to one's request.
  */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
@@ -18,15 +17,13 @@ import { NO_WAIT } from '../../limits/sliding-window.ts';
 import { limitsOf, tooMany } from './limits.ts';
 import { sentence } from './refused.ts';
 
-const LIFE_MS = 60_000;
-/** Some forty long ones. A character is counted as two, which it takes unless all of its text is Latin. */
-const MOST_BYTES = 8 * 1024 * 1024;
 /** The rest of the page is good enough to be shown without it. */
 const PATIENCE_MS = 8_000;
 
+/** Some forty long ones. A character is counted as two bytes, which it takes unless all of its text is Latin. */
 const recent = new Recent<Conversation>({
-  lifeMs: LIFE_MS,
-  most: MOST_BYTES,
+  lifeMs: 60_000,
+  most: 8 * 1024 * 1024,
   weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + 2 * text.length, 1_000),
 });
 
@@ -50,9 +47,8 @@ export async function conversationOf(
   const known = knownConversation(host, repository, number);
   if (known !== null) return known;
   if (host.token === null) return unknown('This service has no bot account that could read it.');
-  const wait = await limitsOf(c)
-    .known('calls')
-    .catch(() => NO_WAIT);
+  const asked = limitsOf(c).known('calls');
+  const wait = await asked.catch(() => NO_WAIT);
   if (wait.waitMs > 0) return unknown(sentence(tooMany(c, 'calls', wait)));
   try {
     const { env, var: given } = c;
@@ -68,17 +64,15 @@ export async function conversationOf(
   } catch (error) {
     c.var.logger.warn('a conversation could not be read', { error });
     const { lasts, says, status } = hostFailureOf(error);
-    const hostName = hostNameOf(host);
-    if (lasts === 'final')
-      return unknown(`${hostName} refuses to show it to this service: ${says || status}.`);
-    return unknown(`${hostName} does not answer now. Reload this page in a minute.`);
+    const isFinal = lasts === 'final';
+    const why = isFinal
+      ? `refuses to show it to this service: ${says || status}.`
+      : 'does not answer now. Reload this page in a minute.';
+    return unknown(`${hostNameOf(host)} ${why}`);
   }
 }
 
-function keyOf(host: HostConfig, repository: RepositoryName, number: number): string {
-  return `${recordName(host, repository)}#${number}`.toLowerCase();
-}
+const keyOf = (host: HostConfig, repository: RepositoryName, number: number): string =>
+  `${recordName(host, repository)}#${number}`.toLowerCase();
 
-function unknown(why: string): ShownConversation {
-  return { kind: 'unknown', why };
-}
+const unknown = (why: string): ShownConversation => ({ kind: 'unknown', why });

@@ -1,20 +1,23 @@
 /** The port of limits for a request, and what a client over one is answered, always before the work that it bounds. */
+import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { readsPauseMs } from '../../host/account/account-budget.ts';
+import { HostPause } from '../../host/failure.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
 import { clientWindowsOf } from '../../objects.ts';
+import { HttpClient } from '../../outgoing/http-client.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { clientOf } from './client.ts';
-import { answerRefused, type Refused, refused, retryAfter, sentence } from './refused.ts';
+import { answerRefused, NOT_KEPT, type Refused, refused, retryAfter, sentence } from './refused.ts';
 
 export function limitsOf(c: Context<AppEnv>): Limits {
   return new Limits({
@@ -41,7 +44,7 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
   }
 }
 
-function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   c.var.logger.error('a limit could not be checked', { error });
   const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
   return refused(503, message, { 'Retry-After': '60' });
@@ -80,12 +83,15 @@ export async function lookUp<T>(
 
 function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Response | Promise<Response> {
   const over = overLimit(c, name, wait);
-  const headers = { ...over.headers, 'Cache-Control': 'no-store' };
+  const headers = { ...over.headers, ...NOT_KEPT };
   return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
 }
 
-function overLimit(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused {
-  return refused(429, tooMany(c, name, wait), { 'Retry-After': retryAfter(toldMs(wait)) });
+const overLimit = (c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused =>
+  refusedUntil(wait, tooMany(c, name, wait));
+
+export function refusedUntil(wait: Wait, error: string): Refused {
+  return refused(429, error, { 'Retry-After': retryAfter(toldMs(wait)) });
 }
 
 /** `too many pushes from your network: at most 60 in 1m; try again in about a minute` */
@@ -111,10 +117,8 @@ export async function targetOf(
   policyLimits: readonly Limit[],
 ): Promise<NamedTarget> {
   const { config, host } = c.var;
-  const [name, what] =
-    number === null ? (['target', 'pull requests and issues'] as const) : (['thread', 'comments'] as const);
-  const thread = number === null ? '' : `#${number}`;
-  const limits = lowered(config.limits[name], policyLimits);
+  const [what, thread] = number === null ? ['pull requests and issues', ''] : ['comments', `#${number}`];
+  const limits = lowered(config.limits[number === null ? 'target' : 'thread'], policyLimits);
   const isLowered = policyLimits.some((limit) => limits.includes(limit));
   const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
   const secret = await serviceSecret(c.env, config.identitySecret);
@@ -139,22 +143,19 @@ export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTar
 
 export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
   if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
-  return refused(429, waitWords(c, wait, target), { 'Retry-After': retryAfter(toldMs(wait)) });
+  return refusedUntil(wait, waitWords(c, wait, target));
 }
 
-/** What is allowed if `more` is to hold as well. What another limit implies is left out. */
+const implies = (limit: Limit, other: Limit): boolean =>
+  limit.most <= other.most && limit.withinMs >= other.withinMs;
+
+/** What is allowed if `more` is to hold as well. What another limit implies is left out; of equal ones, all but the first. */
 export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
-  return more.reduce(
-    (all, limit) =>
-      all.some((other) => implies(other, limit))
-        ? all
-        : [...all.filter((other) => !implies(limit, other)), limit],
-    limits,
+  const all = [...limits, ...more];
+  return all.filter(
+    (limit, at) =>
+      !all.some((other, index) => implies(other, limit) && (index < at || !implies(limit, other))),
   );
-}
-
-function implies(limit: Limit, other: Limit): boolean {
-  return limit.most <= other.most && limit.withinMs >= other.withinMs;
 }
 
 /** `about 45 minutes`, as `toldMs` rounds it. */
@@ -163,4 +164,35 @@ export function waitText(wait: Wait): string {
   if (minutes === 60) return 'about an hour';
   const [count, unit] = minutes > 60 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
   return `about ${count === 1 ? 'a' : count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+/** Discovery belongs to a push, or to a fetch, which asks Git. */
+const DISCOVERY = /\/info\/refs$/;
+
+/**
+ * What the bot account asks its code host is charged to the client that causes it: the host allows some 5,000 calls an
+ * hour for everybody, and a page, a badge or a push that is refused costs some of them, too.
+ */
+export class ChargedHttp extends HttpClient {
+  readonly #c: Context<AppEnv>;
+
+  constructor(c: Context<AppEnv>) {
+    super(c.var.config.outgoingFetchHosts);
+    this.#c = c;
+  }
+
+  /** @throws HostPause for a page or a badge, when the calls that are left are for those who write */
+  override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const { config } = this.#c.var;
+    const host = config.hosts.find(
+      ({ apiUrl }) => typeof input === 'string' && input.startsWith(`${apiUrl}/`),
+    );
+    if (host === undefined) return super.fetch(input, init);
+    const { method, path } = this.#c.req;
+    const onlyReads = (method === 'GET' || method === 'HEAD') && !DISCOVERY.test(path);
+    const pauseMs = onlyReads ? readsPauseMs(accountOf(host), Date.now()) : 0;
+    if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
+    waitUntil(limitsOf(this.#c).charge());
+    return super.fetch(input, init);
+  }
 }

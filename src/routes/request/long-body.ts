@@ -11,10 +11,7 @@ import { TimedWriter } from '../../streams/timed-writer.ts';
 /** In one write. The runtime keeps a shorter body whole while its client does not read. */
 const PIECE_BYTES = 64 * 1024;
 
-export function longBody<T extends string | Uint8Array>(
-  c: Context<AppEnv>,
-  body: T,
-): T | ReadableStream<Uint8Array> {
+export function longBody<T extends string | Uint8Array>(c: Context<AppEnv>, body: T): T | ReadableStream {
   const bytes: Uint8Array = typeof body === 'string' ? utf8(body) : body;
   // Nobody reads the body of an answer to HEAD.
   if (bytes.byteLength <= PIECE_BYTES || c.req.raw.method === 'HEAD') return body;
@@ -24,10 +21,7 @@ export function longBody<T extends string | Uint8Array>(
 }
 
 /** The same of what another server sends, which is cancelled when the client is given up. */
-export function relayedBody(
-  c: Context<AppEnv>,
-  body: ReadableStream<Uint8Array>,
-): ReadableStream<Uint8Array> {
+export function relayedBody(c: Context<AppEnv>, body: ReadableStream<Uint8Array>): ReadableStream {
   const { readable, writable } = new IdentityTransformStream();
   waitUntil(relay(body, new TimedWriter(writable, c.var.config.writeTimeoutMs)));
   return readable;

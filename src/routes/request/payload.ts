@@ -12,19 +12,13 @@ import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
 
-/** A password, or a page of check boxes. */
-const MAX_BUTTON_BYTES = 8 * 1024;
-
 const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
 
 /** What a page of another site can make its readers send without their browsers asking for leave. */
 const FOREIGN = refused(403, 'a page of another site must send this as application/json');
 const NOT_ALLOWED = refused(403, 'a page of this site may not post here');
 
-export interface Payload<T> {
-  readonly kind: 'payload';
-  readonly fields: T;
-}
+type Payload<T> = { readonly kind: 'payload'; readonly fields: T };
 
 /** As `readObject`, of whoever may post: a page of another site may be refused. */
 export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): ReturnType<typeof readObject> {
@@ -38,8 +32,7 @@ export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): R
 
 /**
  * The object in the request's body; refused if it is no JSON object in UTF-8 (contract, section 7).
- * @param memory of the request, for any text that the host takes. Without it, 16 KiB are allowed, and nothing is waited
- * for.
+ * @param memory of the request, for any text that the host takes. Without it, 16 KiB are allowed, and nothing is waited for.
  * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
 async function readObject(
@@ -49,9 +42,9 @@ async function readObject(
   const maxBytes = memory === undefined ? UNCOUNTED_BYTES : MAX_JSON_BYTES;
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
   try {
-    const value: unknown = JSON.parse(await bodyText(c.req.raw, { ...limits, ...(memory && { memory }) }));
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID_PAYLOAD;
-    return { kind: 'payload', fields: value as Record<string, unknown> };
+    const fields: unknown = JSON.parse(await bodyText(c.req.raw, { ...limits, ...(memory && { memory }) }));
+    const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields);
+    return isObject ? { kind: 'payload', fields: fields as Record<string, unknown> } : INVALID_PAYLOAD;
   } catch (error) {
     if (error instanceof BodyError) throw error;
     return error instanceof HostError ? BUSY : INVALID_PAYLOAD;
@@ -69,11 +62,10 @@ export async function readPayload<T>(
 
 /** The fields as the schema has them. The refusal names the one that breaks a rule, unless it is missing or of another type. */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
-  const parsed = schema.safeParse(fields, { reportInput: true });
-  if (parsed.success) return { kind: 'payload', fields: parsed.data };
-  const { issues } = parsed.error;
-  const [issue] = issues;
-  if (issue === undefined || issues.some(isOfOtherType)) return INVALID_PAYLOAD;
+  const { success, data, error } = schema.safeParse(fields, { reportInput: true });
+  if (success) return { kind: 'payload', fields: data };
+  const [issue] = error.issues;
+  if (issue === undefined || error.issues.some(isOfOtherType)) return INVALID_PAYLOAD;
   if (issue.code !== 'invalid_value') return invalidField(issue.message);
   return invalidField(`${issue.path.join('.')} must be one of ${issue.values.join(', ')}`);
 }
@@ -96,19 +88,28 @@ export function isCrossSite(request: Request): boolean {
   return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
 }
 
+export function isForm(c: Context<AppEnv>): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
+}
+
 /** Null: this is no form, or too large for one. @throws BodyError if it does not arrive completely. */
 export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | null> {
-  if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '')) return null;
+  const text = isForm(c) ? await smallBody(c) : null;
+  return text === null ? null : parseFormFields(text);
+}
+
+/** Null: it is too large for a password or a page of check boxes. @throws BodyError if it does not arrive completely. */
+export async function smallBody(c: Context<AppEnv>): Promise<string | null> {
+  const limits = { maxBytes: 8 * 1024, timeoutMs: c.var.config.readTimeoutMs };
   try {
-    const limits = { maxBytes: MAX_BUTTON_BYTES, timeoutMs: c.var.config.readTimeoutMs };
-    return parseFormFields(await bodyText(c.req.raw, limits));
+    return await bodyText(c.req.raw, limits);
   } catch (error) {
     if (error instanceof BodyError && error.code === 'too-large') return null;
     throw error;
   }
 }
 
-/** If the body did not arrive completely. */
+/** The body did not arrive completely. */
 export function bodyRefused({ code }: BodyError): Refused {
   if (code === 'too-large') return refused(413, 'request body too large');
   if (code === 'timeout') return refused(408, 'the request body did not arrive in time; send it again');

@@ -4,16 +4,16 @@
  */
 import type { Config } from '../../config.ts';
 
-/** Characters of a host name that would end a link in Markdown. */
-const UNFIT_PATTERN = /[^A-Za-z0-9.:/[\]_-]/g;
-
 type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>;
 
 /** Scheme and host for links in what is published, without a slash at the end. */
 export function publishedOrigin(request: Request, config: Addresses): string {
-  const { serviceUrl, isServiceUrlGiven } = config;
-  const { origin } = new URL(isServiceUrlGiven ? serviceUrl : request.url);
-  return origin.replaceAll(UNFIT_PATTERN, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  const { origin } = new URL(config.isServiceUrlGiven ? config.serviceUrl : request.url);
+  // Other characters would end a link in Markdown.
+  return origin.replaceAll(
+    /[^A-Za-z0-9.:/[\]_-]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
 }
 
 /** The address of the front page for links in what is published. */

@@ -30,19 +30,13 @@ export const CODES = {
 
 export const ERROR_CODES = [
   ...Object.values(CODES),
-  /** The body is no JSON object. */
-  'invalid-payload',
-  /** The message names the field. */
-  'invalid-field',
-  /** The host does not take it: the repository or the thread may be missing. */
-  'not-created',
-  /** The repository does not take this kind of contribution. */
-  'not-accepted',
-  /** The pseudonym. */
-  'blocked',
+  'invalid-payload', // The body is no JSON object.
+  'invalid-field', // The message names the field.
+  'not-created', // The host does not take it: the repository or the thread may be missing.
+  'not-accepted', // The repository does not take this kind of contribution.
+  'blocked', // The pseudonym, as with the next one.
   'cooldown',
-  /** The host has not answered, so it may have been posted. */
-  'may-exist',
+  'may-exist', // The host has not answered, so it may have been posted.
   'suspended',
 ] as const;
 
@@ -73,6 +67,9 @@ export function refused(
 ): Refused {
   return { kind: 'refused', status, error, headers, code };
 }
+
+/** For what depends on the request, or changes from one moment to the next. */
+export const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
 /** For everything but a push, which is answered in-band. */
 export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
@@ -113,14 +110,12 @@ export function answerRefused(
   switch (form) {
     case 'json':
       return c.json({ error }, status, { ...headers, [ERROR_CODE]: code });
-    case 'text': {
-      const heading = title === undefined ? '' : `${title}. `;
-      return c.text(`${heading}${explanation ?? error}\n`, status, headers);
-    }
+    case 'text':
+      return c.text(`${title === undefined ? '' : `${title}. `}${explanation ?? error}\n`, status, headers);
     case 'page': {
       const page = problemPage(title ?? 'Not now', explanationOf(refusal), refusal.onward);
       // It may depend on what someone has typed.
-      return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
+      return answerPage(c, page, status, { ...NOT_KEPT, ...headers });
     }
   }
 }
@@ -128,8 +123,6 @@ export function answerRefused(
 export function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
-
-const USUAL_PAUSE_MS = 60_000;
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
@@ -149,17 +142,12 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
   const hostName = hostNameOf(c.var.host);
   const { effect, lasts, retryAfterMs, status, says } = failure;
   if (effect === 'unknown' || (status === null && lasts !== 'until')) {
-    return refused(
-      502,
-      `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
-      {},
-      'may-exist',
-    );
+    const error = `no answer from ${hostName}: the ${what} may exist; look there before you try again`;
+    return refused(502, error, {}, 'may-exist');
   }
   if (lasts === 'until') {
-    return refused(503, `${hostName} asks to slow down; the ${what} was not created: try again later`, {
-      'Retry-After': retryAfter(retryAfterMs ?? USUAL_PAUSE_MS),
-    });
+    const error = `${hostName} asks to slow down; the ${what} was not created: try again later`;
+    return refused(503, error, { 'Retry-After': retryAfter(retryAfterMs ?? 60_000) });
   }
   const phrase = `${status} ${PHRASES[status ?? 0] ?? ''}`.trim();
   c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: says || phrase });

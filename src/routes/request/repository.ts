@@ -22,12 +22,9 @@ type Handler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promis
 
 /** The handler gets a valid name, and its host as `c.var.host`. Other paths are refused, here as JSON. */
 export const onRepository = (handle: Handler) => withTarget(handle, () => 'json');
-
 /** The same for Git, which shows people the text of an answer. */
 export const onGitRepository = (handle: Handler) => withTarget(handle, () => 'text');
-
 export const onRepositoryPage = (handle: Handler) => withTarget(handle, () => 'page');
-
 /** The same for the address of a remote, which answers a browser with a page. */
 export const onRemote = (handle: Handler) =>
   withTarget(handle, (c, wrong) => (prefersPage(c) ? 'page' : wrong === 'host' ? 'json' : 'text'));

@@ -11,6 +11,7 @@ import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../isolate/fresh-copy.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { guardOf } from '../../objects.ts';
+import { uncheckedLimit } from './limits.ts';
 import { refused, type Refused } from './refused.ts';
 
 const copy = new FreshCopy<GuardStatus>();
@@ -40,8 +41,6 @@ export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refuse
     const words = 'comments and issues are suspended; try again in 15 minutes';
     return refused(503, words, { 'Retry-After': String(15 * 60) }, 'suspended');
   } catch (error) {
-    c.var.logger.error('the guard does not answer', { error });
-    const words = 'the service cannot check its limits; nothing was posted: try again in a minute';
-    return refused(503, words, { 'Retry-After': '60' });
+    return uncheckedLimit(c, error);
   }
 }

@@ -9,17 +9,14 @@ import type { AppEnv } from '../../env.ts';
 import { pullRequestTopic } from '../../notify/ntfy.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { answer, asJson, described, error } from '../description.ts';
-import { answerRefused, refused } from '../request/refused.ts';
+import { answer, asJson, count, described, error } from '../description.ts';
+import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
-
-const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
 /** Contract, section 5. Everything else is always public: Git, comments, issues, health, status and badges. */
 const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
 
 export const serviceKey = new Hono<AppEnv>();
-
 for (const path of KEYED_PATHS) {
   serviceKey.use(path, async (c, next) => {
     const expected = c.var.config.serviceApiKey;
@@ -28,40 +25,34 @@ for (const path of KEYED_PATHS) {
   });
 }
 
-const total = z.int().min(0).meta({ description: 'Pull requests of all time.' });
+const total = count.describe('Pull requests of all time.');
 
+const newestAt = z.iso.datetime().optional();
 const statsAnswer = z
   .object({
     total_prs: total,
-    last_updated: z.iso
-      .datetime()
-      .optional()
-      .meta({ description: 'When the newest was opened. Absent if there is none.' }),
+    last_updated: newestAt.describe('When the newest was opened. Absent if there is none.'),
   })
-  .meta({ description: 'How many pull requests the service has opened.' });
+  .describe('How many pull requests the service has opened.');
 
 const pullRequest = z
   .object({
-    id: z.int().meta({ description: 'Number of the record.' }),
-    owner: z.string().meta({ description: "The repository's owner." }),
-    repo: z.string().meta({ description: "The repository's name." }),
-    pr_url: z.url().meta({ description: 'The pull request on the code host.' }),
-    created_at: z.iso.datetime().meta({ description: 'When it was opened.' }),
+    id: z.int().describe('Number of the record.'),
+    owner: z.string().describe("The repository's owner."),
+    repo: z.string().describe("The repository's name."),
+    pr_url: z.url().describe('The pull request on the code host.'),
+    created_at: z.iso.datetime().describe('When it was opened.'),
   })
-  .meta({ description: 'One pull request.' });
+  .describe('One pull request.');
 
 const recentPrsAnswer = z
-  .object({ prs: z.array(pullRequest).max(10).meta({ description: 'Newest first.' }), total })
-  .meta({ description: 'The newest pull requests.' });
+  .object({ prs: z.array(pullRequest).max(10).describe('Newest first.'), total })
+  .describe('The newest pull requests.');
 
-const UNAVAILABLE = refused(503, 'statistics are unavailable; try again later', {
-  ...NOT_KEPT,
-  'Retry-After': '5',
-});
-const UNAVAILABLE_ANSWER = error(
-  'The ledger does not answer. Retry-After says when to try again.',
-  UNAVAILABLE.error,
-);
+const AGAIN_SOON = { ...NOT_KEPT, 'Retry-After': '5' };
+const UNAVAILABLE = refused(503, 'statistics are unavailable; try again later', AGAIN_SOON);
+const SILENT = 'The ledger does not answer. Retry-After says when to try again.';
+const UNAVAILABLE_ANSWER = error(SILENT, UNAVAILABLE.error);
 
 export const api = new Hono<AppEnv>();
 
@@ -110,20 +101,16 @@ async function showRecent(c: Context<AppEnv>): Promise<Response> {
 const statisticsOf = ({ env, var: { config, logger, http } }: Context<AppEnv>) =>
   openStatistics(env, config, logger, http);
 
-const prStatusParams = z.object({
-  hash: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]+$/)
-    .meta({ description: 'The hash that the push printed.' }),
-});
+const anyHash = z.string().regex(/^[A-Za-z0-9._-]+$/);
+const prStatusParams = z.object({ hash: anyHash.describe('The hash that the push printed.') });
 
 const prStatusAnswer = z
   .object({
-    hash: z.string().meta({ description: 'The same hash.' }),
-    notify_topic: z.string().meta({ description: 'Topic on which its events appear.' }),
-    subscribe_url: z.url().meta({ description: 'Where to subscribe to the topic.' }),
+    hash: z.string().describe('The same hash.'),
+    notify_topic: z.string().describe('Topic on which its events appear.'),
+    subscribe_url: z.url().describe('Where to subscribe to the topic.'),
   })
-  .meta({ description: 'Where the events of a pull request appear.' });
+  .describe('Where the events of a pull request appear.');
 
 api.get(
   '/api/pr-status/:hash',
@@ -152,8 +139,8 @@ function showTopic(c: Context<AppEnv>): Response | Promise<Response> {
 }
 
 const statusAnswer = z
-  .object({ panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }) })
-  .meta({ description: 'Whether the service accepts pushes.' });
+  .object({ panic_mode: z.boolean().describe('Whether pushes are rejected now.') })
+  .describe('Whether the service accepts pushes.');
 
 api.get(
   '/api/status',

@@ -1,10 +1,8 @@
 /**
- * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key.
- *
- * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
- * ledger, or some four requests to the host for a repository's policy. They are made with Git, as the public makes them,
- * and the host limits this service's own address. So few may cause them. Of the panic switch, a badge shows a copy that
- * is at most two seconds old.
+ * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key. Cost: a badge's data is
+ * cached for five minutes. After that it costs one row of the ledger, or some four requests to the host for a
+ * repository's policy. They are made with Git, as the public makes them, and the host limits this service's own
+ * address. So few may cause them. Of the panic switch, a badge shows a copy that is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -25,15 +23,7 @@ import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { clientOf } from '../request/client.ts';
 import { limitsOf } from '../request/limits.ts';
-import {
-  answer,
-  as,
-  described,
-  error,
-  hostKey,
-  repositoryParams,
-  shortRepositoryParams,
-} from '../description.ts';
+import { answer, as, described, error, hostKey, NAME, repositoryParams } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
@@ -48,16 +38,15 @@ const ONE = { most: 10, withinMs: 60_000 };
 const ALL = { most: 60, withinMs: 60_000 };
 const asked: ClientHits = new Recent({ most: 10_000 });
 
+const optional = z.string().optional();
+
 const anonymousFriendlyQuery = z.object({
   host: hostKey.default(MAIN_HOST),
-  repo: z.string().optional().meta({ description: '`owner/repo`: the repository whose policy file counts.' }),
+  repo: optional.describe('`owner/repo`: the repository whose policy file counts.'),
 });
 
 const deployedQuery = z.object({
-  commit: z
-    .string()
-    .optional()
-    .meta({ description: 'The commit to show, shortened to 7 characters. Default: the deployed one.' }),
+  commit: optional.describe('The commit to show, shortened to 7 characters. Default: the deployed one.'),
 });
 
 const INVALID_NAME = 'Invalid owner or repo';
@@ -73,7 +62,7 @@ badges.get(
     summary: 'How many anonymous pull requests a repository has received',
     description: 'Those of a repository of the first code host that were opened through this service.',
     tag: 'Badges',
-    path: shortRepositoryParams,
+    path: z.object({ owner: NAME, repo: NAME }),
     responses: { 200: BADGE, 400: INVALID },
   }),
 );
@@ -104,15 +93,13 @@ badges.get(
 );
 
 async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
+  const { config, logger, http } = c.var;
   const { host: key, repo = '' } = anonymousFriendlyQuery.parse(c.req.query());
-  const host = hostWithKey(c.var.config, key);
   const [owner = '', name = '', ...more] = repo.split('/');
-  const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
-  if (host === undefined || repository === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(repository, {
-    mayAsk: () => mayAsk(c),
-    isPolled: true,
-  });
+  const found = more.length > 0 ? null : repositoryOn(c, key, owner, name);
+  if (found === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
+  const policies = openPolicies(c.env, config, found.host, logger, http);
+  const policy = await policies.of(found.name, { mayAsk: () => mayAsk(c), isPolled: true });
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 }
@@ -123,7 +110,7 @@ async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
   if ((await limitsOf(c).known('calls')).waitMs > 0) return false;
   const site = windowKey(await clientOf(c), true);
   const now = Date.now();
-  if (waitOf(asked.get('all', now) ?? [], ALL, now).waitMs > 0) return false;
+  if (waitOf(asked.get('all', now) ?? [], [ALL], now).waitMs > 0) return false;
   return hitBy(site, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
 }
 
@@ -158,24 +145,26 @@ badges.get(
   }),
 );
 
-badges.get('/badges/:badge', (c) =>
-  answerRefused(
-    c,
-    refused(404, 'unknown badge: there are anonymous-friendly.svg, deployed.svg and report.svg'),
-  ),
-);
+const UNKNOWN = refused(404, 'unknown badge: there are anonymous-friendly.svg, deployed.svg and report.svg');
+
+badges.get('/badges/:badge', (c) => answerRefused(c, UNKNOWN));
 
 async function countBadge(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
   const params = repositoryParams.safeParse({ host: MAIN_HOST, ...c.req.param() });
-  if (!params.success) return answerRefused(c, refused(400, INVALID_NAME));
-  const { owner, repo } = params.data;
-  const host = hostWithKey(config, params.data.host);
-  const name = host === undefined ? null : parseName(host.kind, owner, repo);
-  if (host === undefined || name === null) return answerRefused(c, refused(400, INVALID_NAME));
+  const found = params.success && repositoryOn(c, params.data.host, params.data.owner, params.data.repo);
+  if (!found) return answerRefused(c, refused(400, INVALID_NAME));
+  const { host, name } = found;
   const repository = { host: host.key, owner: name.owner, repo: name.name };
   const count = await openStatistics(c.env, config, logger, http).pullRequestCount(repository);
   return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
+}
+
+/** Null: there is no such host, or the name is not valid there. */
+function repositoryOn(c: Context<AppEnv>, key: string, owner: string, repo: string) {
+  const host = hostWithKey(c.var.config, key);
+  const name = host === undefined ? null : parseName(host.kind, owner, repo);
+  return host === undefined || name === null ? null : { host, name };
 }
 
 function image(c: Context<AppEnv>, svg: string, cacheControl: string): Response {

@@ -1,40 +1,35 @@
 /**
- * GET /health (contract section 4.8): says which code runs, so that anyone can compare it with its source.
- *
- * Always public. It does not need the host or the database: an answer means that the Worker runs.
+ * GET /health (contract, 4.8): says which code runs, so that anyone can compare it with its source. Always public. It does
+ * not need the host or the database: an answer means that the Worker runs.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { answer, asJson, described } from '../description.ts';
 
+const builtAt = z.union([z.iso.datetime(), z.literal('unknown')]);
 const healthAnswer = z
   .object({
-    status: z.literal('healthy').meta({ description: 'Any answer means that the service runs.' }),
-    deployedCommit: z.string().meta({ description: 'The commit that was deployed.' }),
-    deployedAt: z
-      .union([z.iso.datetime(), z.literal('unknown')])
-      .meta({ description: 'When the deployed version was built.' }),
-    sourceRepo: z.url().meta({ description: 'Where the source code is published.' }),
-    platform: z.boolean().meta({ description: "True on the project's own public instance." }),
+    status: z.literal('healthy').describe('Any answer means that the service runs.'),
+    deployedCommit: z.string().describe('The commit that was deployed.'),
+    deployedAt: builtAt.describe('When the deployed version was built.'),
+    sourceRepo: z.url().describe('Where the source code is published.'),
+    platform: z.boolean().describe("True on the project's own public instance."),
     goVersion: z.string().meta({
       description: 'The runtime that runs the code, with its compatibility date.',
       examples: ['workerd 2026-11-01'],
     }),
     verify: z
       .object({
-        github: z.url().meta({ description: 'The page of the deployed commit.' }),
-        source: z.string().meta({ description: 'How to compare the running code with its source.' }),
+        github: z.url().describe('The page of the deployed commit.'),
+        source: z.string().describe('How to compare the running code with its source.'),
       })
-      .meta({ description: 'For checking which code runs.' }),
+      .describe('For checking which code runs.'),
   })
   .meta({ id: 'Health', description: 'Which code runs here.' });
 
-type HealthAnswer = z.infer<typeof healthAnswer>;
-
 /** The header with the hash of the bundle. */
 const BUNDLE = 'X-Bundle';
-
 const NOTICE = `The operator says that deployedCommit is the revision that runs here, and that the header ${BUNDLE} is the SHA-256 of its bundle. Build it yourself and compare. Nobody can check from outside which code really runs.`;
 
 export const health = new Hono<AppEnv>();
@@ -64,7 +59,7 @@ health.get(
 function showHealth(c: Context<AppEnv>): Response {
   const { commitHash, bundleHash, sourceRepo, officialInstance } = c.var.config;
   if (bundleHash !== null) c.header(BUNDLE, bundleHash);
-  return c.json<HealthAnswer>({
+  return c.json<z.infer<typeof healthAnswer>>({
     status: 'healthy',
     deployedCommit: commitHash,
     deployedAt: c.env.VERSION.timestamp || 'unknown',
@@ -73,9 +68,6 @@ function showHealth(c: Context<AppEnv>): Response {
     // The contract's name for "what runs the code"; here that is workerd, versioned by its compatibility date.
     goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
     // Uncommitted changes have no page. The nearest is that of the parent commit.
-    verify: {
-      github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`,
-      source: NOTICE,
-    },
+    verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },
   });
 }

@@ -1,9 +1,8 @@
 /**
- * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers.
- *
- * Who sends the service key may also ask for Prometheus' text, with the counts of the whole service. Without a key
- * nobody may: they would show each push, preview and refusal to anybody who asks every second. Cost of the text: one
- * call of the Tally object, one of that of the delayed pushes, and one of each account's.
+ * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers. Who sends the service key may also ask for
+ * Prometheus' text, with the counts of the whole service. Without a key nobody may: they would show each push, preview and
+ * refusal to anybody who asks every second. Cost of the text: one call of the Tally object, one of that of the delayed
+ * pushes, and one of each account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -13,30 +12,30 @@ import { limitText } from '../../config/values.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { durationText, isolate } from '../../metrics/isolate.ts';
-import { expose, type GaugeValue, PROMETHEUS_TYPE } from '../../metrics/series.ts';
+import { expose, type GaugeValue } from '../../metrics/series.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import { delayedPushesOf } from '../../objects.ts';
-import { answer, as, asJson, described, TEXT } from '../description.ts';
+import { answer, as, asJson, count, described, TEXT } from '../description.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 const JSON_TYPE = 'application/json';
 
 const MEMORY = z
   .object({
-    alloc: z.int().min(0).meta({ description: 'Bytes of the buffers for bodies that are not yet freed.' }),
-    total_alloc: z.int().min(0).meta({ description: 'Bytes of all such buffers so far.' }),
-    sys: z.int().min(0).meta({ description: 'Bytes that the platform allows an isolate.' }),
-    num_gc: z.int().min(0).meta({ description: 'Garbage collections noticed.' }),
+    alloc: count.describe('Bytes of the buffers for bodies that are not yet freed.'),
+    total_alloc: count.describe('Bytes of all such buffers so far.'),
+    sys: count.describe('Bytes that the platform allows an isolate.'),
+    num_gc: count.describe('Garbage collections noticed.'),
   })
-  .meta({ description: 'Memory, as far as the service can measure it itself.' });
+  .describe('Memory, as far as the service can measure it itself.');
 
 export const metricsAnswer = z
   .object({
     memory: MEMORY,
-    goroutines: z.int().min(0).meta({ description: 'Requests being answered, this one included.' }),
+    goroutines: count.describe('Requests being answered, this one included.'),
     uptime: z.string().meta({ description: "Since the isolate's first request.", examples: ['4h23m15.2s'] }),
   })
-  .meta({ description: 'The state of the isolate that answers. There may be many.' });
+  .describe('The state of the isolate that answers. There may be many.');
 
 export const metrics = new Hono<AppEnv>();
 
@@ -60,15 +59,13 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   // With a key, the middleware lets nobody in without it.
   if (c.var.config.serviceApiKey !== null && wanted === TEXT) {
     const [counts, gauges] = await Promise.all([allCounts(), allGauges(c)]);
-    return c.body(expose(counts, gauges, own), 200, { 'Content-Type': PROMETHEUS_TYPE });
+    return c.body(expose(counts, gauges, own), 200, {
+      'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
   }
+  const { bufferedBytes: alloc, bufferedBytesEver: total_alloc, memoryLimitBytes: sys, collections } = own;
   return c.json<z.infer<typeof metricsAnswer>>({
-    memory: {
-      alloc: own.bufferedBytes,
-      total_alloc: own.bufferedBytesEver,
-      sys: own.memoryLimitBytes,
-      num_gc: own.collections,
-    },
+    memory: { alloc, total_alloc, sys, num_gc: collections },
     // The contract's name for concurrent tasks.
     goroutines: own.requestsInFlight,
     uptime: durationText(own.uptimeMs),
@@ -93,37 +90,34 @@ async function accountGauges(c: Context<AppEnv>, config: HostConfig): Promise<Ga
   const limits = c.var.config.limits.creations;
   const { calls, creationsLeft } = await hostAccountOf(c.env, config).figures(limits);
   const host = hostNameOf(config);
-  const left = limits.map((limit, index) => ({
-    name: 'gitveil_host_creations_left' as const,
-    labels: { host, limit: limitText([limit]) },
-    value: creationsLeft[index] ?? 0,
-  }));
+  const left = limits.map((limit, index) =>
+    gauge('gitveil_host_creations_left', creationsLeft[index] ?? 0, { host, limit: limitText([limit]) }),
+  );
   if (calls === null) return left;
   return [
-    { name: 'gitveil_host_calls_left', labels: { host }, value: calls.left },
-    { name: 'gitveil_host_calls_limit', labels: { host }, value: calls.limit },
+    gauge('gitveil_host_calls_left', calls.left, { host }),
+    gauge('gitveil_host_calls_limit', calls.limit, { host }),
     ...left,
   ];
 }
 
 async function problemGauges(c: Context<AppEnv>): Promise<Gauges> {
-  return botProblems(await suspensionOf(c.env), c.var.config.hosts).map(({ hostName, problem }) => ({
-    name: 'gitveil_bot_account_problem',
-    labels: { host: hostName, problem },
-    value: 1,
-  }));
+  const problems = botProblems(await suspensionOf(c.env), c.var.config.hosts);
+  return problems.map(({ hostName: host, problem }) =>
+    gauge('gitveil_bot_account_problem', 1, { host, problem }),
+  );
 }
 
 async function delayedGauges(c: Context<AppEnv>): Promise<Gauges> {
   const { waiting, bytes, oldestAt } = await delayedPushesOf(c.env).counts();
   const oldestMs = oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt);
   return [
-    ...Object.entries(waiting).map(([reason, value]) => ({
-      name: 'gitveil_delayed_pushes' as const,
-      labels: { reason },
-      value,
-    })),
-    { name: 'gitveil_delayed_bytes', labels: {}, value: bytes },
-    { name: 'gitveil_delayed_oldest_seconds', labels: {}, value: Math.round(oldestMs / 1000) },
+    ...Object.entries(waiting).map(([reason, value]) => gauge('gitveil_delayed_pushes', value, { reason })),
+    gauge('gitveil_delayed_bytes', bytes, {}),
+    gauge('gitveil_delayed_oldest_seconds', Math.round(oldestMs / 1000), {}),
   ];
+}
+
+function gauge(name: GaugeValue['name'], value: number, labels: GaugeValue['labels']): GaugeValue {
+  return { name, labels, value };
 }

@@ -11,6 +11,13 @@ import { answerDocument } from '../pages/documents.ts';
 import { longBody } from '../request/long-body.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 
+const SERVICE_KEY = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-Service-Key',
+  description: 'Only if the operator has set a key.',
+} as const;
+
 const DOCUMENTATION = {
   info: {
     title: 'gitveil',
@@ -29,32 +36,22 @@ const DOCUMENTATION = {
   ],
   components: {
     headers: { ErrorCode: errorCodeHeader },
-    securitySchemes: {
-      ServiceKey: {
-        type: 'apiKey' as const,
-        in: 'header' as const,
-        name: 'X-Service-Key',
-        description: 'Only if the operator has set a key.',
-      },
-    },
+    securitySchemes: { ServiceKey: SERVICE_KEY },
   },
 };
 
-const KEPT_SECONDS = 300;
-
 /** @param app the whole service, with what is mounted later. */
 export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  /** Generated once for each isolate, on the first request. */
   let known: Awaited<ReturnType<typeof generateSpecs>> | null = null;
 
-  const routes = new Hono<AppEnv>();
-
-  /** Generated once for each isolate, on the first request. */
   async function showDescription(c: Context<AppEnv>): Promise<Response> {
     known ??= await generateSpecs(app, { documentation: DOCUMENTATION, excludeStaticFile: false });
     // Where people say what is wrong with it.
     const info = { ...known.info, contact: { name: 'gitveil', url: c.var.config.sourceRepo } };
     const document = { ...known, info, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
-    c.header('Cache-Control', keptFor(KEPT_SECONDS, c.req.raw, c.var.config));
+    c.header('Cache-Control', keptFor(300, c.req.raw, c.var.config));
     return c.body(longBody(c, JSON.stringify(document)), 200, { 'Content-Type': 'application/json' });
   }
 

@@ -8,8 +8,7 @@ import { answerRefused, refused } from '../request/refused.ts';
 const DAY_MS = 86_400_000;
 /** A copy that somebody keeps is not believed for longer. RFC 9116, 2.5.5, recommends less than a year. */
 const LIFE_DAYS = 180;
-
-const NO_CONTACT = 'the operator of this service has set no OPERATOR_CONTACT';
+const NO_CONTACT = refused(404, 'the operator of this service has set no OPERATOR_CONTACT');
 
 export const securityTxt = new Hono<AppEnv>();
 
@@ -25,14 +24,14 @@ securityTxt.get(
         'The operator’s contact, its expiry date, and the security policy of the program.',
         as(TEXT),
       ),
-      404: error('The operator names no contact.', NO_CONTACT),
+      404: error('The operator names no contact.', NO_CONTACT.error),
     },
   }),
 );
 
 function showContact(c: Context<AppEnv>): Response | Promise<Response> {
   const { operatorContact, sourceRepo, serviceUrl, isServiceUrlGiven } = c.var.config;
-  if (operatorContact === null) return answerRefused(c, refused(404, NO_CONTACT));
+  if (operatorContact === null) return answerRefused(c, NO_CONTACT);
   const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS;
   const lines = [
     `Contact: ${operatorContact.url}`,
@@ -40,9 +39,8 @@ function showContact(c: Context<AppEnv>): Response | Promise<Response> {
     // For a weakness of the program, which concerns every service.
     `Policy: ${sourceRepo}/blob/HEAD/SECURITY.md`,
     'Preferred-Languages: en',
-    ...(isServiceUrlGiven && serviceUrl.startsWith('https:')
-      ? [`Canonical: ${serviceUrl}/.well-known/security.txt`]
-      : []),
   ];
+  if (isServiceUrlGiven && serviceUrl.startsWith('https:'))
+    lines.push(`Canonical: ${serviceUrl}/.well-known/security.txt`);
   return c.text(`${lines.join('\n')}\n`);
 }

@@ -1,71 +1,213 @@
 /**
- * Whether a comment or an issue may be posted now, as far as it does not depend on its author or its text.
- *
- * One question after the other: a client over its limit was refused before (`checkComment`, `checkIssue`), and nobody
- * who is refused here reaches the account.
+ * What comments and issues share, sent as JSON or with a form: whether they may be posted now, as far as that does not
+ * depend on their author or their text; and that each is posted once for each form, or for each Idempotency-Key, however
+ * often it is sent. A request without a key that is repeated after a lost answer posts once more.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
+import * as z from 'zod';
+import { recordName } from '../../config/hosts.ts';
+import { hostAccountOf } from '../../durable/host-access.ts';
+import type { PostName, PostResult, PostStanding } from '../../durable/host-account/host-account.ts';
 import type { AppEnv } from '../../env.ts';
-import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
-import { policyRefusal } from '../../policy/policy.ts';
+import { formSecrets, userTokenOf } from '../../forms/form-fields.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
+import { openPolicies } from '../../policy/policies.ts';
+import { policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
-import { clientOf } from '../request/client.ts';
-import { type NamedTarget, targetOf } from '../request/limits.ts';
-import { refused, type Refused, refuseWithoutBot } from '../request/refused.ts';
+import { identityHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { newUserToken } from '../../secret/user-token.ts';
+import { error } from '../description.ts';
+import { clientOf, memoryFor, untilAnswered } from '../request/client.ts';
+import { answerRefused, invalidField, type Refused, refused, refuseWithoutBot } from '../request/refused.ts';
+import { onRepository } from '../request/repository.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
 
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
+export type PostKind = keyof typeof SINGULAR;
 
-/** After the attempt was counted (`checkComment`, `checkIssue`). Null if it may be reserved and posted. */
-export async function refusePosting(
+export type PostOutcome = Extract<PostStanding, { kind: 'posted' }> | Refused;
+
+/** What was sent, for messages, and its name; null: it is posted as often as it is sent. */
+interface Sent {
+  readonly sent: 'form' | 'request';
+  readonly name: PostName | null;
+}
+
+/** How long the second of two equal ones waits for the first, and how often it looks. */
+const ATTEMPTS = 140;
+const PAUSE_MS = 500;
+
+/** The pseudonym of a token on a thread. */
+export async function pseudonymOn(
   c: Context<AppEnv>,
-  target: RepositoryName,
-  what: keyof typeof SINGULAR,
-): Promise<Refused | null> {
-  return refuseWithoutBot(c) ?? (await refuseSuspendedWriting(c)) ?? (await refuseByPolicy(c, target, what));
+  repository: RepositoryName,
+  number: number,
+  userToken: string,
+): Promise<string> {
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  return identityHash(secret, `${recordName(c.var.host, repository)}#${number}`, userToken);
 }
 
 /**
- * The refusal of a contribution that the repository does not accept; null if it accepts it. If the policy cannot be
- * read, the contribution is refused, too: a maintainer's refusal must not depend on the host being available.
+ * After the attempt was counted (`checkComment`, `checkIssue`). One question after the other: nobody who is refused
+ * reaches the account's object, which remembers what was sent (src/durable/host-account/host-account.ts).
+ * @param post is called at most once for all that have the same name, with the limits of the repository's policy.
  */
-async function refuseByPolicy(
+export async function postOnce(
   c: Context<AppEnv>,
   target: RepositoryName,
-  kind: keyof typeof SINGULAR,
-): Promise<Refused | null> {
-  const policy = await policyOf(c, target);
-  if (policy === undefined) {
+  kind: PostKind,
+  { sent, name }: Sent,
+  post: (limits: readonly Limit[]) => Promise<PostOutcome>,
+): Promise<PostOutcome> {
+  const refusal = refuseWithoutBot(c) ?? (await refuseSuspendedWriting(c));
+  if (refusal !== null) return refusal;
+  const { config, host, logger, http } = c.var;
+  const policy = await openPolicies(c.env, config, host, logger, http).of(target);
+  // A maintainer's refusal must not depend on the host being available.
+  if (policy === undefined)
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
-  }
-  // The host's words for a repository that the bot cannot see (contract, section 7). A repository that only the bot can
-  // see gets the same answer.
+  // The host's words for a repository that the bot cannot see (contract, section 7), also if only the bot can see it.
   if (policy === null)
     return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`, {}, 'not-created');
-  const refusal = policyRefusal(policy, target, kind);
-  return refusal === null ? null : refused(403, refusal, {}, 'not-accepted');
+  const notAccepted = policyRefusal(policy, target, kind);
+  if (notAccepted !== null) return refused(403, notAccepted, {}, 'not-accepted');
+  const postNow = () => postAndRemember(c, name, () => post(policy.limits));
+  if (name === null) return postNow();
+  let standing = await begin(c, name);
+  for (let attempt = 1; standing.kind === 'sending' && attempt < ATTEMPTS; attempt++) {
+    await systemClock.sleep(PAUSE_MS);
+    standing = await begin(c, name);
+  }
+  const what = kind === 'comments' && sent === 'form' ? 'reply' : SINGULAR[kind];
+  const again = sent === 'form' ? 'it again' : 'it with another key';
+  switch (standing.kind) {
+    case 'posted':
+      return standing;
+    case 'sending':
+      return refused(503, `the service is still posting this ${what}; send the ${sent} again in a minute`, {
+        'Retry-After': '60',
+      });
+    case 'unknown': {
+      const lost = `this ${sent} was sent before, and its answer was lost: the ${what} may exist; look there before you send ${again}`;
+      return refused(409, lost, {}, 'may-exist');
+    }
+    case 'other':
+      return refused(422, 'this Idempotency-Key was sent with another body; send a new key with each text');
+    case 'new':
+      return postNow();
+  }
 }
 
-function policyOf(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPolicy> {
-  return openPolicies(c.env, c.var.config, c.var.host, c.var.logger, c.var.http).of(target);
-}
-
-/** After `refusePosting`, whose policy is still remembered. @param number of the thread; null: for a new issue. */
-export async function postingTarget(
+/** If its result cannot be stored, nobody can tell whether it was posted, until its name expires. */
+async function postAndRemember(
   c: Context<AppEnv>,
-  target: RepositoryName,
-  number: number | null,
-): Promise<NamedTarget> {
-  return targetOf(c, target, number, (await policyOf(c, target))?.limits ?? []);
+  name: PostName | null,
+  post: () => Promise<PostOutcome>,
+): Promise<PostOutcome> {
+  let result: PostResult = { kind: 'unknown' };
+  try {
+    const outcome = await post();
+    if (outcome.kind === 'posted') {
+      result = outcome;
+      countPost(c);
+    } else if (outcome.code !== 'may-exist') result = { kind: 'new' };
+    return outcome;
+  } finally {
+    if (name !== null)
+      await hostAccountOf(c.env, c.var.host)
+        .endPost(name.name, result)
+        .catch((cause: unknown) =>
+          c.var.logger.warn('what was posted could not be remembered', { error: cause }),
+        );
+  }
 }
 
-/** Something was posted: the operator hears of a flood. Nobody waits for this. */
-export function countPost(c: Context<AppEnv>): void {
+/** If nobody answers, it is posted: a comment that stands there twice does less harm than one that is lost. */
+function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
+  const begun = hostAccountOf(c.env, c.var.host).beginPost(name);
+  return begun.catch((cause: unknown) => {
+    c.var.logger.warn('a post could not be compared with those sent before', { error: cause });
+    return { kind: 'new' };
+  });
+}
+
+/** The operator hears of a flood. Nobody waits for this. */
+function countPost(c: Context<AppEnv>): void {
   const count = async () => {
     const client = await clientOf(c);
     await guardOf(c.env).countPost(client.hash('burst'), client.siteHash('burst'));
   };
   waitUntil(count().catch((cause: unknown) => c.var.logger.warn('a post was not counted', { error: cause })));
 }
+
+/** Of a JSON endpoint: with the memory of its body, until it is answered. */
+export const onPost = (
+  handle: (c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold) => Promise<Response | Refused>,
+) =>
+  onRepository((c, target) => {
+    const memory = memoryFor(c);
+    const answering = handle(c, target, memory).then((answer) =>
+      'kind' in answer ? answerRefused(c, answer) : answer,
+    );
+    return untilAnswered(memory, answering);
+  });
+
+/** draft-ietf-httpapi-idempotency-key-header: a program that got no answer sends its request again with the same one. */
+const IDEMPOTENCY_KEY = 'Idempotency-Key';
+
+/** Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer with the token. */
+const KEY_PATTERN = /^[!-~]{16,255}$/;
+
+export const idempotencyHeader = z.object({
+  [IDEMPOTENCY_KEY]: z.string().optional().meta({
+    description:
+      'Random, 16 to 255 visible ASCII characters. A request that is sent again with the same key and body within a day is posted once, and gets the same answer.',
+  }),
+});
+
+interface SentRequest extends Sent {
+  readonly kind: 'sent';
+  /** Of an author who has sent none; with a key, each time the same. */
+  readonly userToken: string;
+}
+
+/** @param payload what is to be posted. */
+export async function sentRequest(c: Context<AppEnv>, payload: unknown): Promise<SentRequest | Refused> {
+  const key = c.req.header(IDEMPOTENCY_KEY);
+  if (key === undefined) return { kind: 'sent', sent: 'request', name: null, userToken: newUserToken() };
+  if (!KEY_PATTERN.test(key)) {
+    return invalidField(
+      `${IDEMPOTENCY_KEY} must be 16 to 255 visible ASCII characters, such as a random UUID`,
+    );
+  }
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const request = { text: `${IDEMPOTENCY_KEY} ${key}` };
+  const ofContent = formSecrets(secret, request, [c.req.path, JSON.stringify(payload)]);
+  const name = { name: formSecrets(secret, request, [c.req.path])('name'), content: ofContent('name') };
+  return { kind: 'sent', sent: 'request', name, userToken: userTokenOf(ofContent) };
+}
+
+/** Answers of both endpoints: to an Idempotency-Key that was sent before, and if the host fails or must not be asked. */
+export const POST_FAULTS = {
+  409: error(
+    'A request with this Idempotency-Key was sent, and its answer was lost. Look there before you try again.',
+    [
+      'this request was sent before, and its answer was lost: the comment may exist; look there before you send it with another key',
+      'may-exist',
+    ],
+  ),
+  422: error(
+    'This Idempotency-Key was sent with another body.',
+    'this Idempotency-Key was sent with another body; send a new key with each text',
+  ),
+  502: error('The code host did not answer as expected. Look there before you try again.'),
+  503: error(
+    'The code host asks to slow down, the operator has suspended comments and issues, the policy of the repository or a limit cannot be checked, or the service has no bot account. Try again later.',
+  ),
+};

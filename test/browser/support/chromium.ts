@@ -100,7 +100,7 @@ export function cutOff(page: Page): Promise<string[]> {
       element.scrollWidth > element.clientWidth + 1 &&
       getComputedStyle(element).overflowX !== 'visible' &&
       element.clientWidth > 1 &&
-      !element.matches('input, textarea, :has(> table)');
+      !element.matches('input:not([readonly]), textarea, :has(> table)');
     const wide = document.documentElement.scrollWidth - window.innerWidth;
     return [
       ...(wide > 0 ? ['the page, by ' + wide] : []),

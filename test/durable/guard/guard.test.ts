@@ -5,7 +5,7 @@ import type { Env } from '../../../src/env.ts';
 import { tokenHash } from '../../../src/durable/guard/tokens.ts';
 import type { Credential } from '../../../src/durable/guard/guard.ts';
 import type { RollbackResult } from '../../../src/durable/guard/rollback.ts';
-import type { TokenProblem } from '../../../src/host/account/token-watch.ts';
+import type { TokenProblem } from '../../../src/host/account/token-problems.ts';
 import { pseudonymOf } from '../../../src/notify/alert.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';

@@ -12,7 +12,7 @@ const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
 const stored = new WeakMap<real.Publication, real.Publication>();
 
 export const enter: typeof real.enter = (run, publication) => {
-  const { push, spool, pushHash, propose, claim, place, ...more } = publication;
+  const { push, spool, pushHash, claim, place, ...more } = publication;
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
   const says = { repository, footer, policyLimits, named };
@@ -32,7 +32,6 @@ export const enter: typeof real.enter = (run, publication) => {
     push: { ...kept.work, ...says },
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
-    propose,
     claim: structuredClone(claim),
     place,
   };

@@ -1,8 +1,8 @@
 /** A listed history in few arrays answers as one of objects would. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CommitTable, type ListedCommit, SHARED } from '../../../src/git/objects/commit-table.ts';
-import { oidNumber } from '../../support/objects.ts';
+import { type ListedCommit, SHARED } from '../../../src/git/objects/commit-table.ts';
+import { oidNumber, tableOf } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 
 /** Commits 0 to n, each with parents of higher numbers, some of which are missing. */
@@ -36,7 +36,7 @@ describe('CommitTable', () => {
     fc.assert(
       fc.property(histories, fc.boolean(), (history, isReversed) => {
         const commits = commitsOf(history);
-        const table = CommitTable.of(isReversed ? commits.toReversed() : commits);
+        const table = tableOf(isReversed ? commits.toReversed() : commits);
         expect(table.size).toBe(commits.length);
         expect(table.newestAt).toBe(Math.max(...commits.map(({ committedAt }) => committedAt)));
         expect(table.oldestAt).toBe(Math.min(...commits.map(({ committedAt }) => committedAt)));
@@ -62,12 +62,12 @@ describe('CommitTable', () => {
 
   it('leaves out a commit that comes twice', () => {
     const commit = { oid: oidNumber(1), parents: [oidNumber(2)], committedAt: 5 };
-    const table = CommitTable.of([commit, { ...commit, committedAt: 6 }]);
+    const table = tableOf([commit, { ...commit, committedAt: 6 }]);
     expect([table.size, table.newestAt]).toEqual([1, 5]);
   });
 
   it('walks a line deeper than any stack', () => {
     const commits = commitsOf(Array.from({ length: 30_000 }, () => ({ parents: [1], committedAt: 0 })));
-    expect(CommitTable.of(commits).reachedFrom([oidNumber(0)]).size).toBe(30_000);
+    expect(tableOf(commits).reachedFrom([oidNumber(0)]).size).toBe(30_000);
   });
 });

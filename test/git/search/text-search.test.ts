@@ -65,7 +65,7 @@ describe('TextSearch', () => {
     fc.assert(
       fc.property(texts, fc.array(byte, { minLength: 1, maxLength: 8 }), (all, content) => {
         const search = new TextSearch(all);
-        search.beginBehindCopy();
+        search.begin(true);
         const isEnd = found(search, [Uint8Array.from(content)]).includes(content.length);
         /** Whether so much of a text is there, of which the copies before and behind may have the rest. */
         const isThere = (text: SearchedText, matched: number): boolean => {

@@ -256,14 +256,11 @@ describe('ZlibWalker refuses', () => {
 });
 
 describe('ZlibWalker', () => {
-  it('is of no use before begin() and after an error, and as good as new after the next begin()', () => {
+  it('is as good as new after an error and the next begin()', () => {
     const walker = new ZlibWalker();
     const stream = new DeflateWriter().stored(true, [1]).zlib(Uint8Array.of(1));
-    expect(() => walker.walk(stream, 0, 1)).toThrow(RangeError);
     expect(walk(walker, Uint8Array.of(1, 2, 3), { inflatedBytes: 1 })).toMatchObject({ ends: false });
     expect(walker.done).toBe(false);
-    expect(() => walker.walk(stream, 0, 1)).toThrow(RangeError);
     expect(walk(walker, stream, { inflatedBytes: 1, keepBytes: 1 })).toMatchObject({ ends: true });
-    expect(() => walker.walk(stream, 0, 1)).toThrow(RangeError);
   });
 });

@@ -1,6 +1,7 @@
 /** What answers tell about the bot's token, and how often the operator hears of it. */
 import { describe, expect, it } from 'vitest';
-import { type TokenProblem, tokenProblems, TokenWatch } from '../../../src/host/account/token-watch.ts';
+import { type TokenProblem, tokenProblems } from '../../../src/host/account/token-problems.ts';
+import { TokenWatch } from '../../../src/host/account/token-watch.ts';
 import type { HostKind } from '../../../src/host/kinds.ts';
 import { SUSPENDED_TEXT } from '../../../sandbox/known-answers.ts';
 import { PatientClock } from '../support/scripted-host.ts';

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { workflowLines } from '../../../src/push/judge/destination.ts';
-import { entriesChanged, submoduleLines } from '../../../src/push/judge/reads.ts';
-import { HostSteps } from '../../../src/push/reply/host-steps.ts';
+import { submoduleLines, workflowLines } from '../../../src/push/judge/destination.ts';
+import { questionsOf } from '../../../src/push/judge/questions.ts';
+import { HostSteps } from '../../../src/push/reply/refusal.ts';
 import { NotedReply } from '../../../src/push/reply/reply.ts';
 import { failureOf } from '../../../src/push/delay/release.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
@@ -26,7 +26,8 @@ const run = {
   host,
   logger: {} as PushRun['logger'],
   steps: new HostSteps(host.clock, new NotedReply(), 'silent.test'),
-};
+} as PushRun;
+const { entriesChanged } = questionsOf(run, { repository: REPOSITORY, refs: [] }, 'bot');
 
 const base = { name: 'refs/heads/main', oid: 'cd'.repeat(20) };
 const commits = new PlannedCommits();
@@ -42,7 +43,7 @@ it.each([true, false])(
   async (isInMemory) => {
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { commits, ground: [base.oid], base, entryCount: 0 };
-    const changed = await entriesChanged(run, REPOSITORY, push, spool, { isAll: true, isRequired: false });
+    const changed = await entriesChanged(push, spool, { isAll: true, isRequired: false });
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
@@ -60,7 +61,7 @@ it.each([true, false])(
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
     const push = { commits, ground: [base.oid], base, entryCount: 0 };
     const how = { isAll: false, isRequired: true };
-    const error: unknown = await entriesChanged(run, REPOSITORY, push, spool, how).catch((e: unknown) => e);
+    const error: unknown = await entriesChanged(push, spool, how).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'lookup' });
     expect(failureOf(error, 9)).toMatchObject({ failure: { kind: 'later' } });
   },
@@ -70,7 +71,7 @@ it('is not tried for a pack of too many entries, or one outside memory that need
   const asked = { commits, ground: [base.oid], base };
   const spool = { isInMemory: false, byteLength: 9, read: silence as never };
   const how = { isAll: false, isRequired: true };
-  expect(await entriesChanged(run, REPOSITORY, { ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
+  expect(await entriesChanged({ ...asked, entryCount: 30_001 }, spool, how)).toBeNull();
   const small = { ...asked, entryCount: 1 };
-  expect(await entriesChanged(run, REPOSITORY, small, spool, { isAll: false, isRequired: false })).toBeNull();
+  expect(await entriesChanged(small, spool, { isAll: false, isRequired: false })).toBeNull();
 });

@@ -1,13 +1,12 @@
 /** Files that are only read to be searched: a push neither fails nor waits for long because of them. */
 import { expect, it } from 'vitest';
 import type { Oid } from '../../../src/git/objects/oid.ts';
-import { readBases } from '../../../src/push/judge/reads.ts';
+import { questionsOf } from '../../../src/push/judge/questions.ts';
+import type { PushRun } from '../../../src/push/push-run.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const OID = '0123456789'.repeat(4);
 const FILE = { type: 'blob', oid: OID, content: Buffer.from('text') } as const;
-
-type Run = Parameters<typeof readBases>[0];
 
 async function read(answer: () => Promise<unknown>, isPatient = true) {
   const asked: unknown[] = [];
@@ -23,12 +22,13 @@ async function read(answer: () => Promise<unknown>, isPatient = true) {
       },
     },
     logger: { warn: (message: string) => warnings.push(message) },
-  } as unknown as Run;
+  } as unknown as PushRun;
   const sizes = new Map([
     [OID, 4],
     ['f'.repeat(40), 30],
   ]);
-  return { objects: [...(await readBases(run, REPOSITORY, sizes))], asked, warnings };
+  const { readBases } = questionsOf(run, { repository: REPOSITORY, refs: [] }, 'bot');
+  return { objects: [...(await readBases(sizes))], asked, warnings };
 }
 
 it('are asked for at once, by their ids, and no larger than they say', async () => {

@@ -1,6 +1,6 @@
 /** What becomes of a message that the service signs off: the person's own sign-offs go, those of others stay. */
 import { describe, expect, it } from 'vitest';
-import { haveOwnSignOff, SignOff } from '../../../src/push/judge/sign-off.ts';
+import { haveOwnSignOff, signerOf } from '../../../src/push/judge/work.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
 
 const LINE = 'Signed-off-by: bot <bot@x.example>';
@@ -17,9 +17,9 @@ const kept = (message: string) =>
   ({ withOid: () => ({ content: bytes(`${HEADER}\n\n${message}`) }) }) as unknown as KeptObjects;
 
 function signed(message: string): string {
-  const signOff = new SignOff(kept(message), { name: 'bot', email: 'bot@x.example' });
-  const once = signOff.signedMessage(OID, bytes(message));
-  expect(signOff.signedMessage(OID, once), 'signing twice changes nothing').toEqual(once);
+  const sign = signerOf(kept(message), { name: 'bot', email: 'bot@x.example' });
+  const once = sign(OID, bytes(message));
+  expect(sign(OID, once), 'signing twice changes nothing').toEqual(once);
   return Buffer.from(once).toString('latin1');
 }
 
@@ -80,10 +80,10 @@ describe('the sign-off of the pseudonym', () => {
   });
 
   it('is written as the author is, in UTF-8', () => {
-    const signOff = new SignOff(kept('Fix'), { name: 'bot', email: 'größe@x.example' });
-    const once = signOff.signedMessage(OID, Buffer.from('Fix'));
+    const sign = signerOf(kept('Fix'), { name: 'bot', email: 'größe@x.example' });
+    const once = sign(OID, Buffer.from('Fix'));
     expect(Buffer.from(once).toString()).toBe(`Fix\n\nSigned-off-by: bot <größe@x.example>\n`);
-    expect(signOff.signedMessage(OID, once)).toEqual(once);
+    expect(sign(OID, once)).toEqual(once);
   });
 
   it('takes time in proportion to the message', () => {

@@ -6,9 +6,9 @@ import type { AgitHost } from '../../../src/host/open.ts';
 import type { AgitRequest, PullRequest } from '../../../src/host/code-host.ts';
 import type { PushReport } from '../../../src/host/git/git-transport.ts';
 import { AgitDelivery } from '../../../src/push/publish/agit.ts';
-import { mayBeOpen, type Proposal, type Sent } from '../../../src/push/publish/delivery.ts';
+import { mayBeOpen, type Proposal } from '../../../src/push/publish/delivery.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
-import { HostSteps } from '../../../src/push/reply/host-steps.ts';
+import { HostSteps } from '../../../src/push/reply/refusal.ts';
 import type { Publishable } from '../../../src/push/verdict/verdict.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 
@@ -102,19 +102,18 @@ function updating({ tips = [OLD], pushed = () => report(3), found = () => null, 
     commits: { length: 1, at: () => newest },
   };
   const commits = new Set(isForward === true ? [OLD, NEW] : [NEW]);
-  const proposal = { prHash: named.prHash, earlier: null, anonymous: commits } as unknown as Proposal;
-  const sending: Sent = {
+  const proposal = {
     prHash: named.prHash,
-    tip: NEW,
-    commitCount: 1,
+    earlier: null,
+    anonymous: Object.assign(commits, { tip: NEW }),
     pack: async function* () {
       yield new Uint8Array(8);
     },
     onlyFrom: null,
     mayGoOn: async () => {},
-  };
+  } as unknown as Proposal;
   const delivery = new AgitDelivery(run, host as AgitHost, push as unknown as Publishable);
-  const outcome = delivery.deliver(sending, proposal);
+  const outcome = delivery.deliver(proposal);
   return { outcome, requests, delivered, said, sent: () => sent };
 }
 

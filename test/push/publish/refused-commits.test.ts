@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { refusedCommits } from '../../../src/push/publish/upload.ts';
+import { refusedCommits } from '../../../src/push/publish/delivery.ts';
 
 it.each([
   ['fail to run proc-receive hook', 'moment'],

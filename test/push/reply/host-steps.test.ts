@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/isolate/clock.ts';
 import { ProtocolError } from '../../../src/git/wire/protocol-error.ts';
 import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
-import { HostSteps } from '../../../src/push/reply/host-steps.ts';
-import type { HostStep, Refusal } from '../../../src/push/reply/refusal.ts';
+import { type HostStep, HostSteps, type Refusal } from '../../../src/push/reply/refusal.ts';
 import { SideBandReply } from '../../../src/push/reply/reply.ts';
 
 const STEPS = ['lookup', 'history', 'fork', 'sync', 'push', 'pull-request', 'edit', 'withdrawal'] as const;

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/isolate/clock.ts';
 import { bodiesMemory, isolateMemory } from '../../../src/isolate/memory-budget.ts';
 import { FENCE_IS_OPEN, footerProblem } from '../../../src/text/footer-room.ts';
 import { readMarkdown } from '../../../src/text/markdown.ts';
-import { commentAnswer } from '../../../src/routes/threads/anonymous-comment.ts';
+import { commentAnswer } from '../../../src/routes/threads/comments.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
 import { runs } from '../../support/runs.ts';

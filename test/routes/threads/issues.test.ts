@@ -1,7 +1,7 @@
 /** Anonymous issues (contract, 4.3 and section 7). */
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { issueAnswer } from '../../../src/routes/threads/create-issue.ts';
+import { issueAnswer } from '../../../src/routes/threads/issues.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
 import { type Call, SECRET, post } from '../support/json-caller.ts';

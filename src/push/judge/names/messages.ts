@@ -1,10 +1,14 @@
 /**
- * What messages name: people, commits that nobody has, and what a merge was made of; and whom they would disturb. A message
- * is kept byte for byte, so the person is told, and only the person.
+ * What the texts and files of a push tell besides names: people whom messages name or would disturb, commits that nobody
+ * has, what a merge was made of, home folders, leftovers of programs. A message is kept byte for byte, so the person is
+ * told, and only the person.
  */
+import { isLeftover } from '../../../files/leftovers.ts';
 import { latin1 } from '../../../git/bytes.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
+import { homeFoldersIn } from '../../../git/search/home-folders.ts';
+import type { PackFindings } from '../../../git/search/pack-search.ts';
 import type { Ref } from '../../../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
@@ -12,16 +16,92 @@ import { noiseInMessage, noiseProblem, type Whereabouts } from '../../../text/no
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import { namedText, type Publishable, wholeText, type Worded } from '../../verdict/verdict.ts';
-import { shown, told } from './remarks.ts';
 
-/** After so many different names, the search ends. */
+export const MAX_SHOWN_LENGTH = 120;
+/** More lines are counted, not shown. */
+const MAX_SHOWN = 10;
+/** After so many different names or paths, a search of texts ends: a message can hold a hundred thousand. */
 const MAX_FOUND = 1_000;
 /** Of all messages together: a few kilobytes may be megabytes of `a@b.a@b.`, compressed. */
 const MAX_READ_BYTES = 2 * 1024 * 1024;
+
+/** What someone has written, so that it fits on one line of a terminal. */
+export function shown(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
+}
+
+/** The first lines under a heading; nothing if there are none. */
+export function told(heading: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length > MAX_SHOWN ? [`  and ${lines.length - MAX_SHOWN} more`] : [];
+  return [heading, ...lines.slice(0, MAX_SHOWN).map((line) => `  ${line}`), ...more];
+}
+
+/** `a, b and 7 more`. */
+export function listed(words: readonly string[]): string {
+  const few = words.slice(0, MAX_SHOWN);
+  if (words.length > few.length) few.push(`${words.length - few.length} more`);
+  return few.length === 1 ? few.join() : `${few.slice(0, -1).join(', ')} and ${few.at(-1)}`;
+}
+
+/** The first thousand different ones. */
+function firstOf(found: Iterable<string>): Set<string> {
+  const first = new Set<string>();
+  for (const words of found) if (first.add(words).size === MAX_FOUND) break;
+  return first;
+}
+
+type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
+
+/** Remarks that refuse nothing, because all of it may be wanted. @param texts besides files, by what they are called. */
+export function remarksOn(
+  texts: Iterable<readonly [where: string, text: string]>,
+  { homeFolders, files, opaque }: Remarkable,
+): string[] {
+  const homes = function* (): Generator<string> {
+    for (const path of homeFolders) yield `a changed file: ${path}`;
+    for (const [where, text] of texts) for (const path of homeFoldersIn(text)) yield `${where}: ${path}`;
+  };
+  const { telling = [], silent = [] } = Object.groupBy(opaque, ({ tells }) =>
+    tells.length > 0 ? 'telling' : 'silent',
+  );
+  return [
+    ...told(
+      'Paths of home folders become public. Check whether they name you:',
+      Array.from(firstOf(homes()), shown),
+    ),
+    ...told(
+      'Files of an editor, a system or one machine become public:',
+      (files ?? []).filter(isLeftover).map(shown),
+    ),
+    ...told('These pictures say more than they show:', telling.map(described)),
+    ...told('The service cannot search inside these files for names:', silent.map(described)),
+    ...(opaque.length === 0
+      ? []
+      : [
+          'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.',
+        ]),
+  ];
+}
+
+function described({ path, kind, tells }: Remarkable['opaque'][number]): string {
+  const name = path === null ? kind : `${shown(path)} (${kind})`;
+  return tells.length === 0 ? name : shown(`${name}: ${tells.join('; ')}`);
+}
+
 /** `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in `-by`. */
 const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
+const LOCAL_BEFORE = /(?<![^\s@<>()[\]",;:])[^\s@<>()[\]",;:]+$/;
+const DOMAIN_BEHIND = /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u;
 const MAX_LOCAL_LENGTH = 64;
 const MAX_DOMAIN_LENGTH = 255;
+
+/** Lines for the person. @param signOff the line that the service itself has added; null: none. */
+export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string | null): string[] {
+  const names = [...firstOf(namesIn(messages))].filter((name) => name !== signOff);
+  return told('Your commit messages become public as they are. They name:', names.map(shown));
+}
 
 /** Trailers that name someone, and e-mail addresses elsewhere, in the order of the texts. */
 function* namesIn(messages: Iterable<Uint8Array>): Generator<string> {
@@ -30,7 +110,7 @@ function* namesIn(messages: Iterable<Uint8Array>): Generator<string> {
   for (const message of messages) {
     for (const line of decoder.decode(message.subarray(0, bytesLeft)).split('\n')) {
       if (TRAILER.test(line)) yield line;
-      else if (line.includes('@')) yield* addressesIn(line);
+      else yield* addressesIn(line);
     }
     bytesLeft -= message.byteLength;
     if (bytesLeft <= 0) return;
@@ -40,23 +120,10 @@ function* namesIn(messages: Iterable<Uint8Array>): Generator<string> {
 /** Looks only near each `@`: one pattern over a line of megabytes would take too long. */
 function* addressesIn(line: string): Generator<string> {
   for (let at = line.indexOf('@'); at >= 0; at = line.indexOf('@', at + 1)) {
-    const [domain] =
-      /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH)) ?? [];
-    if (domain === undefined) continue;
-    const [local] =
-      /(?<![^\s@<>()[\]",;:])[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ??
-      [];
-    if (local !== undefined) yield `${local}@${domain}`;
+    const domain = DOMAIN_BEHIND.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH));
+    const local = domain && LOCAL_BEFORE.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at));
+    if (local) yield `${local[0]}@${domain[0]}`;
   }
-}
-
-/** Lines for the person. @param signOff the line that the service itself has added; null: none. */
-export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string | null): string[] {
-  const found = new Set<string>();
-  for (const name of namesIn(messages)) {
-    if (name !== signOff && found.add(name).size === MAX_FOUND) break;
-  }
-  return told('Your commit messages become public as they are. They name:', [...found].map(shown));
 }
 
 /** Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`) surely name a commit. */
@@ -67,10 +134,6 @@ const LIKE_IDS =
   /(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g;
 const HAS_BOTH = /[a-f]\d|\d[a-f]/;
 const MAX_NAMED = 100;
-/** `git log --format=reference`: the day is the commit's own, and zeros stand for one of this push. */
-const DAY = /, \d{4}-\d{2}-\d{2}\)/g;
-const OWN_BEFORE = /(?<![0-9a-f])0{7,40} \(/;
-const MAX_SUBJECT_LENGTH = 400;
 
 export interface NamedCommits {
   readonly oids: readonly Oid[];
@@ -81,24 +144,22 @@ export interface NamedCommits {
 }
 
 /**
- * Commits that are neither the push's own, whose ids are replaced, nor upstream's: probably earlier forms of the person's
- * work, from before a rebase. Their ids are hashes over name, address and second, which serve to test a guess.
- * Lists upstream's history further back only if a message names a commit that is not known yet.
- * @param isOwn whether an id is replaced, or public anyway.
+ * Commits that are neither the push's own nor upstream's: probably earlier forms of the work, from before a rebase, whose
+ * ids serve to test a guess of name, address and second. Lists upstream's history further back only if that is needed.
+ * @param messages with zeros in place of the push's own ids.
  */
 export async function namedCommits(
   messages: Iterable<Uint8Array>,
-  isOwn: (oid: Oid) => boolean,
   history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>,
 ): Promise<NamedCommits> {
   const [named, mentioned] = [new Set<Oid>(), new Set<string>()];
   for (const message of messages) {
     const text = latin1(message);
     for (const [, oid = ''] of text.matchAll(GITS_WORDS)) {
-      if (!isOwn(oid) && named.size < MAX_NAMED) named.add(oid);
+      if (oid !== ZERO_OID && named.size < MAX_NAMED) named.add(oid);
     }
     for (const [, id = ''] of text.matchAll(LIKE_IDS)) {
-      if (HAS_BOTH.test(id) && !isOwn(id) && !named.has(id) && mentioned.size < MAX_NAMED) mentioned.add(id);
+      if (HAS_BOTH.test(id) && !named.has(id) && mentioned.size < MAX_NAMED) mentioned.add(id);
     }
   }
   for (;;) {
@@ -111,9 +172,14 @@ export async function namedCommits(
   }
 }
 
+/** `git log --format=reference`: the day is the commit's own, and zeros stand for one of this push. */
+const DAY = /, \d{4}-\d{2}-\d{2}\)/g;
+const OWN_BEFORE = /(?<![0-9a-f])0{7,40} \(/;
+const MAX_SUBJECT_LENGTH = 400;
+
 /** What of a message tells the day of a commit of this push. Cost: linear in the message. */
 export function* ownDaysIn(message: Uint8Array): Generator<string> {
-  const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString();
+  const text = textOf(message);
   for (const { 0: day, index } of text.matchAll(DAY)) {
     const before = text.slice(Math.max(0, index - MAX_SUBJECT_LENGTH), index);
     const line = before.slice(before.lastIndexOf('\n') + 1);
@@ -122,9 +188,8 @@ export function* ownDaysIn(message: Uint8Array): Generator<string> {
 }
 
 /**
- * Change-Ids, which the commit-msg hook of Gerrit adds: `I<40 hex>`, after `Change-Id:` or at the end of a link
- * (`gerrit.reviewUrl`), and wherever else a person has copied one to. Nothing else looks like that. The hook makes them as
- * a hash over the committer's name, address, second and zone, which serves to test a guess, as an original id does.
+ * Change-Ids of Gerrit's hook, wherever a person has copied one to: nothing else looks like `I<40 hex>`. It is a hash over
+ * the committer's name, address, second and zone, which serves to test a guess, as an original id does.
  */
 const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;
 
@@ -156,33 +221,23 @@ const USUAL_REMOTES = /^(?:origin|upstream)\//;
 /** The host numbers these, and a commit's id is looked at elsewhere. */
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;
-
 /** More, and longer ones, count as private, unread: each costs microseconds, and no work has so many. */
 const MAX_SENTENCES = 10_000;
 const MAX_SENTENCE_LENGTH = 4_096;
 
-/**
- * Tells which sentences of a merge name branches, remotes, paths and addresses of the person's own machine: only what
- * upstream itself is called by may stay. Cost: linear in the message.
- */
-export class MergeSentences {
-  readonly #names: PublicNames;
-  #refNames: ReadonlySet<string> | null = null;
-  #left = MAX_SENTENCES;
+export type PrivateIn = (message: Uint8Array) => Iterable<string>;
 
-  constructor(names: PublicNames) {
-    this.#names = names;
-  }
-
-  /** Each is a line. */
-  *privateIn(message: Uint8Array): Generator<string> {
-    const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString();
-    for (const [line, words = ''] of text.matchAll(SENTENCES)) {
+/** Lines about merges that name branches, remotes, paths or addresses of one machine: only upstream's own names may stay. */
+export function privateMerges(names: PublicNames): PrivateIn {
+  let refNames: ReadonlySet<string> | null = null;
+  let left = MAX_SENTENCES;
+  return function* (message) {
+    for (const [line, words = ''] of textOf(message).matchAll(SENTENCES)) {
       // Most pushes merge nothing.
-      this.#refNames ??= new Set(this.#names.refs.map(({ name }) => name));
-      if (this.#left-- <= 0 || !isPublic(words, this.#names, this.#refNames)) yield line;
+      refNames ??= new Set(names.refs.map(({ name }) => name));
+      if (left-- <= 0 || !isPublic(words, names, refNames)) yield line;
     }
-  }
+  };
 }
 
 function isPublic(sentence: string, names: PublicNames, refNames: ReadonlySet<string>): boolean {
@@ -220,16 +275,19 @@ function plain(url: string): string {
     .replace(/\.git$/, '');
 }
 
+/** UTF-8. */
+function textOf(message: Uint8Array): string {
+  return Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString();
+}
+
 /** No id of the push's own commits refers to another repository. */
 const NO_IDS = { idOf: () => ZERO_OID };
 
 /** @throws Refusal if the text of the pull request would. */
 export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
   const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
-  const problem = noiseProblem(
-    { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') },
-    where,
-  );
+  const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
+  const problem = noiseProblem(texts, where);
   if (problem === null) return;
   throw new Refusal('noise', 'the pull request would disturb too many people', [
     `Its ${problem}.`,
@@ -238,10 +296,7 @@ export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts):
   ]);
 }
 
-/**
- * Lines for the person, about messages that would; none if there are none. Hosts read no Markdown in messages. Cost:
- * linear in the messages, and bounded.
- */
+/** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
 export function warningOfNoise({ commits }: Pick<Publishable, 'commits'>, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;

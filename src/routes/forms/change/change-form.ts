@@ -1,103 +1,147 @@
-/** The form of a change: its fields and the rules for them, and its answers when the host or a limit says no. */
+/** The form of a change: GET …/change shows folders, the files that someone looks for, or the text of a file to edit. */
 import type { Context } from 'hono';
-import { fileText } from '../../../edit/lines.ts';
-import { parsePath } from '../../../edit/path.ts';
 import { fileUrl } from '../../../config/hosts.ts';
+import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { parsePath } from '../../../edit/path.ts';
 import type { AppEnv } from '../../../env.ts';
-import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
-import { utf8 } from '../../../git/bytes.ts';
-import type { Identity } from '../../../git/objects/commit.ts';
-import { isOid, type Oid } from '../../../git/objects/oid.ts';
-import { ProtocolError } from '../../../git/wire/protocol-error.ts';
-import { HostError, MovedError } from '../../../host-error.ts';
-import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
-import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
+import { withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { decodeUtf8 } from '../../../git/bytes.ts';
+import { kindOf } from '../../../git/objects/tree.ts';
+import { MovedError } from '../../../host-error.ts';
+import {
+  type ChangeFields,
+  type ChangeForm,
+  changeFormPage,
+  folderPage,
+  type ListedEntry,
+  NO_FIELDS,
+} from '../../../pages/forms/change-pages.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
-import { type KnownPolicy, openPolicies } from '../../../policy/policies.ts';
-import {
-  gateSentence,
-  OPEN_POLICY,
-  type Policy,
-  policyRefusal,
-  workflowSentence,
-} from '../../../policy/policy.ts';
-import type { PushHost } from '../../../push/push-host.ts';
+import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
+import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
-import { pushHost } from '../../git/push-host.ts';
-import { refuseTooMany } from '../../request/limits.ts';
-import {
-  answerRefused,
-  explained,
-  explanationOf,
-  problem,
-  type Refused,
-  refuseWithoutBot,
-} from '../../request/refused.ts';
+import { readMarkdown } from '../../../text/markdown.ts';
+import { noiseProblem } from '../../../text/noise.ts';
+import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
+import { pushHost } from '../../git/open-push.ts';
+import { memoryFor, untilAnswered } from '../../request/client.ts';
+import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
 import { answerForm, frameOf, type Place } from '../form.ts';
+import { hostFailure, knownPolicy, openSource, refuseReading, type Source } from './source.ts';
 
-export function changeFields(fields: FormFields): ChangeFields {
-  const value = (name: string): string => fields.get(name) ?? '';
-  const oid = (name: string): Oid | null => (isOid(value(name)) ? value(name) : null);
-  return {
-    path: value('path'),
-    blob: oid('blob'),
-    seen: oid('seen'),
-    text: withPlainLineEnds(value('text')),
-    title: value('title').trim(),
-    description: withPlainLineEnds(value('description')).trim(),
-    ownName: value('own_name').trim(),
-    prHash: value('pr_hash').trim().toLowerCase(),
-    prKey: value('pr_key').trim().toLowerCase(),
-    signOff: value('sign_off') !== '',
-    ai: value('ai'),
-    issue: value('issue').trim(),
+const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
+const IS_FOLDER = 'There is a folder of this name. Write the path of the file.';
+const TOO_MANY_FILES =
+  'This repository has too many files to look through them here. Write the whole path, or open its folders.';
+const NO_MATCH = 'No file has this in its path. Write less of it, or add the file.';
+const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+
+export async function showChange(place: Place): Promise<Response> {
+  const { c, target } = place;
+  const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
+  if (prHash !== '' && !PR_HASH_PATTERN.test(prHash)) return answerRefused(c, NO_HASH, 'page');
+  const typed = c.req.query('path') ?? '';
+  const wantsFind = c.req.query('find') === '1';
+  const wantsNew = c.req.query('new') === '1';
+  const isSearch = wantsFind && typed !== '';
+  const path = isSearch ? typed.trim() : typed;
+  const parsed = parsePath(path);
+  const list = (entries: ListedEntry[], folder: string, problem: string | null, status: 200 | 400 | 404) =>
+    answerForm(c, folderPage({ ...place, path, folder, entries, problem, prHash }), status);
+  if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
+  const refused = await refuseReading(c);
+  if (refused !== null) return answerRefused(c, refused, 'page');
+  const memory = memoryFor(c);
+  const read = async (): Promise<Response> => {
+    const source = await openSource(c, pushHost(c, { memory }), target, prHash);
+    if (source.kind === 'refused') return answerRefused(c, source, 'page');
+    const parts = parsed.kind === 'path' ? parsed.parts : null;
+    const found = parts && (await findPath(source.read, source.root, parts));
+    if (found?.kind === 'file' || (found?.kind === 'missing' && wantsNew))
+      return showFile(place, source, {
+        path,
+        pr_hash: prHash,
+        blob: found.kind === 'file' ? found.blob : '',
+      });
+    // Those with the text in their path, in whatever case.
+    if (isSearch || parts === null || found === null) {
+      const all = await listFiles(source.read, source.root);
+      const files = (all ?? []).filter((file) => file.toLowerCase().includes(path.toLowerCase()));
+      const problem = all === null ? TOO_MANY_FILES : files.length === 0 ? NO_MATCH : null;
+      const entries = files.map((file) => ({ kind: 'file', name: file, path: file }) as const);
+      return list(entries, '', problem, problem === null ? 200 : 404);
+    }
+    if (found.kind === 'folder') {
+      const problem = path === '' && (wantsFind || wantsNew) ? WRITE_A_PATH : wantsNew ? IS_FOLDER : null;
+      return list(entriesOf(found.folders.at(-1) ?? [], path), path, problem, 200);
+    }
+    // The nearest folder that exists helps to find the file.
+    const folders = found.kind === 'missing' ? found.folders : [];
+    const above = parts.slice(0, Math.max(0, folders.length - 1)).join('/');
+    return list(entriesOf(folders.at(-1) ?? [], above), above, pathProblem(found, parts), 404);
   };
+  const failed = (error: unknown) =>
+    error instanceof MovedError
+      ? c.redirect(remotePath(c.var.host, error.to) + CHANGE_FORM + new URL(c.req.url).search, 302)
+      : answerRefused(c, hostFailure(c, error), 'page');
+  return untilAnswered(memory, read().catch(failed));
 }
 
-const invalid = (explanation: string): Refused => problem(400, explanation);
-
-/** What can be said without asking anyone. */
-export function checkFields(
-  fields: ChangeFields,
-): { readonly kind: 'valid'; readonly parts: readonly string[] } | Refused {
-  const path = parsePath(fields.path);
-  if (path.kind === 'invalid') return invalid(path.problem);
-  if (path.parts.length === 0) return invalid('Write the path of the file.');
-  const file = fileText(utf8(fields.text));
-  if (file.kind === 'unfit') return invalid(file.problem);
-  if (fields.title === '') return invalid('Write a title that says what you change.');
-  if (fields.ownName.length > MAX_OWN_NAME) {
-    return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
-  }
-  const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
-  if (parsed.kind === 'valid') return { kind: 'valid', parts: path.parts };
-  // Its rule is for a push, which sends one line.
-  const description = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
-  return invalid(parsed.option === 'description' ? description : `${parsed.message}.`);
+function entriesOf(folder: Folder, path: string): ListedEntry[] {
+  return folder.map((entry) => {
+    const name = decodeUtf8(entry.name);
+    const whole = name !== null && path !== '' ? `${path}/${name}` : name;
+    return { kind: kindOf(entry), name: name ?? Buffer.from(entry.name).toString(), path: whole };
+  });
 }
 
-/** @param texts which texts the pull request gets from the options instead of from the commit. */
-export function pushOptionsOf(
-  { title, description, prHash, prKey, signOff, ai, issue }: ChangeFields,
-  texts: { readonly title: boolean; readonly description: boolean },
-): string[] {
-  return [
-    ...(texts.title ? [`title=${title}`] : []),
-    ...(texts.description ? [`description=${description}`] : []),
-    ...(prHash === '' ? [] : [`pr-hash=${prHash}`]),
-    ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
-    ...(signOff ? ['sign-off'] : []),
-    ...(ai === '' ? [] : [`ai=${ai}`]),
-    ...(issue === '' ? [] : [`issue=${issue}`]),
-  ];
+type NoFile = Exclude<FoundPath, { kind: 'file' }>;
+
+/** Behind the name of the place where the path ends, if one is known. */
+const NO_FILE: Readonly<Record<NoFile['kind'], string>> = {
+  missing: 'There is no such file. Correct the path, or add the file.',
+  folder: 'This is a folder. Write the path of a file in it.',
+  'too-large': 'The folders on the way have too many files to be read here. Change the file with Git.',
+  symlink: ' is a symbolic link. Change the file that it leads to, or use Git.',
+  submodule: ' is a submodule: its files belong to another repository.',
+  'file-as-folder': ' is a file, and has no files in it.',
+};
+
+export function pathProblem(found: NoFile, parts: readonly string[]): string {
+  const place = 'place' in found ? `“${parts.slice(0, found.place).join('/')}”` : '';
+  return place + NO_FILE[found.kind];
 }
 
-/** The author of the commit that is pushed, for whom the service searches and whom it then replaces. */
-export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail: string): Identity {
-  const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
-  const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
-  return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
+async function showFile(
+  place: Place,
+  source: Source,
+  named: Pick<ChangeFields, 'path' | 'pr_hash' | 'blob'>,
+): Promise<Response> {
+  const { blob } = named;
+  const file = fileText(blob === '' ? new Uint8Array() : await readBlob(source.read, blob, MAX_FILE_BYTES));
+  const form = await changeForm(place, {
+    ...NO_FIELDS,
+    ...named,
+    seen: source.tip,
+    text: file.kind === 'text' ? file.text : '',
+    title: source.text?.title ?? '',
+    // The form links to a template that cannot be read now.
+    description: source.text?.description ?? (await templateOf(place, source).catch(() => '')),
+  });
+  return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
+}
+
+/** The repository's template for pull requests; '' if there is none, or several, or the form would refuse it. */
+async function templateOf({ c, target }: Place, { read, root }: Source): Promise<string> {
+  const template = (await knownPolicy(c, target))?.community.template;
+  const found = template ? await findPath(read, root, template.split('/')) : null;
+  const content = found?.kind === 'file' ? await readBlob(read, found.blob, MAX_FILE_BYTES) : null;
+  const text = withPlainLineEnds((content && decodeUtf8(content)) ?? '').replace(/^\uFEFF/, '');
+  if (text.length > MAX_DESCRIPTION_LENGTH) return '';
+  const isDescription = parsePushOptions([`description=${text}`]).kind === 'valid';
+  const where = { hostUrl: c.var.host.url, repository: target };
+  return isDescription && noiseProblem({ description: readMarkdown(text) }, where) === null ? text : '';
 }
 
 /** @param token of the form that was sent; null: a new one. */
@@ -107,84 +151,25 @@ export async function changeForm(
   token: string | null = null,
 ): Promise<ChangeForm> {
   const { c, target } = place;
-  const [frame, policy] = await Promise.all([frameOf(place, token), readPolicy(place)]);
-  const { path, prHash, description } = fields;
-  const isNew = prHash === '';
+  const [frame, known] = await Promise.all([frameOf(place, token), knownPolicy(c, target)]);
+  const policy = known ?? OPEN_POLICY;
+  const isNew = fields.pr_hash === '';
   const gate =
     policyRefusal(policy, target, 'pull_requests') ?? (isNew ? gateSentence(target, policy) : null);
-  const template = isNew && description === '' ? policy.community.template : null;
+  const template = isNew && fields.description === '' ? policy.community.template : null;
+  const ofPath = WORKFLOWS.test(fields.path) ? [workflowSentence([fields.path])] : [];
   return {
-    ...fields,
     ...frame,
+    fields,
     needsKey: c.var.config.prUpdatePolicy === 'key',
     policy,
-    warnings: [gate?.split('\n') ?? [], WORKFLOWS.test(path) ? workflowSentence([path]) : []].flat(),
+    warnings: [...(gate?.split('\n') ?? []), ...ofPath],
     templateUrl: template && fileUrl(c.var.host, target, template),
   };
-}
-
-/** As far as it is known. */
-export async function readPolicy(place: Pick<Place, 'c' | 'target'>): Promise<Policy> {
-  return (await knownPolicy(place)) ?? OPEN_POLICY;
-}
-
-/** It is read with Git, as for a page, and the form can be polled like one. */
-export function knownPolicy({ c, target }: Pick<Place, 'c' | 'target'>): Promise<KnownPolicy> {
-  const { config, host, logger, http } = c.var;
-  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
-  return openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true });
 }
 
 /** The form once more, with what was typed, and what is wrong with it. */
 export function showAgain(c: Context<AppEnv>, form: ChangeForm, refusal: Refused): Promise<Response> {
   const page = changeFormPage({ ...form, problem: explanationOf(refusal) });
   return answerForm(c, page, refusal.status, refusal.headers);
-}
-
-const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
-
-/** Counts a request's reading once, whatever it reads. Null: it may begin. */
-function countReading(c: Context<AppEnv>): Promise<Refused | null> {
-  const reading = readings.get(c) ?? refuseTooMany(c, 'discoveries');
-  readings.set(c, reading);
-  return reading;
-}
-
-/** Each reading costs the code host calls, so it counts like a clone. Null: it may begin. */
-export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
-  return refuseWithoutBot(c) ?? (await countReading(c));
-}
-
-const FAULTY_HOST = 'The code host does not answer as expected';
-
-/** Why the host did not show what was asked for. @throws whatever else went wrong */
-export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
-  if (error instanceof HostError) {
-    const { code, publicMessage } = error;
-    if (code === 'missing') return explained(404, 'No such repository', publicMessage);
-    const isBusy = code === 'busy' || code === 'rate-limited';
-    return isBusy ? explained(503, 'Not now', publicMessage) : explained(502, FAULTY_HOST, publicMessage);
-  }
-  if (!(error instanceof ProtocolError)) throw error;
-  c.var.logger.warn('the code host sent something malformed', { error });
-  return explained(502, FAULTY_HOST, `${error.publicMessage} Try again later.`);
-}
-
-/** Reads; what fails becomes a page. Continues also if the person leaves, until the memory is given back. */
-export async function answerReading(
-  c: Context<AppEnv>,
-  read: (host: PushHost) => Promise<Response>,
-): Promise<Response> {
-  const refused = await refuseReading(c);
-  if (refused !== null) return answerRefused(c, refused, 'page');
-  const host = pushHost(c);
-  const failed = (error: unknown) =>
-    error instanceof MovedError
-      ? c.redirect(remotePath(c.var.host, error.to) + CHANGE_FORM + new URL(c.req.url).search, 302)
-      : answerRefused(c, hostFailure(c, error), 'page');
-  const reading = read(host)
-    .catch(failed)
-    .finally(() => host.memory.end());
-  c.executionCtx.waitUntil(reading.catch(() => {}));
-  return reading;
 }

@@ -1,185 +1,219 @@
-/** POST …/change: preview, correct, send. The form holds everything, and each step reads again what upstream has. */
-import type { Context } from 'hono';
+/**
+ * POST …/change: preview, correct, send. The form holds everything, and each step reads again what upstream has. The
+ * form's token and what was typed decide the hash of its pull request. So a form that is sent twice finds the one that
+ * it has opened, and one that was corrected in between is not taken for it.
+ */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
-import { difference } from '../../../edit/hunks.ts';
-import { fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
-import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upstream/tree-reader.ts';
-import type { AppEnv } from '../../../env.ts';
-import { decodeUtf8 } from '../../../git/bytes.ts';
-import type { Oid } from '../../../git/objects/oid.ts';
+import { difference, fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
+import { parsePath } from '../../../edit/path.ts';
+import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { decodeUtf8, utf8 } from '../../../git/bytes.ts';
+import { isOid, type Oid } from '../../../git/objects/oid.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
+import { systemClock } from '../../../isolate/clock.ts';
+import type { MemoryHold } from '../../../isolate/memory-budget.ts';
+import { pullRequestTopic } from '../../../notify/ntfy.ts';
+import { pullRequestOf } from '../../../objects.ts';
+import {
+  changeDelayedPage,
+  changeDonePage,
+  type ChangeFields,
+  type ChangeForm,
+  changeFormPage,
+  changePreviewPage,
+  NO_FIELDS,
+  type OpenedChange,
+} from '../../../pages/forms/change-pages.ts';
+import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
+import { NOBODY_SEARCHED } from '../../../push/judge/names/search-names.ts';
+import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
+import { delayedSentence } from '../../../push/reply/banner.ts';
+import type { FormToken } from '../../../secret/form-token.ts';
+import { prKeyOf } from '../../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../../secret/open-secret.ts';
+import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
-import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
-import { NOBODY_SEARCHED } from '../../../push/judge/names/findings.ts';
-import type { PushHost } from '../../../push/push-host.ts';
-import { pushHost } from '../../git/push-host.ts';
-import { problem, sentence } from '../../request/refused.ts';
-import { answerForm, type Place, receiveForm, type SentForm } from '../form.ts';
-import { NO_NAME } from '../thread-forms.ts';
-import {
-  changeFields,
-  changeForm,
-  checkFields,
-  hostFailure,
-  identityOf,
-  pushOptionsOf,
-  refuseReading,
-  showAgain,
-} from './change-form.ts';
-import {
-  type FormPush,
-  openChange,
-  openedBefore,
-  push,
-  refusalOf,
-  refusedPush,
-  refusePush,
-} from './open-change.ts';
-import { problemOf } from './show-change.ts';
-import { openSource, type Source } from './source.ts';
+import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upstream/tree-reader.ts';
+import { pushHost } from '../../git/open-push.ts';
+import { problem, type Refused, sentence } from '../../request/refused.ts';
+import { answerForm, identityOf, NO_NAME, type Place, secretsOf, type SentForm } from '../form.ts';
+import { changeForm, pathProblem, showAgain } from './change-form.ts';
+import { type FormPush, push, refusalOf, refusedPush, refusePush } from './form-push.ts';
+import { hostFailure, openSource, refuseReading, type Source } from './source.ts';
 
-/** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
-const MAX_FORM_BYTES = 7 * 1024 * 1024;
+/** How long the second of two equal forms waits for the first. */
+const ATTEMPTS = 20;
+const PAUSE_MS = 3_000;
 
 const MOVED = problem(409, 'The repository has another name now. Open its page under the new name.');
 const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
-const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
 const UNCHANGED = problem(400, 'You have not changed the text yet.');
 const NO_KEY = problem(
   400,
   'To change title or description, give the key of the pull request: it was shown when the pull request was opened.',
 );
-
-export async function sendChange(place: Place): Promise<Response> {
-  const host = pushHost(place.c);
-  const answer = (sent: SentForm) => answerChange(place, host, sent);
-  return receiveForm(place.c, place.action, MAX_FORM_BYTES, answer, host.memory);
-}
-
-async function answerChange(
-  place: Place,
-  host: PushHost,
-  { fields, token, problem: unfit }: SentForm,
-): Promise<Response> {
-  const { c, target } = place;
-  const form = await changeForm(place, changeFields(fields), token?.text);
-  if (token === null) return showAgain(c, form, problem(403, unfit));
-  const step = fields.get('step');
-  if (step === 'edit') return answerForm(c, changeFormPage(form));
-  const checked = checkFields(form);
-  if (checked.kind === 'refused') return showAgain(c, form, checked);
-  const refused = await refuseReading(c);
-  if (refused !== null) return showAgain(c, form, refused);
-  const opened = step === 'open' ? await openedBefore(place, form, token) : null;
-  if (opened !== null) return opened;
-  const refusal = await refusePush(c);
-  if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
-  try {
-    const change = await prepareChange(c, host, target, form, checked.parts);
-    if (change instanceof Response) return change;
-    const { source, content, folders } = change;
-    const { title, description } = form;
-    const isNew = {
-      title: source.text?.title !== title,
-      description: source.text?.description !== description,
-    };
-    const isRetitled = source.text !== null && (isNew.title || isNew.description);
-    // In words for a form: the push would refuse it, too.
-    if (isRetitled && form.prKey === '') return showAgain(c, form, NO_KEY);
-    const texts = {
-      title: readMarkdown(isNew.title ? title : ''),
-      description: readMarkdown(isNew.description ? description : ''),
-    };
-    const noise = noiseProblem(texts, { hostUrl: c.var.host.url, repository: target });
-    if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
-    const { tip, pack } = buildChange({
-      folders,
-      path: checked.parts,
-      content,
-      parent: source.parent,
-      message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
-      // With the form's time, the same form makes the same commit.
-      committedAt: Math.floor(token.madeAt / 1000),
-      identity: identityOf(form, c.var.config.anonEmail),
-    });
-    // A value that is none is refused as that of a push.
-    const delay = step === 'open' && fields.get('delay') ? [`delay=${fields.get('delay')}`] : [];
-    const options = pushOptionsOf(form, isRetitled ? isNew : { title: false, description: false });
-    const toPush = {
-      isAsked: true,
-      refName: `refs/for/${source.base}`,
-      tip,
-      pack,
-      pushOptions: [...options, ...(step === 'open' ? delay : ['preview'])],
-    };
-    return await (step === 'open'
-      ? openChange(place, form, token, toPush)
-      : previewChange(place, form, change, toPush));
-  } catch (error) {
-    return showAgain(c, form, error instanceof MovedError ? MOVED : hostFailure(c, error));
-  }
-}
-
-interface PreparedChange {
-  readonly source: Source;
-  readonly folders: readonly Folder[];
-  /** Null: a new file. */
-  readonly original: Uint8Array | null;
-  readonly content: Uint8Array;
-  readonly hasMoved: boolean;
-}
-
-/** Reads what upstream has now. The answer, if the change does not fit. */
-async function prepareChange(
-  c: Context<AppEnv>,
-  host: PushHost,
-  target: RepositoryName,
-  form: ChangeForm,
-  parts: readonly string[],
-): Promise<PreparedChange | Response> {
-  const source = await openSource(c, host, target, form.prHash);
-  if (source.kind === 'refused') return showAgain(c, form, problem(409, source.error));
-  const found = await findPath(source.read, source.root, parts);
-  if (found.kind !== 'file' && found.kind !== 'missing') {
-    return showAgain(c, form, problem(409, problemOf(found, parts)));
-  }
-  const blob = found.kind === 'file' ? found.blob : null;
-  if (blob !== form.blob) return showTheirs(c, form, source, blob);
-  const original = blob === null ? null : await readBlob(source.read, blob, MAX_FILE_BYTES);
-  if (blob !== null && fileText(original).kind === 'unfit') return showAgain(c, form, UNFIT);
-  const content = newContent(original, form.text);
-  // The file's own line ends may be longer than those of the form.
-  if (content.byteLength > MAX_FILE_BYTES) return showAgain(c, form, UNFIT);
-  if (original !== null && Buffer.compare(original, content) === 0) return showAgain(c, form, UNCHANGED);
-  const hasMoved = form.seen !== null && form.seen !== source.tip;
-  return { source, folders: found.folders, original, content, hasMoved };
-}
-
+const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
 const REMOVED =
   'Others have removed this file since you began. If you send it again, it is added as a new file.';
 const CHANGED =
   'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
 
-/** Others have changed the file: both texts are shown, and the next attempt is based on theirs. */
-async function showTheirs(
-  c: Context<AppEnv>,
-  form: ChangeForm,
-  { read, tip: seen }: Source,
-  blob: Oid | null,
-): Promise<Response> {
-  const before = await textOf(read, form.blob);
-  const now = await textOf(read, blob);
-  const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
-  const again = { ...form, blob, seen, ...theirs, problem: blob === null ? REMOVED : CHANGED };
-  return answerForm(c, changeFormPage(again), 409);
+export async function sendChange(place: Place, sent: SentForm, memory: MemoryHold): Promise<Response> {
+  const { c } = place;
+  const { fields, token, problem: unfit } = sent;
+  const form = await changeForm(place, changeFields(fields), token?.text);
+  if (token === null) return showAgain(c, form, problem(403, unfit));
+  const step = fields.get('step');
+  if (step === 'edit') return answerForm(c, changeFormPage(form));
+  const delay = step === 'open' ? (fields.get('delay') ?? '') : null;
+  const answer = await takeStep(place, form, token, delay, memory).catch((error: unknown) =>
+    error instanceof MovedError ? MOVED : hostFailure(c, error),
+  );
+  return answer instanceof Response ? answer : showAgain(c, form, answer);
 }
 
-/** Null if it cannot be shown: the host may have removed what no branch has any more. @param blob null: no file. */
-async function textOf(read: ReadObjects, blob: Oid | null): Promise<string | null> {
-  if (blob === null) return '';
+function changeFields(fields: FormFields): ChangeFields {
+  const whole = (name: string): string => withPlainLineEnds(fields.get(name) ?? '');
+  const trimmed = Object.keys(NO_FIELDS).map((name) => [name, whole(name).trim()]);
+  const { blob, seen, pr_hash, pr_key, ...others } = Object.fromEntries(trimmed) as ChangeFields;
+  return {
+    ...others,
+    blob: isOid(blob) ? blob : '',
+    seen: isOid(seen) ? seen : '',
+    path: fields.get('path') ?? '',
+    text: whole('text'),
+    pr_hash: pr_hash.toLowerCase(),
+    pr_key: pr_key.toLowerCase(),
+  };
+}
+
+/** @param delay as the push option has it; empty: as is usual here; null: it is only previewed. */
+async function takeStep(
+  place: Place,
+  form: ChangeForm,
+  token: FormToken,
+  delay: string | null,
+  memory: MemoryHold,
+): Promise<Response | Refused> {
+  const { c, target } = place;
+  const { title, description, pr_key } = form.fields;
+  const path = checkFields(form.fields);
+  if (path.kind === 'refused') return path;
+  const refused = await refuseReading(c);
+  if (refused !== null) return refused;
+  const opened = delay === null ? null : await openedBefore(place, form.fields, token);
+  if (opened !== null) return opened;
+  const refusal = await refusePush(c);
+  if (refusal !== null) return refusedPush(refusal);
+  const change = await prepareChange(place, form, path.parts, memory);
+  if (change instanceof Response || change.kind === 'refused') return change;
+  const { source, content, folders } = change;
+  const { text } = source;
+  /** What the pull request gets from the options instead of from the commit. */
+  const retitled = text !== null && {
+    ...(text.title !== title && { title }),
+    ...(text.description !== description && { description }),
+  };
+  // In words for a form: the push would refuse it, too.
+  if (retitled && Object.keys(retitled).length > 0 && pr_key === '') return NO_KEY;
+  const shown = retitled || { title, description };
+  const texts = Object.entries(shown).map(([name, words]) => [name, readMarkdown(words)]);
+  const where = { hostUrl: c.var.host.url, repository: target };
+  const noise = noiseProblem(Object.fromEntries(texts), where);
+  if (noise !== null) return problem(400, sentence(noise));
+  const { tip, pack } = buildChange({
+    folders,
+    path: path.parts,
+    content,
+    parent: source.parent,
+    message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
+    // With the form's time, the same form makes the same commit.
+    committedAt: Math.floor(token.madeAt / 1000),
+    identity: identityOf(form.fields.own_name, c.var.config.anonEmail),
+  });
+  const options = pushOptionsOf(form.fields, retitled || {});
+  // A value that is none is refused as that of a push.
+  const last = delay === null ? ['preview'] : delay === '' ? [] : [`delay=${delay}`];
+  const toPush = { refName: `refs/for/${source.base}`, tip, pack, pushOptions: [...options, ...last] };
+  return delay === null ? previewChange(place, form, change, toPush) : openChange(place, form, token, toPush);
+}
+
+const invalid = (explanation: string): Refused => problem(400, explanation);
+
+/** What can be said without asking anyone. */
+function checkFields(
+  fields: ChangeFields,
+): { readonly kind: 'path'; readonly parts: readonly string[] } | Refused {
+  const path = parsePath(fields.path);
+  if (path.kind === 'invalid') return invalid(path.problem);
+  if (path.parts.length === 0) return invalid('Write the path of the file.');
+  const file = fileText(utf8(fields.text));
+  if (file.kind === 'unfit') return invalid(file.problem);
+  const { title, description } = fields;
+  if (title === '') return invalid('Write a title that says what you change.');
+  if (fields.own_name.length > MAX_OWN_NAME)
+    return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
+  const parsed = parsePushOptions(pushOptionsOf(fields, { title, description }));
+  if (parsed.kind === 'valid') return path;
+  // Its rule is for a push, which sends one line.
+  const rule = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
+  return invalid(parsed.option === 'description' ? rule : `${parsed.message}.`);
+}
+
+/** @param texts that the pull request gets from the options instead of from the commit. */
+function pushOptionsOf(
+  { pr_hash, pr_key, sign_off, ai, issue }: ChangeFields,
+  texts: Readonly<Record<string, string>>,
+): string[] {
+  const stated = Object.entries({ 'pr-hash': pr_hash, 'pr-key': pr_key, ai, issue });
+  const given = [...Object.entries(texts), ...stated.filter(([, value]) => value !== '')];
+  return [...given.map(([name, value]) => `${name}=${value}`), ...(sign_off === '' ? [] : ['sign-off'])];
+}
+
+interface PreparedChange {
+  readonly kind: 'change';
+  readonly source: Source;
+  readonly folders: readonly Folder[];
+  readonly original: Uint8Array | null;
+  readonly content: Uint8Array;
+}
+
+/** Reads what upstream has now. The answer, if the change does not fit. */
+async function prepareChange(
+  { c, target }: Place,
+  form: ChangeForm,
+  parts: readonly string[],
+  memory: MemoryHold,
+): Promise<PreparedChange | Response | Refused> {
+  const { pr_hash, blob: known, text } = form.fields;
+  const source = await openSource(c, pushHost(c, { memory }), target, pr_hash);
+  if (source.kind === 'refused') return problem(409, source.error);
+  const { read } = source;
+  const found = await findPath(read, source.root, parts);
+  if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
+  const blob = found.kind === 'file' ? found.blob : '';
+  if (blob !== known) {
+    // Others have changed the file: both texts are shown, and the next attempt is based on theirs.
+    const [before, now] = [await textOf(read, known), await textOf(read, blob)];
+    const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
+    const fields = { ...form.fields, blob, seen: source.tip };
+    const again = { ...form, fields, ...theirs, problem: blob === '' ? REMOVED : CHANGED };
+    return answerForm(c, changeFormPage(again), 409);
+  }
+  const original = blob === '' ? null : await readBlob(read, blob, MAX_FILE_BYTES);
+  if (blob !== '' && fileText(original).kind === 'unfit') return UNFIT;
+  const content = newContent(original, text);
+  // The file's own line ends may be longer than those of the form.
+  if (content.byteLength > MAX_FILE_BYTES) return UNFIT;
+  if (original !== null && Buffer.compare(original, content) === 0) return UNCHANGED;
+  return { kind: 'change', source, folders: found.folders, original, content };
+}
+
+/** Null if it cannot be shown: the host may have removed what no branch has any more. @param blob empty: no file. */
+async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
+  if (blob === '') return '';
   try {
     const file = fileText(await readBlob(read, blob, MAX_FILE_BYTES));
     return file.kind === 'text' ? file.text : null;
@@ -192,28 +226,94 @@ async function textOf(read: ReadObjects, blob: Oid | null): Promise<string | nul
 async function previewChange(
   place: Place,
   form: ChangeForm,
-  { source, original, content, hasMoved }: PreparedChange,
+  { source, original, content }: PreparedChange,
   toPush: FormPush,
-): Promise<Response> {
-  const { c } = place;
+): Promise<Response | Refused> {
   const { outcome, notes, same } = await push(place, toPush);
   const refusal = refusalOf(outcome);
   const { preview } = refusal;
-  if (preview === null) return showAgain(c, form, refusedPush(refusal));
-  if (preview.refusal !== null) {
-    const words = [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n');
-    return showAgain(c, form, problem(400, words));
-  }
+  if (preview === null) return refusedPush(refusal);
+  if (preview.refusal !== null)
+    return problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n'));
+  const { title, description, seen } = form.fields;
   const [before, after] = [original === null ? '' : (decodeUtf8(original) ?? ''), decodeUtf8(content) ?? ''];
   const page = changePreviewPage(form, {
     ...preview,
     base: source.base,
     remarks: [...notes, ...preview.remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
-    addresses: newAddresses(before, [after, form.title, form.description].join('\n')),
+    addresses: newAddresses(before, [after, title, description].join('\n')),
     difference: difference(before, after),
-    isDelayed: c.var.config.publishDelayMs > 0,
-    hasMoved,
+    isDelayed: place.c.var.config.publishDelayMs > 0,
+    hasMoved: seen !== '' && seen !== source.tip,
     same,
   });
-  return answerForm(c, page);
+  return answerForm(place.c, page);
+}
+
+async function openChange(
+  place: Place,
+  { fields }: ChangeForm,
+  token: FormToken,
+  toPush: FormPush,
+): Promise<Response | Refused> {
+  const prHash = await prHashOf(place, token, fields);
+  for (let attempt = 1; ; attempt++) {
+    const { outcome, notes, same } = await push(place, toPush, { newPrHash: () => prHash });
+    if (outcome.kind === 'published') return done(place, fields, { ...outcome.facts, notes, same });
+    if (outcome.kind === 'delayed') {
+      const { reason, window, isBegun, pageUrl, found } = outcome.facts;
+      const waits = `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
+      const sent = `You have sent this before, and it was published: ${found?.url}`;
+      return answerForm(place.c, changeDelayedPage(place, found?.url ? sent : waits, pageUrl));
+    }
+    const refusal = refusalOf(outcome);
+    if (refusal.code === 'double' && same !== null) {
+      const isOpen = `The same change is open already as ${same.url}.`;
+      return problem(409, `${isOpen} This service opens no second pull request for it.`);
+    }
+    // The first of two equal forms may be faster by so much that the second sees only its branch.
+    const isNew = fields.pr_hash === '';
+    const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && isNew);
+    if (!isSecond || attempt === ATTEMPTS) return refusedPush(refusal);
+    await systemClock.sleep(PAUSE_MS);
+    const opened = await openedBefore(place, fields, token);
+    if (opened !== null) return opened;
+  }
+}
+
+/** The answer of a form that has opened its pull request already; null: it has not, as most, which wake no object here. */
+async function openedBefore(place: Place, fields: ChangeFields, token: FormToken): Promise<Response | null> {
+  const { c } = place;
+  if (fields.pr_hash !== '') return null;
+  const prHash = await prHashOf(place, token, fields);
+  const mayBeOpen = await mayBeRecorded(c.env.DB, prHash, c.var.logger);
+  const known = mayBeOpen ? await pullRequestOf(c.env, prHash).view() : null;
+  if (known === null) return null;
+  const { url: prUrl, state } = known;
+  if (state !== 'open') {
+    // With a new token, the form is another one.
+    const explanation = `With this form, you have opened ${prUrl}, which is ${state} now. If you send the form again, it opens another pull request.`;
+    return showAgain(c, await changeForm(place, fields), problem(409, explanation));
+  }
+  const key = prKeyOf(await serviceSecret(c.env, c.var.config.identitySecret), prHash);
+  return done(place, fields, { updated: false, prUrl, prHash, key, notes: [], same: null });
+}
+
+function done(
+  place: Place,
+  { path }: ChangeFields,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl'>,
+): Promise<Response> {
+  const topicUrl = `${place.c.var.config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
+  return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
+}
+
+/** The hash of the pull request that a form opens: nobody else can know it. */
+async function prHashOf({ c }: Place, token: FormToken, fields: ChangeFields): Promise<string> {
+  const { path, text, title, description, sign_off, ai, issue } = fields;
+  const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue];
+  const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);
+  const hash = secrets('hash').slice(0, 12);
+  // With a letter, as newPrHash has it.
+  return /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;
 }

@@ -1,21 +1,62 @@
-/** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
+/**
+ * What a form reads before it says anything: the repository's policy, and where a change begins, the tip of the default
+ * branch or that of an open anonymous pull request. Each reading costs the code host calls, so it counts like a clone.
+ */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
-import { heldReads, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
+import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError } from '../../../host-error.ts';
-import { fullName, type RepositoryName } from '../../../repository-name.ts';
-import { isMadeHere } from '../../../push/judge/others-work.ts';
-import { signOffLine } from '../../../push/judge/sign-off.ts';
-import type { PushHost } from '../../../push/push-host.ts';
+import { type KnownPolicy, openPolicies } from '../../../policy/policies.ts';
 import { workBranch } from '../../../pr-hash.ts';
+import { isMadeHere } from '../../../push/judge/questions.ts';
+import { signOffLine } from '../../../push/judge/work.ts';
+import type { PushHost } from '../../../push/push-host.ts';
+import { fullName, type RepositoryName } from '../../../repository-name.ts';
+import { heldReads, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
 import { pushStore } from '../../git/push-store.ts';
-import { explained, type Refused } from '../../request/refused.ts';
-import { knownPolicy } from './change-form.ts';
+import { refuseTooMany } from '../../request/limits.ts';
+import { explained, type Refused, refuseWithoutBot } from '../../request/refused.ts';
 
 const HEADS = 'refs/heads/';
+
+const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
+
+/** Counts a request's reading once, whatever it reads. Null: it may begin. */
+function countReading(c: Context<AppEnv>): Promise<Refused | null> {
+  const reading = readings.get(c) ?? refuseTooMany(c, 'discoveries');
+  readings.set(c, reading);
+  return reading;
+}
+
+/** Null: it may begin. */
+export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
+  return refuseWithoutBot(c) ?? (await countReading(c));
+}
+
+/** It is read with Git, as for a page, and the form can be polled like one. */
+export function knownPolicy(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPolicy> {
+  const { config, host, logger, http } = c.var;
+  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
+  return openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true });
+}
+
+const FAULTY_HOST = 'The code host does not answer as expected';
+
+/** Why the host did not show what was asked for. @throws whatever else went wrong */
+export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
+  if (error instanceof HostError) {
+    const { code, publicMessage } = error;
+    if (code === 'missing') return explained(404, 'No such repository', publicMessage);
+    const isBusy = code === 'busy' || code === 'rate-limited';
+    return isBusy ? explained(503, 'Not now', publicMessage) : explained(502, FAULTY_HOST, publicMessage);
+  }
+  if (!(error instanceof ProtocolError)) throw error;
+  c.var.logger.warn('the code host sent something malformed', { error });
+  return explained(502, FAULTY_HOST, `${error.publicMessage} Try again later.`);
+}
 
 export interface Source {
   readonly kind: 'source';
@@ -30,18 +71,27 @@ export interface Source {
   readonly text: { readonly title: string; readonly description: string } | null;
 }
 
-/** @param prHash empty: for a new pull request. @throws HostError */
-export function openSource(
+const BEGIN_ANEW = 'There is no open pull request with this hash in this repository. Begin a new change.';
+const NOT_OPEN = explained(404, 'This pull request is not open', BEGIN_ANEW);
+const GONE = 'The host no longer has the branch of this pull request.';
+const NO_BRANCH = explained(404, 'The branch is gone', GONE);
+const USE_GIT = 'Update this pull request with Git.';
+const LOSES_WORK = `A form replaces the commit of the pull request, and would delete their work. ${USE_GIT}`;
+const OTHERS = explained(409, 'Somebody else has changed this pull request', LOSES_WORK);
+const LOSES_OTHERS = `A form makes one commit of one change, and would lose the others. ${USE_GIT}`;
+const SEVERAL = explained(404, 'This pull request has several commits', LOSES_OTHERS);
+
+/**
+ * Two calls of the host, or up to seven for a pull request, besides those for the policy, which is remembered.
+ * @param prHash empty: for a new pull request. @throws HostError
+ */
+export async function openSource(
   c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
   prHash: string,
 ): Promise<Source | Refused> {
-  return prHash === '' ? defaultSource(host, target) : pullRequestSource(c, host, target, prHash);
-}
-
-/** Two calls of the host. */
-async function defaultSource(host: PushHost, target: RepositoryName): Promise<Source | Refused> {
+  if (prHash !== '') return pullRequestSource(c, host, target, prHash);
   const branch = defaultBranchOf(await host.transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
     const explanation = `${fullName(target)} has no commit yet that could be changed.`;
@@ -53,17 +103,6 @@ async function defaultSource(host: PushHost, target: RepositoryName): Promise<So
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
 }
 
-const NOT_OPEN = 'There is no open pull request with this hash in this repository. Begin a new change.';
-const NO_BRANCH = 'The host no longer has the branch of this pull request.';
-const OTHERS =
-  'A form replaces the commit of the pull request, and would delete their work. Update this pull request with Git.';
-const SEVERAL = explained(
-  404,
-  'This pull request has several commits',
-  'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
-);
-
-/** Up to seven calls of the host, besides those for the policy, which is remembered. */
 async function pullRequestSource(
   c: Context<AppEnv>,
   host: PushHost,
@@ -74,22 +113,20 @@ async function pullRequestSource(
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([
     pushStore(c, host.memory).placeOf(prHash),
-    knownPolicy({ c, target }),
+    knownPolicy(c, target),
   ]);
   const head = { owner: botLogin, branch: workBranch(prHash) };
   const pullRequest = await host.repositories.findPullRequest(target, head, recorded);
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
-  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null)
-    return explained(404, 'This pull request is not open', NOT_OPEN);
+  if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) return NOT_OPEN;
   const { repository, refName } = pullRequest.source;
   // As the public reads it, too: a page shows nobody what only the bot may see.
   const tip = await tipOf(host, repository, refName);
-  if (tip === undefined) return explained(404, 'The branch is gone', NO_BRANCH);
+  if (tip === undefined) return NO_BRANCH;
   const read = readerOf(host, repository);
   const commit = await readCommit(read, tip);
-  if (!isMadeHere(commit.content, anonEmail))
-    return explained(409, 'Somebody else has changed this pull request', OTHERS);
+  if (!isMadeHere(commit.content, anonEmail)) return OTHERS;
   const { base } = pullRequest;
   const [parent, ...others] = commit.parents;
   if (parent === undefined || others.length > 0) return SEVERAL;

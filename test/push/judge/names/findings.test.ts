@@ -1,12 +1,10 @@
 /** What is told of a push that would name its author. What files hold: test/git/search; real pushes: test/e2e. */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../../../src/git/search/searched-names.ts';
-import { Findings } from '../../../../src/push/judge/names/findings.ts';
-import { MergeSentences } from '../../../../src/push/judge/names/messages.ts';
-import { wouldBePublic } from '../../../../src/push/judge/names/findings.ts';
+import { Findings, wouldBePublic } from '../../../../src/push/judge/names/search-names.ts';
 import { commitContent, oidNumber } from '../../../support/objects.ts';
 
-const NO_MERGES = new MergeSentences({ refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] });
+const NO_MERGES = () => [];
 const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
 
 /** @param author of the one commit. */
@@ -89,7 +87,7 @@ describe('files', () => {
 describe('commits that nobody has', () => {
   it('are told of by their ids', () => {
     const findings = findingsFor(null);
-    findings.addStrangers([oidNumber(3)], ['c0ffee1']);
+    findings.addStrangers({ oids: [oidNumber(3)], likely: ['c0ffee1'] }, new Map());
     expect(findings.lines).toEqual([
       `  a message names a commit that upstream does not have: ${oidNumber(3)}`,
     ]);

@@ -1,6 +1,6 @@
 /** Which of the sentences that Git writes about merges name something else than upstream. */
 import { describe, expect, it } from 'vitest';
-import { MergeSentences } from '../../../../src/push/judge/names/messages.ts';
+import { privateMerges } from '../../../../src/push/judge/names/messages.ts';
 
 const upstream = {
   refs: ['refs/heads/main', 'refs/heads/release/1.2', 'refs/tags/v1.0'].map((name) => ({
@@ -11,9 +11,7 @@ const upstream = {
   urls: ['https://git.test/octo/hello', 'https://gitveil.test/v1/gh/octo/hello'],
 };
 
-const privateIn = (message: string): string[] => [
-  ...new MergeSentences(upstream).privateIn(Buffer.from(message)),
-];
+const privateIn = (message: string): string[] => [...privateMerges(upstream)(Buffer.from(message))];
 const isPrivate = (message: string): boolean => privateIn(message).length > 0;
 
 describe('a sentence about a merge', () => {

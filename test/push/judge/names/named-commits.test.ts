@@ -1,13 +1,13 @@
 /** Commits that messages name. */
 import { describe, expect, it } from 'vitest';
 import { namedCommits, ownDaysIn } from '../../../../src/push/judge/names/messages.ts';
-import { oidNumber } from '../../../support/objects.ts';
 
 const STRANGE = 'c0ffee1234567890abcdef1234567890abcdef12';
 const UPSTREAMS = 'feed1234567890abcdef1234567890abcdef1234';
-const OWN = oidNumber(1);
+/** As the push's own stand in messages. */
+const OWN = '0'.repeat(40);
 
-type NamedHistory = Parameters<typeof namedCommits>[2];
+type NamedHistory = Parameters<typeof namedCommits>[1];
 
 const history = (since = -Infinity, more: readonly string[] = []): NamedHistory => {
   let known = [UPSTREAMS];
@@ -22,7 +22,6 @@ const history = (since = -Infinity, more: readonly string[] = []): NamedHistory 
 const named = (messages: readonly string[], past = history()) =>
   namedCommits(
     messages.map((message) => Buffer.from(message)),
-    (oid) => oid === OWN,
     past,
   );
 

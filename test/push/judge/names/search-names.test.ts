@@ -19,11 +19,12 @@ interface Searched {
   readonly authors: readonly string[];
   readonly files?: readonly Entry[];
   readonly message?: string;
-  readonly options?: Partial<NameSearch['options']>;
+  readonly options?: Partial<NameSearch['options']> & Partial<Record<'title' | 'description', string>>;
   readonly identityCheck?: NameSearch['settings']['identityCheck'];
   readonly pushSecrets?: NameSearch['settings']['pushSecrets'];
   readonly memory?: Memory;
   readonly isInMemory?: boolean;
+  readonly isQuiet?: boolean;
 }
 
 function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTED, ...more }: Searched) {
@@ -44,15 +45,18 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
       yield spooled.subarray(start);
     },
   };
+  const plan = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
+  const textOf = (text?: string) => (text === undefined ? null : plan.planText(Buffer.from(text)));
   return searchNames({
     settings: {
       identityCheck: more.identityCheck ?? 'refuse',
       pushSecrets: more.pushSecrets ?? 'proven',
     },
-    options: { preview: false, publishNames: false, title: null, description: null, ...more.options },
+    options: { preview: false, publishNames: false, ...more.options },
     nobodys: ['bot', 'bot@x.example'],
     work: { commits, ground: new Set() },
-    plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
+    plan,
+    texts: { title: textOf(more.options?.title), description: textOf(more.options?.description) },
     published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: scanner.kept, entryCount: files.length, namedBases: scanner.namedBases, spool },
@@ -64,7 +68,9 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     },
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
-    questions: { readBases: async () => [], readUpstream: async () => new Map() },
+    questions: { readBases: async () => [], readFiles: async () => new Map() },
+    ground: oidNumber(8),
+    isQuiet: more.isQuiet ?? false,
   } as unknown as NameSearch);
 }
 
@@ -84,11 +90,10 @@ describe('a push that names its author', () => {
       { options: { preview: true } },
       { identityCheck: 'warn' },
     ] as const) {
-      const { warnings, report } = await search({ authors: [ADA], files, ...allowed });
-      expect(warnings).toContain('  a changed file: by Ada Lovelace');
-      expect(report).toEqual(warnings);
+      const { lines } = await search({ authors: [ADA], files, ...allowed });
+      expect(lines).toContain('  a changed file: by Ada Lovelace');
     }
-    expect((await search({ authors: [ADA], files, identityCheck: 'off' })).warnings).toEqual([]);
+    expect((await search({ authors: [ADA], files, identityCheck: 'off' })).lines).toEqual([]);
   });
 
   it('in its options or its messages is refused, too', async () => {
@@ -105,12 +110,12 @@ describe('what another author than the newest commit’s is called by', () => {
     await expect(others).rejects.toThrow('the name of another author would become public');
     const both = search({ authors, message: 'By Bob Byron\nand Ada Lovelace\n' });
     await expect(both).rejects.toThrow(REFUSED);
-    const { warnings } = await search({
+    const { lines } = await search({
       authors,
       files: [blob('by Bob Byron\n')],
       options: { preview: true },
     });
-    expect(warnings[0]).toBe(
+    expect(lines[0]).toBe(
       'The name or address of an author other than the newest commit’s would become public:',
     );
   });
@@ -118,7 +123,7 @@ describe('what another author than the newest commit’s is called by', () => {
 
 it('tells of what looks like a strange commit in a message, a title and a description', async () => {
   for (const more of [{ message: 'See c0ffee1\n' }, { options: { description: 'See c0ffee1' } }])
-    expect((await search({ authors: [ADA], ...more })).warnings.join('\n')).toMatch(
+    expect((await search({ authors: [ADA], ...more })).lines.join('\n')).toMatch(
       /^These look like ids.*\n.*c0ffee1$/,
     );
 });
@@ -135,12 +140,12 @@ describe('a push that holds a credential', () => {
     await expect(search({ authors: [ADA], message: `Use ${proven}\n` })).rejects.toThrow(
       'a credential would become public',
     );
-    const { warnings } = await search({ authors: [ADA], files, options: { publishNames: true } });
-    expect(warnings.slice(0, 2)).toEqual([
+    const { lines } = await search({ authors: [ADA], files, options: { publishNames: true } });
+    expect(lines.slice(0, 2)).toEqual([
       'A credential would become public:',
       `  deploy.sh: a token of GitHub (${proven.slice(0, 12)}…)`,
     ]);
-    expect(warnings.join()).not.toContain(proven);
+    expect(lines.join()).not.toContain(proven);
   });
 
   it.each([
@@ -149,7 +154,7 @@ describe('a push that holds a credential', () => {
     ['stands in a file that cannot be named', '', proven],
   ])('is only warned of where it %s', async (_, name, text) => {
     const files = name === '' ? [blob(text)] : [blob(text), tree(name, text)];
-    expect((await search({ authors: [ADA], files })).warnings.slice(0, 1)).toEqual([told]);
+    expect((await search({ authors: [ADA], files })).lines.slice(0, 1)).toEqual([told]);
     await expect(search({ authors: [ADA], files, pushSecrets: 'refuse' })).rejects.toThrow('a credential');
   });
 });
@@ -167,14 +172,14 @@ describe('a push that holds a name or login of one word', () => {
   const options = { title: 'For a contributor' };
 
   it('is only warned of', async () => {
-    const { warnings, refusal } = await search({ ...pushed, options });
-    expect(warnings).toEqual(told);
+    const { lines, refusal } = await search({ ...pushed, options });
+    expect(lines).toEqual(told);
     expect(refusal).toBeNull();
   });
 
   it('says so in a preview, which would not be refused', async () => {
-    const { report, refusal } = await search({ ...pushed, options: { ...options, preview: true } });
-    expect(report).toEqual([expect.stringMatching(/^The service searched for .*contributor/), ...told]);
+    const { lines, refusal } = await search({ ...pushed, options: { ...options, preview: true } });
+    expect(lines).toEqual([expect.stringMatching(/^The service searched for .*contributor/), ...told]);
     expect(refusal).toBeNull();
   });
 
@@ -205,6 +210,19 @@ describe('a refusal', () => {
   });
 });
 
+it('a refusal of a delayed push says that nothing was compared, and not that the host was asked', async () => {
+  const authors = [ADA];
+  const files = [blob('by Ada Lovelace\n'), tree('a', 'by Ada Lovelace\n')];
+  const linesOf = async (isQuiet: boolean) => {
+    const refused: unknown = await search({ authors, files, isQuiet }).catch((error: unknown) => error);
+    return (refused as Refusal).lines.join();
+  };
+  expect(await linesOf(false)).toMatch(/sent\. To search, the service has read/);
+  const quiet = await linesOf(true);
+  expect(quiet).toMatch(/not compared with upstream’s files.*Nothing of this push was sent\.,/);
+  expect(quiet).not.toContain('has read');
+});
+
 describe('a merge', () => {
   const message = "Merge branch 'main' of ../m2 into topic-acme-corp-1234\n";
 
@@ -229,34 +247,30 @@ describe('a preview', () => {
   });
 
   it('does not say that nothing was found where not all was searched for', async () => {
-    const { report, warnings } = await search({
-      authors: ['Max <ada@example.org>', 'Max <max>'],
-      options: { preview: true },
-    });
-    expect(report).toEqual([
+    const authors = ['Max <ada@example.org>', 'Max <max>'];
+    expect((await search({ authors, options: { preview: true } })).lines).toEqual([
       'The service found none of the words that it searched for.',
       'The service searched for ada@example.org. It did not search for max (no address) and Max (one short word).',
     ]);
-    expect(warnings).toEqual([]);
+    expect((await search({ authors })).lines).toEqual([]);
   });
 
   it('says that nothing was found, or that there was nobody to search for', async () => {
     const options = { preview: true };
-    expect((await search({ authors: [ADA], options })).report[0]).toMatch(/found no name or address/);
-    expect((await search({ authors: [ADA], options })).report[1]).toBe(
+    expect((await search({ authors: [ADA], options })).lines[0]).toMatch(/found no name or address/);
+    expect((await search({ authors: [ADA], options })).lines[1]).toBe(
       'The service searched for ada@x.example and Ada Lovelace.',
     );
-    expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toBe(
+    expect((await search({ authors: ['bot <bot@x.example>'], options })).lines[0]).toBe(
       'The commits name nobody, so the service searched for no name. Check them yourself.',
     );
   });
 
   it('and a push say so if there is a name, but none that can be searched for', async () => {
-    const { warnings, report } = await search({ authors: ['Max <->'] });
-    expect(warnings).toEqual(report);
-    expect(report).toEqual([
-      'The commits name only - (no address) and Max (one short word), so the service searched for no name. Check them yourself.',
-    ]);
+    for (const preview of [true, false])
+      expect((await search({ authors: ['Max <->'], options: { preview } })).lines).toEqual([
+        'The commits name only - (no address) and Max (one short word), so the service searched for no name. Check them yourself.',
+      ]);
   });
 });
 
@@ -264,9 +278,9 @@ describe('the names to search for', () => {
   it('are first those of the pushed commit, if there are too many', async () => {
     const others = Array.from({ length: 1_000 }, (_, at) => `Person Number${at} <person${at}@x.example>`);
     const options = { title: 'By Ada Lovelace', publishNames: true };
-    const { warnings } = await search({ authors: [...others, ADA], options });
-    expect(warnings).toContain('  title: By Ada Lovelace');
-    expect(warnings.join()).toContain('more people than the service can search for');
+    const { lines } = await search({ authors: [...others, ADA], options });
+    expect(lines).toContain('  title: By Ada Lovelace');
+    expect(lines.join()).toContain('more people than the service can search for');
   });
 
   it('are counted in memory while they are searched for', async () => {
@@ -282,8 +296,8 @@ describe('a gap', () => {
     const base = Buffer.from('color: black;\n'.repeat(20));
     const result = Buffer.from('color: black;\n'.repeat(19) + 'color: Pau;\n');
     const delta: Entry = { type: 'ref-delta', base: oidNumber(9), delta: makeDelta(base, result) };
-    const { warnings } = await search({ authors: ['Paul White <paul@x.example>'], files: [delta] });
-    expect(warnings).toEqual([
+    const { lines } = await search({ authors: ['Paul White <paul@x.example>'], files: [delta] });
+    expect(lines).toEqual([
       'The service could not search all of the changed files for names. Check them for yours.',
     ]);
   });

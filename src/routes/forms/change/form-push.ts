@@ -1,0 +1,114 @@
+/**
+ * What a form asks for goes the way of every push. Only the client is missing, so what it would be told is gathered. The
+ * form of a withdrawal asks for nothing else.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../../env.ts';
+import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
+import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
+import type { PushRequest } from '../../../git/wire/push-request.ts';
+import { isolate } from '../../../metrics/isolate.ts';
+import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
+import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import { NotedReply } from '../../../push/reply/reply.ts';
+import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
+import { openPush, type PushOpening } from '../../git/open-push.ts';
+import { pushLimits } from '../../git/push-limits.ts';
+import { countPush } from '../../git/push-store.ts';
+import { explanationOf, problem, type Refused, retryAfter, sentence } from '../../request/refused.ts';
+import { answerForm, frameOf, type Place, type SentForm } from '../form.ts';
+
+export interface FormPush {
+  readonly refName: string;
+  readonly tip: Oid;
+  /** Null: it needs none. With one, `refusePush` has let it pass. */
+  readonly pack: Uint8Array | null;
+  readonly pushOptions: readonly string[];
+}
+
+/** With warnings and the like; and the open pull request that has the change already, if one is known. */
+type Pushed = Pick<NotedReply, 'notes' | 'same'> & { readonly outcome: Outcome };
+
+/** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
+export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
+  const refusal = await pushLimits(c).enter(false, undefined, 'delay');
+  if (refusal !== null) countPush(refusal, null);
+  return refusal;
+}
+
+/** Continues also if the person leaves: it may be half done. @param names what the form decides, and not chance. */
+export function push(
+  { c, target }: Place,
+  { refName, tip, pack, pushOptions }: FormPush,
+  names: Pick<PushOpening, 'newPrHash'> = {},
+): Promise<Pushed> {
+  const limits = pushLimits(c);
+  const opening = { ...names, limits: pack === null ? limits : { ...limits, enter: async () => null } };
+  const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
+  const commandList = [{ oldId: ZERO_OID, newId: tip, refName }];
+  const request: PushRequest = { kind: 'push', commandList, capabilities: new Set(), pushOptions };
+  const pushed = async (): Promise<Pushed> => {
+    const reply = new NotedReply();
+    const run = openPush(c, target, reply, opening);
+    const arrival = await receive(run, request, body);
+    const { outcome } = await conclude(run, arrival);
+    // A retry is the same form, which finds the pull request by its name.
+    await end(run, arrival, true);
+    return { outcome, notes: reply.notes, same: reply.same };
+  };
+  const pushing = isolate.during(pushed());
+  c.executionCtx.waitUntil(pushing);
+  return pushing;
+}
+
+export function refusalOf(outcome: Outcome): Refusal {
+  if (outcome.kind === 'refused') return outcome.refusal;
+  return toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
+}
+
+/** By how a push is counted; 400 for the rest. */
+const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
+const SEND_AGAIN = 'Where this says “push”, send this form again.';
+
+/** The words of a refusal are for people who push. */
+export function refusedPush(refusal: Refusal): Refused {
+  const { reason, lines, waitMs } = refusal;
+  const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
+  const hint = lines.some((line) => /\bpush\b/i.test(line)) ? [SEND_AGAIN] : [];
+  const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
+  return { ...problem(status, [sentence(reason), ...lines, ...hint].join('\n')), headers };
+}
+
+const NO_HASH = problem(400, 'A hash has 8 to 40 hexadecimal characters.');
+const GIVE_KEY = 'Give the key of the pull request: it was shown when the pull request was opened.';
+const NO_KEY = problem(400, GIVE_KEY);
+
+export async function showWithdrawal(place: Place): Promise<Response> {
+  const pr_hash = (place.c.req.query('pr_hash') ?? '').trim().toLowerCase();
+  return answerForm(place.c, withdrawPage(await frameOf(place), { pr_hash, pr_key: '' }));
+}
+
+export async function answerWithdrawal(
+  place: Place,
+  { fields, token, problem: unfit }: SentForm,
+): Promise<Response> {
+  const value = (name: string): string => (fields.get(name) ?? '').trim().toLowerCase();
+  const typed = { pr_hash: value('pr_hash'), pr_key: value('pr_key') };
+  const again = async (refusal: Refused) => {
+    const form = { ...(await frameOf(place)), problem: explanationOf(refusal) };
+    return answerForm(place.c, withdrawPage(form, typed), refusal.status);
+  };
+  if (token === null) return again(problem(403, unfit));
+  if (!PR_HASH_PATTERN.test(typed.pr_hash)) return again(NO_HASH);
+  if (typed.pr_key === '') return again(NO_KEY);
+  const pushOptions = [`pr-hash=${typed.pr_hash}`, `pr-key=${typed.pr_key}`];
+  const { outcome } = await push(place, {
+    refName: 'refs/heads/main',
+    tip: ZERO_OID,
+    pack: null,
+    pushOptions,
+  });
+  if (outcome.kind === 'withdrawn') return answerForm(place.c, withdrawnPage(place, outcome.withdrawn));
+  return again(refusedPush(refusalOf(outcome)));
+}

@@ -1,0 +1,215 @@
+/**
+ * Anonymous comments: over JSON (contract, 4.1 and 4.2), and their checks and posting, which the form of a reply shares.
+ * Both paths do the same: on the host, a pull request's general comments are those of the issue of its number.
+ */
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
+import type { CommentOutcome } from '../../durable/identity/identity.ts';
+import type { AppEnv } from '../../env.ts';
+import { hostFailureOf } from '../../host-error.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
+import { commentWants, shareOf, targetKey } from '../../limits/wants.ts';
+import { identityOf } from '../../objects.ts';
+import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { characters, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
+import { readMarkdown } from '../../text/markdown.ts';
+import { noiseProblem } from '../../text/noise.ts';
+import { answer, asJson, described, error, repositoryParams } from '../description.ts';
+import { clientOf } from '../request/client.ts';
+import { refusedToPost, refuseTooMany, targetOf } from '../request/limits.ts';
+import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
+import { publishedOrigin } from '../request/public-origin.ts';
+import { invalidField, type Refused, refused, retryAfter, writeRefusal } from '../request/refused.ts';
+import {
+  idempotencyHeader,
+  onPost,
+  POST_FAULTS,
+  postOnce,
+  type PostOutcome,
+  pseudonymOn,
+  sentRequest,
+} from './posting.ts';
+
+/** The contract's words (section 7). */
+export const BLOCKED = 'hash bloqueado por reportes';
+export const COOLDOWN = 'cooldown activo por reportes';
+
+export const MAX_TOKEN_CHARACTERS = 256;
+
+const commentRequest = z.object({
+  body: publicText('body').meta({ description: 'Markdown; more than white space.', examples: ['Thanks!'] }),
+  user_token: publicText('user_token')
+    .max(MAX_TOKEN_CHARACTERS, { error: `user_token must have at most ${MAX_TOKEN_CHARACTERS} characters` })
+    .nullish()
+    .meta({
+      description:
+        'The token of an earlier comment, to write under the same pseudonym. Without it, you get a new one.',
+    }),
+});
+
+export const commentAnswer = z
+  .object({
+    comment_url: z.url().meta({ description: 'The posted comment.' }),
+    hash: z.string().meta({ description: "The author's pseudonym on this thread.", examples: ['1a2b3c4d'] }),
+    karma: z.int().min(0).meta({ description: 'Karma on this thread after this comment.' }),
+    user_token: z
+      .string()
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
+  })
+  .meta({ description: 'A comment was posted.' });
+
+const threadParams = repositoryParams.extend({
+  number: z
+    .int()
+    .min(1)
+    .meta({ description: 'The number of the issue or pull request.', examples: [1] }),
+});
+
+const ENDPOINTS = [
+  { path: 'issues', operationId: 'commentOnIssue', summary: 'Comment on an issue' },
+  { path: 'pulls', operationId: 'commentOnPullRequest', summary: 'Comment on a pull request' },
+];
+
+export const comments = new Hono<AppEnv>();
+
+for (const { path, ...names } of ENDPOINTS)
+  comments.post(
+    `${REPOSITORY_PATH}/${path}/:number/comments/anonymous`,
+    described(onPost(answerComment), {
+      ...names,
+      description:
+        'The bot posts the comment, with a footer that shows the pseudonym. Markdown that would hide or forge the footer is refused. The same token gives the same pseudonym on the same thread, and another one on another thread.',
+      tag: 'Comments and issues',
+      path: threadParams,
+      header: idempotencyHeader,
+      json: commentRequest,
+      responses: {
+        200: answer('The comment was posted.', asJson(commentAnswer)),
+        400: error(
+          'The request is not valid, or the code host refused it.',
+          ['body is required', 'invalid-field'],
+          ['invalid issue number', 'invalid-field'],
+          ['invalid payload', 'invalid-payload'],
+          INVALID_NAME,
+          [FENCE_IS_OPEN, 'invalid-field'],
+          ['failed to create comment: 404 Not Found', 'not-created'],
+        ),
+        403: error(
+          'The pseudonym is blocked, the repository does not accept anonymous comments, or a page of another site must not send this.',
+          [BLOCKED, 'blocked'],
+        ),
+        429: error(
+          'The pseudonym must wait, the client or all clients together have posted too much, or little is left to the bot account. Retry-After says how long.',
+          [COOLDOWN, 'cooldown'],
+        ),
+        ...POST_FAULTS,
+      },
+    }),
+  );
+
+async function answerComment(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  memory: MemoryHold,
+): Promise<Response | Refused> {
+  // The order of these checks is the contract's (section 7).
+  const payload = await readJsonObject(c, memory);
+  if (payload.kind === 'payload' && isBlank(payload.fields['body'])) return invalidField('body is required');
+  const text = c.req.param('number') ?? '';
+  const number = Number(text);
+  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(number)) return invalidField('invalid issue number');
+  if (payload.kind === 'refused') return payload;
+  const request = await sentRequest(c, payload.fields);
+  if (request.kind === 'refused') return request;
+  const checked = await checkComment(c, repository, payload.fields);
+  if (checked.kind === 'refused') return checked;
+  const userToken = checked.userToken || request.userToken;
+  const outcome = await postOnce(c, repository, 'comments', request, (limits) =>
+    postComment(c, repository, number, { ...checked, userToken }, limits),
+  );
+  if (outcome.kind === 'refused') return outcome;
+  const { url, karma } = outcome.posted;
+  const hash = await pseudonymOn(c, repository, number, userToken);
+  return c.json<z.infer<typeof commentAnswer>>({ comment_url: url, hash, karma, user_token: userToken });
+}
+
+/** @property userToken empty: a new author. */
+type Written = Readonly<Record<'body' | 'userToken', string>>;
+
+/**
+ * Whether it may be posted, as far as its text tells. Counts an attempt of the client, before Markdown is read: a refused
+ * text must not cost the service more than a posted one. @param payload the fields of the JSON endpoint.
+ */
+export async function checkComment(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  payload: unknown,
+): Promise<({ readonly kind: 'comment' } & Written) | Refused> {
+  const checked = checkPayload(commentRequest, payload);
+  if (checked.kind === 'refused') return checked;
+  const tooMany = await refuseTooMany(c, 'comments');
+  if (tooMany !== null) return tooMany;
+  const { body, user_token: userToken } = checked.fields;
+  // The pseudonym knows how long a body may be.
+  const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
+  const where = { hostUrl: c.var.host.url, repository };
+  const markdown = readMarkdown(isTooLong ? '' : body);
+  const problem = footerProblem(markdown) ?? noiseProblem({ body: markdown }, where);
+  if (problem !== null) return invalidField(problem);
+  return { kind: 'comment', body, userToken: userToken ?? '' };
+}
+
+/** For `postOnce`. @param policyLimits those of the repository. */
+export async function postComment(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  number: number,
+  { body, userToken }: Written,
+  policyLimits: readonly Limit[],
+): Promise<PostOutcome> {
+  const { config, host, logger } = c.var;
+  const hash = await pseudonymOn(c, repository, number, userToken);
+  const thread = await targetOf(c, repository, number, policyLimits);
+  const secret = await serviceSecret(c.env, config.identitySecret);
+  const inRepository = targetKey(secret, recordName(host, repository));
+  const by = shareOf(await clientOf(c));
+  const request = {
+    host: host.key,
+    owner: repository.owner,
+    repo: repository.name,
+    number,
+    body,
+    origin: publishedOrigin(c.req.raw, config),
+    // Reserved there: only the pseudonym knows whether it may write.
+    wants: commentWants(by, inRepository, thread, config.limits.creations),
+  };
+  const outcome = await identityOf(c.env, hash)
+    .comment(request)
+    .catch((cause: unknown): CommentOutcome => {
+      // If the object's machine dies, nobody knows whether the comment was posted.
+      logger.error('an identity did not answer', { error: cause });
+      return { kind: 'failed', failure: hostFailureOf(cause) };
+    });
+  switch (outcome.kind) {
+    case 'posted':
+      return { kind: 'posted', posted: { url: outcome.url, number, karma: outcome.karma } };
+    case 'blocked':
+      return refused(403, BLOCKED, {}, 'blocked');
+    case 'cooldown':
+      return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) }, 'cooldown');
+    case 'too-long':
+      return invalidField(`body must have at most ${outcome.maxCharacters} characters`);
+    case 'wait':
+      return refusedToPost(c, outcome.wait, thread);
+    case 'busy':
+      return refused(503, 'too many comments with this token at once; try again in a minute', {
+        'Retry-After': '60',
+      });
+    case 'failed':
+      return writeRefusal(c, 'comment', outcome.failure);
+  }
+}

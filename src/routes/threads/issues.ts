@@ -1,0 +1,199 @@
+/**
+ * Anonymous issues: over JSON (contract, 4.3), and their checks and posting, which the form of an issue shares. The bot
+ * creates it. After that, an issue is a thread like any other; the token in the answer identifies its author there.
+ */
+import { waitUntil } from 'cloudflare:workers';
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import { openHostAccess } from '../../durable/host-access.ts';
+import type { AppEnv } from '../../env.ts';
+import type { NewIssue } from '../../host/code-host.ts';
+import { HostError } from '../../host-error.ts';
+import { openThreads } from '../../host/open.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
+import { openingIn, shareOf, writeWants } from '../../limits/wants.ts';
+import { guardOf } from '../../objects.ts';
+import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
+import { listPseudonym } from '../../stats/recorded-hashes.ts';
+import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
+import { readMarkdown } from '../../text/markdown.ts';
+import { noiseProblem } from '../../text/noise.ts';
+import { answer, asJson, described, error, repositoryParams } from '../description.ts';
+import { clientOf } from '../request/client.ts';
+import { limitsOf, refusedToPost, refuseTooMany, targetOf } from '../request/limits.ts';
+import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
+import { publishedAddress } from '../request/public-origin.ts';
+import { invalidField, type Refused, writeRefusal } from '../request/refused.ts';
+import {
+  idempotencyHeader,
+  onPost,
+  POST_FAULTS,
+  postOnce,
+  type PostOutcome,
+  pseudonymOn,
+  sentRequest,
+} from './posting.ts';
+
+const MAX_TITLE_CHARACTERS = 256;
+
+const issueRequest = z.object({
+  title: publicText('title')
+    .refine((title) => characters(title.trim()) <= MAX_TITLE_CHARACTERS, {
+      error: `title must have at most ${MAX_TITLE_CHARACTERS} characters`,
+    })
+    .meta({ description: 'More than white space.' }),
+  body: publicText('body').meta({ description: 'Markdown; more than white space.' }),
+  labels: z.array(publicText('labels')).nullish().meta({
+    description:
+      'Names of labels that the repository has. The host leaves out others, and all of them where the bot may not set labels, as on GitHub, unless the repository has given it the right.',
+  }),
+});
+
+export const issueAnswer = z
+  .object({
+    issue_url: z.url().meta({ description: 'The new issue.' }),
+    number: z.int().min(1).meta({ description: 'Its number.' }),
+    hash: z.string().meta({ description: "The author's pseudonym on this thread.", examples: ['1a2b3c4d'] }),
+    karma: z.literal(0).meta({ description: 'Karma begins at 0.' }),
+    user_token: z
+      .string()
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
+    issue_reply_token: z.string().meta({ description: 'The same token, for comments on the issue.' }),
+  })
+  .meta({ description: 'An issue was created.' });
+
+export const issues = new Hono<AppEnv>();
+
+issues.post(
+  `${REPOSITORY_PATH}/issues/anonymous`,
+  described(onPost(answerIssue), {
+    operationId: 'createIssue',
+    summary: 'Create an issue',
+    description: 'The bot creates the issue. Use the token in the answer to comment on it as its author.',
+    tag: 'Comments and issues',
+    path: repositoryParams,
+    header: idempotencyHeader,
+    json: issueRequest,
+    responses: {
+      200: answer('The issue was created.', asJson(issueAnswer)),
+      400: error(
+        'The request is not valid, or the code host refused it.',
+        ['title and body are required', 'invalid-field'],
+        ['invalid payload', 'invalid-payload'],
+        INVALID_NAME,
+        [FENCE_IS_OPEN, 'invalid-field'],
+        ['failed to create issue: 404 Not Found', 'not-created'],
+      ),
+      403: error('The repository accepts no anonymous issues, or a page of another site must not send this.'),
+      429: error(
+        'The client or all clients together have posted too much, or little is left to the bot account. Retry-After says how long to wait.',
+      ),
+      ...POST_FAULTS,
+    },
+  }),
+);
+
+async function answerIssue(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  memory: MemoryHold,
+): Promise<Response | Refused> {
+  const payload = await readJsonObject(c, memory);
+  if (payload.kind === 'refused') return payload;
+  const request = await sentRequest(c, payload.fields);
+  if (request.kind === 'refused') return request;
+  const checked = await checkIssue(c, repository, payload.fields);
+  if (checked.kind === 'refused') return checked;
+  const { userToken } = request;
+  const outcome = await postOnce(c, repository, 'issues', request, (limits) =>
+    createIssue(c, repository, checked.issue, userToken, limits),
+  );
+  if (outcome.kind === 'refused') return outcome;
+  const { url, number } = outcome.posted;
+  const hash = await pseudonymOn(c, repository, number, userToken);
+  return c.json<z.infer<typeof issueAnswer>>({
+    issue_url: url,
+    number,
+    hash,
+    karma: 0,
+    user_token: userToken,
+    issue_reply_token: userToken,
+  });
+}
+
+/**
+ * Whether it may be created, as far as its text tells; `issue` has it as it will stand. Counts an attempt of the client,
+ * before Markdown is read. @param payload the fields of the JSON endpoint.
+ */
+export async function checkIssue(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  payload: Readonly<Record<string, unknown>>,
+): Promise<{ readonly kind: 'issue'; readonly issue: NewIssue } | Refused> {
+  const texts = { title: payload['title'] ?? '', body: payload['body'] ?? '' };
+  const checked = checkPayload(issueRequest, { ...payload, ...texts });
+  if (checked.kind === 'refused') return checked;
+  const { title, body, labels } = checked.fields;
+  if (isBlank(title) || isBlank(body)) return invalidField('title and body are required');
+  const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
+  const excess = characters(text) - MAX_TEXT_CHARACTERS;
+  if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);
+  const tooMany = await refuseTooMany(c, 'comments');
+  if (tooMany !== null) return tooMany;
+  const read = { title: readMarkdown(title), body: readMarkdown(body) };
+  const problem = footerProblem(read.body) ?? noiseProblem(read, { hostUrl: c.var.host.url, repository });
+  if (problem !== null) return invalidField(problem);
+  return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
+}
+
+/** For `postOnce`. @param userToken of its author. @param policyLimits those of the repository. */
+export async function createIssue(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  issue: NewIssue,
+  userToken: string,
+  policyLimits: readonly Limit[],
+): Promise<PostOutcome> {
+  const { config, host, logger, http } = c.var;
+  const opening = await targetOf(c, repository, null, policyLimits);
+  const wants = writeWants(shareOf(await clientOf(c)));
+  const grant = await limitsOf(c).reserve(openingIn(opening, config.limits.creations, wants));
+  if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
+
+  const created = await openThreads(openHostAccess(c.env, config, host, http))
+    .createIssue(repository, issue)
+    .catch((cause: unknown) => {
+      if (!(cause instanceof HostError)) throw cause;
+      return cause.failure;
+    });
+  if ('effect' in created) {
+    // Without an answer of the host it may be there.
+    if (created.effect === 'none') waitUntil(grant.release());
+    return writeRefusal(c, 'issue', created);
+  }
+  const { url, number } = created;
+  const place = {
+    kind: 'issue',
+    host: host.key,
+    owner: repository.owner,
+    repo: repository.name,
+    number,
+    url,
+  } as const;
+  const track = () => guardOf(c.env).track(place, null, Date.now());
+  const hash = await pseudonymOn(c, repository, number, userToken);
+  // The issue is there in any case. Its author enters the list with their first comment otherwise.
+  await Promise.all([
+    listPseudonym(c.env.DB, hash).catch((cause: unknown) =>
+      logger.warn('the list of pseudonyms does not answer', { error: cause }),
+    ),
+    // Once more, as an object that is just restarting is back at once.
+    track()
+      .catch(track)
+      .catch((cause: unknown) => logger.error('no rollback will close an issue', { error: cause })),
+  ]);
+  return { kind: 'posted', posted: { url, number, karma: 0 } };
+}
