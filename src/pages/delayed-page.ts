@@ -10,13 +10,10 @@ import { card, dotted, type Html, type Page, safeUrl, unlistedPage } from './lay
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
 export type DelayedAction = (typeof DELAYED_ACTIONS)[number];
 
-export interface ShownPush {
+/** @property prKey null: it is not shown. @property problem why a button has done nothing; null: none was pressed. */
+interface ShownPush extends Readonly<Record<'prKey' | 'problem', string | null>> {
   readonly view: DelayedView;
-  /** Of its pull request; null: it is not shown. */
-  readonly prKey: string | null;
   readonly origin: string;
-  /** Why a button has done nothing; null: none was pressed. */
-  readonly problem: string | null;
 }
 
 const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string }>> = {

@@ -209,9 +209,8 @@ async function changesIn(
   { stored, host }: Opened,
   memory: MemoryHold,
 ): Promise<Changes | string> {
-  const { entryBytes } = listed;
-  if (entryBytes > MAX_PACK_BYTES)
-    return `Its files are ${entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
+  if (listed.entryBytes > MAX_PACK_BYTES)
+    return `Its files are ${listed.entryBytes.toLocaleString('en')} bytes, compressed. That is too much to be shown here: nobody has seen them.`;
   try {
     const pack = storedPack(await stored.entries(), 0);
     const { target, work } = stored.kept;

@@ -106,12 +106,8 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const isListed = await mayBeListed(c.env.DB, hash, c.var.logger);
   const known = isListed ? await identityOf(c.env, hash).publicRecord() : null;
   const standing = known?.standing ?? standingOf(madeUp.get(hash) ?? NO_FACTS, Date.now());
-  return answerStanding(
-    c,
-    hash,
-    standing,
-    reportPage(hash, standing, known === null ? [] : linksTo(c, known)),
-  );
+  const page = reportPage(hash, standing, known === null ? [] : linksTo(c, known));
+  return answerStanding(c, hash, standing, page);
 }
 
 moderation.post(

@@ -63,9 +63,8 @@ export function push(
 }
 
 export function refusalOf(outcome: Outcome): Refusal {
-  return outcome.kind === 'refused'
-    ? outcome.refusal
-    : toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
+  if (outcome.kind === 'refused') return outcome.refusal;
+  return toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
 }
 
 /** By how a push is counted; 400 for the rest. */

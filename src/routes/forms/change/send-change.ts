@@ -178,7 +178,6 @@ interface PreparedChange {
   readonly folders: readonly Folder[];
   readonly original: Uint8Array | null;
   readonly content: Uint8Array;
-  readonly hasMoved: boolean;
 }
 
 /** Reads what upstream has now. The answer, if the change does not fit. */
@@ -188,10 +187,10 @@ async function prepareChange(
   parts: readonly string[],
   memory: MemoryHold,
 ): Promise<PreparedChange | Response | Refused> {
-  const { pr_hash, blob: known, seen, text } = form.fields;
+  const { pr_hash, blob: known, text } = form.fields;
   const source = await openSource(c, pushHost(c, { memory }), target, pr_hash);
   if (source.kind === 'refused') return problem(409, source.error);
-  const { read, tip } = source;
+  const { read } = source;
   const found = await findPath(read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
   const blob = found.kind === 'file' ? found.blob : '';
@@ -199,7 +198,7 @@ async function prepareChange(
     // Others have changed the file: both texts are shown, and the next attempt is based on theirs.
     const [before, now] = [await textOf(read, known), await textOf(read, blob)];
     const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
-    const fields = { ...form.fields, blob, seen: tip };
+    const fields = { ...form.fields, blob, seen: source.tip };
     const again = { ...form, fields, ...theirs, problem: blob === '' ? REMOVED : CHANGED };
     return answerForm(c, changeFormPage(again), 409);
   }
@@ -209,14 +208,7 @@ async function prepareChange(
   // The file's own line ends may be longer than those of the form.
   if (content.byteLength > MAX_FILE_BYTES) return UNFIT;
   if (original !== null && Buffer.compare(original, content) === 0) return UNCHANGED;
-  return {
-    kind: 'change',
-    source,
-    folders: found.folders,
-    original,
-    content,
-    hasMoved: !['', tip].includes(seen),
-  };
+  return { kind: 'change', source, folders: found.folders, original, content };
 }
 
 /** Null if it cannot be shown: the host may have removed what no branch has any more. @param blob empty: no file. */
@@ -234,7 +226,7 @@ async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
 async function previewChange(
   place: Place,
   form: ChangeForm,
-  { source, original, content, hasMoved }: PreparedChange,
+  { source, original, content }: PreparedChange,
   toPush: FormPush,
 ): Promise<Response | Refused> {
   const { outcome, notes, same } = await push(place, toPush);
@@ -243,7 +235,7 @@ async function previewChange(
   if (preview === null) return refusedPush(refusal);
   if (preview.refusal !== null)
     return problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n'));
-  const { title, description } = form.fields;
+  const { title, description, seen } = form.fields;
   const [before, after] = [original === null ? '' : (decodeUtf8(original) ?? ''), decodeUtf8(content) ?? ''];
   const page = changePreviewPage(form, {
     ...preview,
@@ -252,7 +244,7 @@ async function previewChange(
     addresses: newAddresses(before, [after, title, description].join('\n')),
     difference: difference(before, after),
     isDelayed: place.c.var.config.publishDelayMs > 0,
-    hasMoved,
+    hasMoved: seen !== '' && seen !== source.tip,
     same,
   });
   return answerForm(place.c, page);
