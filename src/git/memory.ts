@@ -2,12 +2,12 @@
 
 export interface Memory {
   /** For one thing that is held, which counts itself: nothing yet. */
-  share(): MemoryShare;
+  claim(): MemoryClaim;
   /** Whether memory is short, so that a caller that can work with less should. */
   readonly isShort: boolean;
 }
 
-export interface MemoryShare {
+export interface MemoryClaim {
   readonly bytes: number;
   /**
    * Holds so many bytes from now on, before they are allocated; waits for what is more than before.
@@ -19,6 +19,6 @@ export interface MemoryShare {
 }
 
 export const UNCOUNTED: Memory = {
-  share: () => ({ bytes: 0, set: async () => {}, setNow: () => {} }),
+  claim: () => ({ bytes: 0, set: async () => {}, setNow: () => {} }),
   isShort: false,
 };

@@ -15,7 +15,7 @@
  * can its promises be awaited, which never settle: whoever waits looks again every few milliseconds.
  */
 import { HostError } from '../host-error.ts';
-import type { Memory, MemoryShare } from '../git/memory.ts';
+import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from './clock.ts';
 import { Recent } from './recent.ts';
 
@@ -182,7 +182,7 @@ export class MemoryHold implements Memory {
     return this.#budget.isShort;
   }
 
-  share(): MemoryShare {
+  claim(): MemoryClaim {
     let held = 0;
     const trySet = (bytes: number): boolean => {
       if (!this.#change(bytes - held)) return false;

@@ -17,25 +17,25 @@ const UNKNOWN = 'unknown';
 export interface Client {
   /** Address, or network of addresses. In memory only, and never in a log. */
   readonly network: string;
-  /** As `siteOf` has it. */
-  readonly site: string;
+  /** As `prefixOf` has it. */
+  readonly prefix: string;
   /** All that is stored of a client. What has another use, or another context within it, cannot be matched. */
   hash(use: ClientUse, context?: string): string;
-  siteHash(use: ClientUse, context?: string): string;
+  prefixHash(use: ClientUse, context?: string): string;
 }
 
 /** @param network from `clientNetwork`. @param secret of all hashes of personal data. */
 export function clientIn(network: string, secret: string): Client {
-  const site = siteOf(network);
+  const prefix = prefixOf(network);
   const hash = (addresses: string, use: ClientUse, context = '') =>
     keyedHash(secret, use, `${context} ${addresses}`);
-  return { network, hash: hash.bind(null, network), site, siteHash: hash.bind(null, site) };
+  return { network, hash: hash.bind(null, network), prefix, prefixHash: hash.bind(null, prefix) };
 }
 
-/** Names a client, or its site, among today's windows: days cannot be matched, and at midnight (UTC) all begin anew. */
-export function windowKey(client: Client, isOfSite: boolean): string {
+/** Names a client, or its prefix, among today's windows: days cannot be matched, and at midnight (UTC) all begin anew. */
+export function windowKey(client: Client, isOfPrefix: boolean): string {
   const today = new Date().toISOString().slice(0, 10);
-  return isOfSite ? client.siteHash('window', today) : client.hash('window', today);
+  return isOfPrefix ? client.prefixHash('window', today) : client.hash('window', today);
 }
 
 /**
@@ -80,9 +80,9 @@ export function networkOf(address: string): string {
  * What one subscriber may hold: an IPv4 address, or the /48 around a /64, which a free tunnel gives to anybody. All
  * circuits of an onion service lie in one. @param network as `networkOf` spells it.
  */
-export function siteOf(network: string): string {
-  const [site] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
-  return site === undefined ? network : `${site}:/48`;
+export function prefixOf(network: string): string {
+  const [prefix] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
+  return prefix === undefined ? network : `${prefix}:/48`;
 }
 
 /** The eight groups of an IPv6 address (RFC 4291, 2.2); null if the text is not one. */

@@ -11,7 +11,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies Limit;
 
 /** Of an IPv6 /48, which a free tunnel gives to anybody. Enough for four clients that share an office or a campus. */
-export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+export const PREFIX_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
 
 /**
  * Repositories that are newly forked for one client, an IPv6 /48 as a whole: a push that the host then refuses leaves its
@@ -19,7 +19,7 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
-const SITE = 'an IPv4 address or an IPv6 /48';
+const PREFIX = 'an IPv4 address or an IPv6 /48';
 const ALL = 'all clients together';
 
 /** What is tried, also if it fails. */
@@ -27,7 +27,7 @@ export const FIXED_TRIES = {
   /** Of the contract, as is that of rollbacks. Guessing the password takes many attempts. */
   admin: [{ most: 10, withinMs: MINUTE_MS }],
   /** Wrong passwords, and tokens, of an IPv6 /48: its 65,536 networks have ten a minute each. */
-  siteAdmin: [{ most: 40, withinMs: MINUTE_MS }],
+  prefixAdmin: [{ most: 40, withinMs: MINUTE_MS }],
   /** Each costs the code host many requests. */
   rollback: [{ most: 5, withinMs: MINUTE_MS }],
 } as const satisfies Record<string, readonly Limit[]>;
@@ -40,7 +40,7 @@ function open<const V extends `LIMIT_${string}`>(
   variable: V,
   usual: string,
   what: string,
-  countedFor: typeof SITE | typeof ALL | 'the bot account' | null = null,
+  countedFor: typeof PREFIX | typeof ALL | 'the bot account' | null = null,
   longestHours = 24,
 ) {
   return { variable, usual, what, countedFor, longestHours };
@@ -61,9 +61,9 @@ export const OPEN_LIMITS = {
   /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */
   lookUps: open('LIMIT_LOOKUPS', '60/1m', 'look-ups of unknown hashes'),
   /** Over all pseudonyms: six reports delete all comments of a pseudonym. */
-  reports: open('LIMIT_REPORTS', '30/1h', 'reports and appeals', SITE),
+  reports: open('LIMIT_REPORTS', '30/1h', 'reports and appeals', PREFIX),
   /** Whatever asks the host in the bot's name: a tenth of what GitHub allows an account. A push causes some five. */
-  calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', SITE, 1),
+  calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', PREFIX, 1),
   /**
    * GitHub's for an account (docs of GitHub, "Rate limits for the REST API", "About secondary rate limits"). Going beyond
    * them can cost the account. Who waits first when little is left: fairness.ts.
@@ -85,7 +85,7 @@ export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
 
 /** Whether all networks of an IPv6 /48 are counted together. */
-export function isOfSite(name: TriedName): boolean {
+export function isOfPrefix(name: TriedName): boolean {
   const limits: Partial<Record<TriedName, { readonly countedFor: string | null }>> = OPEN_LIMITS;
-  return name === 'siteAdmin' || limits[name]?.countedFor === SITE;
+  return name === 'prefixAdmin' || limits[name]?.countedFor === PREFIX;
 }

@@ -9,7 +9,7 @@ import { isAhead } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { type Client, windowKey } from './client.ts';
-import { FIXED_TRIES, isOfSite, type OpenLimits, type TriedName } from './limits.ts';
+import { FIXED_TRIES, isOfPrefix, type OpenLimits, type TriedName } from './limits.ts';
 import { hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
 import type { ClientHits, Limit, Wait } from './sliding-window.ts';
 import type { AccountWait, FullWindow, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
@@ -201,7 +201,7 @@ export class Limits {
 
   /** Names the client, or all that are counted with it. */
   async #key(name: TriedName): Promise<string> {
-    return windowKey(await this.#setup.client(), isOfSite(name));
+    return windowKey(await this.#setup.client(), isOfPrefix(name));
   }
 
   /** For what only reads: if a limit cannot be checked, the request passes. */

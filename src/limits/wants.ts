@@ -5,7 +5,7 @@
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
 import type { Asker } from './fairness.ts';
-import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from './limits.ts';
+import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
 /** `address` and `prefix` (an IPv6 /48): pull requests of one network, whose are also `forks`, and `alert` to the operator. */
@@ -84,20 +84,20 @@ export function targetKey(secret: string, place: string): string {
 }
 
 /** Whose share it is: anybody has networks without number, each of which would have had nothing. */
-export function shareOf(client: Client): string {
-  return client.siteHash('share');
+export function quotaKeyOf(client: Client): string {
+  return client.prefixHash('quota');
 }
 
-/** @param by from `shareOf`, or the name of a delayed push's client. */
+/** @param by from `quotaKeyOf`, or the name of a delayed push's client. */
 export function writeWants(by: string, windows: Wants['windows'] = []): Wants {
   return { by, repository: null, takesPart: false, windows, push: null };
 }
 
 /** The contract's five an hour, and those of the IPv6 /48 around the network, if there is one. @param push a keyed hash. */
 export function pullRequestWants(client: Client, push: string): Wants {
-  const own = window('address', client.hash('share'), [PULL_REQUESTS]);
-  const site = window('prefix', client.siteHash('share'), [SITE_PULL_REQUESTS]);
-  const wants = writeWants(shareOf(client), client.site === client.network ? [own] : [own, site]);
+  const own = window('address', client.hash('quota'), [PULL_REQUESTS]);
+  const prefix = window('prefix', client.prefixHash('quota'), [PREFIX_PULL_REQUESTS]);
+  const wants = writeWants(quotaKeyOf(client), client.prefix === client.network ? [own] : [own, prefix]);
   return { ...wants, push: { key: push, isAnother: false } };
 }
 
@@ -130,7 +130,7 @@ export function commentsIn(creations: readonly Limit[]): Limit {
 
 /** @param client null: nobody's, as the push was delayed. */
 export function forkWants(by: string, client: Client | null, creations: readonly Limit[]): Wants {
-  const own = client === null ? [] : [window('forks', client.siteHash('share'), [FORKS])];
+  const own = client === null ? [] : [window('forks', client.prefixHash('quota'), [FORKS])];
   return writeWants(by, [...own, window('account', '', creations)]);
 }
 

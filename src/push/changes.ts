@@ -7,7 +7,7 @@
  */
 import type { Difference } from '../edit/lines.ts';
 import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
-import type { Memory, MemoryShare } from '../git/memory.ts';
+import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
@@ -60,7 +60,7 @@ export interface Changes {
 export interface PushedFiles {
   readonly commits: PlannedCommits;
   /** The upstream commits that they stand on. */
-  readonly ground: readonly Oid[];
+  readonly boundary: readonly Oid[];
   readonly pack: StoredPack;
 }
 
@@ -74,14 +74,14 @@ export function changesOf(
   memory: Memory,
   differ: Differ,
 ): Promise<Changes> {
-  return compare(pushed, groundOf(pushed.commits), read, memory, async (comparison, old) => {
+  return compare(pushed, boundaryOf(pushed.commits), read, memory, async (comparison, old) => {
     await comparison.compareEarlier(pushed.commits, old);
     return comparison.compareFiles(differ);
   });
 }
 
 /** The upstream commit that the newest one stands on, always by the first parent; null: it has a history of its own. */
-export function groundOf(commits: PlannedCommits): Oid | null {
+export function boundaryOf(commits: PlannedCommits): Oid | null {
   let [parent] = commits.at(commits.length - 1).parents;
   while (typeof parent === 'number') [parent] = commits.at(parent).parents;
   return parent ?? null;
@@ -98,7 +98,7 @@ export interface ChangedEntry {
 /**
  * The entries that the newest commit changes: that none of the upstream commits that it stands on has so. Null: not
  * everything can be compared. Rejects as `changesOf` does.
- * @property pushed.ground without what another of them contains, whose entries may be long outdated.
+ * @property pushed.boundary without what another of them contains, whose entries may be long outdated.
  * @param isWanted by its path, which ends with a slash, whether a folder is compared.
  */
 export async function changedEntries(
@@ -107,11 +107,11 @@ export async function changedEntries(
   memory: Memory,
   isWanted: (folder: string) => boolean,
 ): Promise<readonly ChangedEntry[] | null> {
-  const { ground } = pushed;
-  if (ground.length > 1 + MAX_MERGED) return null;
+  const { boundary } = pushed;
+  if (boundary.length > 1 + MAX_MERGED) return null;
   let changed: readonly ChangedEntry[] | null = null;
-  for (const oid of ground.length === 0 ? [null] : ground) {
-    const alone = { ...pushed, ground: [] };
+  for (const oid of boundary.length === 0 ? [null] : boundary) {
+    const alone = { ...pushed, boundary: [] };
     const found = await compare(alone, oid, read, memory, async ({ entries }) => entries, isWanted);
     if (found === null) return null;
     const isFound = new Set(found.map((entry) => `${entry.oid} ${entry.path}`));
@@ -122,7 +122,7 @@ export async function changedEntries(
 
 /** @param first what it is compared with; null: nothing. @param use what is made of it. @param isWanted default: all folders. */
 async function compare<T>(
-  { commits, ground, pack }: PushedFiles,
+  { commits, boundary, pack }: PushedFiles,
   first: Oid | null,
   read: ReadObjects,
   memory: Memory,
@@ -130,20 +130,20 @@ async function compare<T>(
   isWanted?: (folder: string) => boolean,
 ): Promise<T> {
   const objects = new PackedObjects(pack, memory);
-  const share = memory.share();
+  const claim = memory.claim();
   try {
     const held = new Map<Oid, IndexedObject>();
     const index = await PackIndex.of(pack, objects, (object) => held.set(object.oid, object), !!isWanted);
     await index.resolve();
-    const comparison = new Comparison(objects, index, held, read, share, isWanted);
-    for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
+    const comparison = new Comparison(objects, index, held, read, claim, isWanted);
+    for (const oid of boundary.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
     }
     const old = first === null ? null : (await readCommit(read, first)).tree;
     await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
     return await use(comparison, old);
   } finally {
-    share.setNow(0);
+    claim.setNow(0);
     objects.free();
   }
 }
@@ -163,7 +163,7 @@ class Comparison {
   /** What is known to be in the pack. It grows as the index does. */
   readonly #held: ReadonlyMap<Oid, IndexedObject>;
   readonly #read: ReadObjects;
-  readonly #share: MemoryShare;
+  readonly #claim: MemoryClaim;
   readonly #isWanted: (folder: string) => boolean;
   /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
   readonly #upstreams = new Map<Oid, string>();
@@ -185,14 +185,14 @@ class Comparison {
     index: PackIndex,
     held: ReadonlyMap<Oid, IndexedObject>,
     read: ReadObjects,
-    share: MemoryShare,
+    claim: MemoryClaim,
     isWanted: (folder: string) => boolean = () => true,
   ) {
     this.#objects = objects;
     this.#index = index;
     this.#held = held;
     this.#read = read;
-    this.#share = share;
+    this.#claim = claim;
     this.#isWanted = isWanted;
   }
 
@@ -375,7 +375,7 @@ class Comparison {
     if (found === null) return false;
     const objects = [...found.values()];
     this.#sentBytes += objects.reduce((sum, { content }) => sum + content.byteLength, 0);
-    await this.#share.set(this.#sentBytes);
+    await this.#claim.set(this.#sentBytes);
     for (const { oid, content } of objects) this.#sent.set(oid, content);
     this.#index.add(objects);
     await this.#index.resolve();

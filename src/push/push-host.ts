@@ -97,7 +97,7 @@ export interface PushStore {
 
 /**
  * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
- * the first write at the host, a place of its address, and what is left to the repository and to the bot account.
+ * the first write at the host, a slot of its address, and what is left to the repository and to the bot account.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
@@ -105,7 +105,7 @@ export interface PushLimits {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal it is allowed, however many requests its client has caused.
-   * @param pushHash if it can only open a pull request: what `place` will be asked with.
+   * @param pushHash if it can only open a pull request: what `slot` will be asked with.
    * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its network's limit.
    */
   enter(
@@ -119,20 +119,20 @@ export interface PushLimits {
    */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /** Of the pull request that the push opens. Takes nothing yet. @param pushHash repeated pushes share it. @throws Refusal */
-  place(pushHash: string): Promise<Place>;
-  /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
+  slot(pushHash: string): Promise<Slot>;
+  /** Why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
   /**
    * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
    * @throws Refusal while the host asks for a pause, or if other clients come first.
    */
-  takeShare(): Promise<void>;
+  takeQuota(): Promise<void>;
   /** Takes what a fork costs: it counts as something created, whatever becomes of the push. @throws Refusal */
   takeFork(): Promise<void>;
 }
 
 /** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */
-export interface Place {
+export interface Slot {
   /**
    * Takes it, one creation of the bot account and one pull request of the repository: all or nothing, before the first
    * write. @param policyLimits those that the repository's policy sets. @throws Refusal
@@ -147,7 +147,7 @@ export interface Place {
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** What of the limits of its network it does not have; null: it has all. */
   owed(): Wants | null;
-  /** Gives the place back, because no pull request was opened. Never rejects; a second call does nothing. */
+  /** Gives the slot back, because no pull request was opened. Never rejects; a second call does nothing. */
   release(): Promise<void>;
 }
 

@@ -31,7 +31,7 @@ import { type Judged, judge } from './judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, quietly } from './judge/questions.ts';
 import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
-import type { Place } from './push-host.ts';
+import type { Slot } from './push-host.ts';
 import { missingKey, pushHashOf, type PushRun, requireKey } from './push-run.ts';
 import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
 import {
@@ -148,7 +148,7 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
   if (refusal !== null) throw refusal;
 }
 
-/** Identifies a push that can only open a pull request, and therefore needs a place. */
+/** Identifies a push that can only open a pull request, and therefore needs a slot. */
 function openingHash(run: PushRun, { taken, options }: Announced): (() => Promise<string>) | undefined {
   const opens = taken !== null && options !== null && !options.preview && options.prHash === null;
   return opens ? () => pushHashOf(run, { taken, options }) : undefined;
@@ -234,7 +234,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   const judged = await judgedNow(run, received, planned !== null);
   const decided = await decide(run, received, judged, planned);
   if (decided.kind === 'later')
-    return delayed(await keep(run, received, { ...judged, place: decided.place }, decided.plan));
+    return delayed(await keep(run, received, { ...judged, slot: decided.slot }, decided.plan));
   const facts = await publishedNow(run, received, decided);
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
@@ -259,7 +259,7 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   if (preview) {
     if ((options.delayMs ?? settings.publishDelayMs) > 0) await reply.note(ASKS_NOW);
     // Previews can be repeated without end and never reach the account's own check, so count them here.
-    await limits.takeShare();
+    await limits.takeQuota();
   } else if (!isQuiet) {
     void host.connectAhead('push');
     void host.connectAhead('pull-request');
@@ -292,7 +292,7 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
 
 type Decided =
   | { readonly kind: 'now'; readonly publication: Publication; readonly entered: Entered }
-  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly place: Place | null };
+  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly slot: Slot | null };
 
 /** Now or later: nothing has been written at the host. @throws Refusal if it has to wait, and may not */
 async function decide(
@@ -302,15 +302,15 @@ async function decide(
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings } = run;
-  const place = wasOpen ? null : await limits.place(pushHash);
-  const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, place });
+  const slot = wasOpen ? null : await limits.slot(pushHash);
+  const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, slot });
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
-  const publication = { push, spool: pack.spool, pushHash, claim, place };
+  const publication = { push, spool: pack.spool, pushHash, claim, slot };
   try {
     return { kind: 'now', publication, entered: await enter(run, publication) };
   } catch (error) {
-    await place?.release();
+    await slot?.release();
     // Nothing was sent.
     run.claims.failed(false);
     if (!isFull(error)) throw error;
@@ -326,7 +326,7 @@ async function publishedNow(
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
 ): Promise<BannerFacts> {
   const { settings, store } = run;
-  const { push, place } = publication;
+  const { push, slot } = publication;
   try {
     const { prHash, pullRequest, author, newRemarks } = await publish(run, publication, entered);
     // Who names a pull request without its key is not shown it.
@@ -351,7 +351,7 @@ async function publishedNow(
       refName: taken.command.refName,
     };
   } catch (error) {
-    if (!mayBeOpen(error)) await place?.release();
+    if (!mayBeOpen(error)) await slot?.release();
     throw error;
   }
 }

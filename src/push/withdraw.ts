@@ -62,7 +62,7 @@ async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): 
     return { prHash, repository: { owner, name }, number, url, fork };
   }
   const { host, limits, steps } = run;
-  await limits.takeShare();
+  await limits.takeQuota();
   const [repository, botLogin] = await Promise.all([
     publicRepository(run),
     steps.run('lookup', () => host.botLogin()),
@@ -77,7 +77,7 @@ type Closing =
 /** Does both steps, even if one of them fails. @throws Refusal */
 async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Closing> {
   const { host, limits, store, steps } = run;
-  await limits.takeShare();
+  await limits.takeQuota();
   const [removal] = await Promise.allSettled([steps.run('withdrawal', () => removeBranch(host, withdrawal))]);
   const closing = await steps
     .run('withdrawal', () => close(host, withdrawal))

@@ -2,7 +2,7 @@
  * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
  * Where memory is short, rows begin much earlier, so that a crowd of pushes that crawl leaves room for others.
  */
-import type { Memory, MemoryShare } from '../git/memory.ts';
+import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
 import { busy } from '../isolate/memory-budget.ts';
@@ -20,7 +20,7 @@ const FIRST_BYTES = 16 * 1024;
 interface Chunk {
   bytes: Uint8Array<ArrayBuffer>;
   used: number;
-  readonly share: MemoryShare;
+  readonly claim: MemoryClaim;
 }
 
 /** A spool that outlives its request. */
@@ -46,10 +46,10 @@ export interface SpoolOptions {
 /** Of all bytes, for the spools of one client. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
 /** The platform may end a request so that it gives nothing back. Much longer than between two calls of one that lives. */
-const SHARE_LIFE_MS = 10 * 60 * 1000;
+const CLAIM_LIFE_MS = 10 * 60 * 1000;
 
 /** What one spool has taken. */
-interface SpoolShare {
+interface SpoolClaim {
   /** Null: it is not known, and they count as one. */
   readonly client: string | null;
   bytes: number;
@@ -63,34 +63,34 @@ interface SpoolShare {
  * all would be asked with each megabyte. Rows of a process that died do not count; their object removes them.
  */
 export class SpoolBudget {
-  readonly #shares = new Set<SpoolShare>();
+  readonly #claims = new Set<SpoolClaim>();
 
   /** Takes bytes, or none, and shows that the share's request is alive. @throws HostError `busy` over the limits. */
-  take(share: SpoolShare, bytes: number, mostBytes: number, clock: Clock): void {
+  take(claim: SpoolClaim, bytes: number, mostBytes: number, clock: Clock): void {
     const now = clock.now();
-    share.seenAt = now;
-    this.#shares.add(share);
+    claim.seenAt = now;
+    this.#claims.add(claim);
     let [all, ofClient] = [bytes, bytes];
-    for (const other of this.#shares) {
-      if (now - other.seenAt >= SHARE_LIFE_MS) this.#shares.delete(other);
+    for (const other of this.#claims) {
+      if (now - other.seenAt >= CLAIM_LIFE_MS) this.#claims.delete(other);
       else {
         all += other.bytes;
-        if (other.client === share.client) ofClient += other.bytes;
+        if (other.client === claim.client) ofClient += other.bytes;
       }
     }
     if (bytes === 0) return;
     if (all > mostBytes || ofClient > MOST_OF_ONE_CLIENT * mostBytes) throw busy();
-    share.bytes += bytes;
+    claim.bytes += bytes;
   }
 
-  release(share: SpoolShare): void {
-    share.bytes = 0;
-    this.#shares.delete(share);
+  release(claim: SpoolClaim): void {
+    claim.bytes = 0;
+    this.#claims.delete(claim);
   }
 
   /** What all of them have taken. */
   get bytes(): number {
-    return [...this.#shares].reduce((bytes, share) => bytes + share.bytes, 0);
+    return [...this.#claims].reduce((bytes, claim) => bytes + claim.bytes, 0);
   }
 }
 
@@ -101,7 +101,7 @@ onForget(() => (isolateSpools = new SpoolBudget()));
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
-  readonly #share: SpoolShare;
+  readonly #claim: SpoolClaim;
   readonly #rows: SealedRows;
   /** Where each row ends. */
   readonly #rowEnds: number[] = [];
@@ -116,7 +116,7 @@ export class Spool {
     const { client, clock, open, patienceMs } = options;
     this.#options = options;
     this.#budget = options.budget ?? isolateSpools;
-    this.#share = { client, bytes: 0, seenAt: clock.now() };
+    this.#claim = { client, bytes: 0, seenAt: clock.now() };
     this.#rows = new SealedRows(open, patienceMs);
   }
 
@@ -191,13 +191,13 @@ export class Spool {
     return (this.#discarding ??= (async () => {
       // A row that arrives after the others were removed would stay.
       await this.#writing.catch(() => {});
-      for (const { bytes, share } of this.#chunks.splice(0)) {
-        share.setNow(0);
+      for (const { bytes, claim } of this.#chunks.splice(0)) {
+        claim.setNow(0);
         // The collector would take its time.
         bytes.buffer.transfer(0);
       }
       await this.#rows.remove().catch(() => {});
-      this.#budget.release(this.#share);
+      this.#budget.release(this.#claim);
     })());
   }
 
@@ -216,9 +216,9 @@ export class Spool {
     while (this.#chunks.length > 0) {
       await this.#writing;
       this.#take(0);
-      const { bytes, used, share } = this.#chunks.shift() as Chunk;
+      const { bytes, used, claim } = this.#chunks.shift() as Chunk;
       const number = this.#rowEnds.push((this.#rowEnds.at(-1) ?? 0) + used) - 1;
-      this.#writing = this.#rows.write(number, bytes.subarray(0, used)).finally(() => share.setNow(0));
+      this.#writing = this.#rows.write(number, bytes.subarray(0, used)).finally(() => claim.setNow(0));
       // The next row tells.
       this.#writing.catch(() => {});
     }
@@ -228,13 +228,13 @@ export class Spool {
   async #roomFor(moreBytes: number): Promise<Chunk> {
     const last = this.#chunks.at(-1);
     const isFull = last === undefined || last.used >= this.#rowBytes;
-    const chunk = isFull ? { bytes: new Uint8Array(0), used: 0, share: this.#options.memory.share() } : last;
+    const chunk = isFull ? { bytes: new Uint8Array(0), used: 0, claim: this.#options.memory.claim() } : last;
     if (isFull) this.#chunks.push(chunk);
     const needed = Math.min(this.#rowBytes, chunk.used + moreBytes);
     let bytes = Math.max(FIRST_BYTES, chunk.bytes.byteLength);
     while (bytes < needed) bytes *= 2;
     if (bytes === chunk.bytes.byteLength) return chunk;
-    await chunk.share.set(bytes);
+    await chunk.claim.set(bytes);
     // It may have been discarded meanwhile.
     this.#take(0);
     chunk.bytes = new Uint8Array(chunk.bytes.buffer.transfer(bytes));
@@ -244,7 +244,7 @@ export class Spool {
   /** Takes bytes of the budget, or shows that the push is alive. */
   #take(bytes: number): void {
     if (this.#discarding !== null) throw busy();
-    this.#budget.take(this.#share, bytes, this.#options.mostBytes, this.#options.clock);
+    this.#budget.take(this.#claim, bytes, this.#options.mostBytes, this.#options.clock);
   }
 }
 
@@ -274,9 +274,9 @@ async function* readRows(
   const offsets = [0, ...rowEnds].slice(first, last + 2);
   // Of two rows at once, or of the only one.
   const most = Math.max(...offsets.slice(1).map((rowEnd, at) => (offsets[at + 2] ?? rowEnd) - offsets[at]!));
-  const share = memory.share();
+  const claim = memory.claim();
   try {
-    await share.set(most);
+    await claim.set(most);
     let ahead = rows.read(first);
     for (let number = first; number <= last; number++) {
       const row = await ahead;
@@ -292,6 +292,6 @@ async function* readRows(
       row.buffer.transfer(0);
     }
   } finally {
-    share.setNow(0);
+    claim.setNow(0);
   }
 }

@@ -206,7 +206,7 @@ const TEXT_COPIES = 4;
 export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, memory } = limits;
   const arriving = memory && bodiesMemory.open(systemClock, memory.client);
-  const share = arriving?.share();
+  const claim = arriving?.claim();
   const decoder = new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: false });
   const chunks = chunksOf(body, { ...limits, pace: 'whole' });
   let text = '';
@@ -214,11 +214,11 @@ export async function bodyText({ body }: Request, limits: TextLimits): Promise<s
   try {
     for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
       bytes += chunk.byteLength;
-      if (bytes > UNCOUNTED_BYTES) await share?.set(TEXT_COPIES * bytes);
+      if (bytes > UNCOUNTED_BYTES) await claim?.set(TEXT_COPIES * bytes);
       text += decoder.decode(chunk, { stream: true });
       chunks.recycle?.();
     }
-    if (bytes > UNCOUNTED_BYTES) await memory?.share().set(TEXT_COPIES * bytes);
+    if (bytes > UNCOUNTED_BYTES) await memory?.claim().set(TEXT_COPIES * bytes);
     return text + decoder.decode();
   } catch (error) {
     await discardBody(chunks);

@@ -57,7 +57,7 @@ export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
     for (const { type, content } of objects?.values() ?? []) {
       bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : FILE_COPIES);
     }
-    await memory.share().set(bytes);
+    await memory.claim().set(bytes);
     return objects;
   };
 }

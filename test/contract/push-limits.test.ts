@@ -200,10 +200,10 @@ describe('forty pull requests in an hour', () => {
   it('are opened in one repository, for clients that differ', async () => {
     await host.createRepository('octo', 'popular');
     expect(await countOn('octo/popular')).toBe('0');
-    const ground = await host.tip('octo', 'popular', 'main');
+    const boundary = await host.tip('octo', 'popular', 'main');
     const results = await inTurns(
       40,
-      (index) => push(remote('octo/popular'), bodyOf(change(ground)), `203.0.113.${index}`),
+      (index) => push(remote('octo/popular'), bodyOf(change(boundary)), `203.0.113.${index}`),
       4,
     );
     expect(results.flatMap(({ errors }) => errors)).toEqual([]);

@@ -247,12 +247,12 @@ describe('a push', () => {
 
   it('from a repository whose commit upstream has moved on is based on that commit', async () => {
     const clone = await newClone();
-    const ground = await host.tip('octo', 'hello', 'main');
+    const boundary = await host.tip('octo', 'hello', 'main');
     await host.grow('octo', 'hello', 'main', 'More news', { 'more.txt': 'n\n' });
     await clone.must('switch', '--quiet', '--create', 'behind');
-    await clone.commit('On old ground', { 'old.txt': 'x\n' });
+    await clone.commit('On old boundary', { 'old.txt': 'x\n' });
     const { prHash } = await accepted(clone, 'origin', 'behind');
-    expect(await published(prHash, '%s|%P')).toEqual([`On old ground|${ground}`]);
+    expect(await published(prHash, '%s|%P')).toEqual([`On old boundary|${boundary}`]);
   });
 
   it.each(['contributor', 'developer'])('of somebody whose name is %s is accepted', async (name) => {

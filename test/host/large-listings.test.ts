@@ -49,7 +49,7 @@ it('waits for memory, says so first, and goes on once there is some', async () =
   const [budget, clock] = [new MemoryBudget(MiB), new PatientClock()];
   const holds = [2 * MiB, MiB].map((bytes) => {
     const hold = budget.open(clock);
-    hold.share().setNow(bytes);
+    hold.claim().setNow(bytes);
     return hold;
   });
   let waits = 0;
@@ -64,6 +64,6 @@ it('waits for memory, says so first, and goes on once there is some', async () =
 
 it('that gets no memory is refused as busy', async () => {
   const [budget, clock] = [new MemoryBudget(MiB), new PatientClock()];
-  for (const bytes of [2 * MiB, MiB]) budget.open(clock).share().setNow(bytes);
+  for (const bytes of [2 * MiB, MiB]) budget.open(clock).claim().setNow(bytes);
   await expect(list(budget, clock, listingOf(3_000))).rejects.toMatchObject({ code: 'busy' });
 });

@@ -24,12 +24,12 @@ beforeEach(() => {
 /** A request with one share. */
 function request(client: string | null = null, from = budget, time: Clock = clock) {
   const hold = from.open(time, client);
-  const share = hold.share();
+  const claim = hold.claim();
   return {
     hold,
-    take: (bytes: number, onWait?: () => void) => share.set(share.bytes + bytes, onWait),
-    takeNow: (bytes: number) => share.setNow(share.bytes + bytes),
-    give: (bytes: number) => share.setNow(share.bytes - bytes),
+    take: (bytes: number, onWait?: () => void) => claim.set(claim.bytes + bytes, onWait),
+    takeNow: (bytes: number) => claim.setNow(claim.bytes + bytes),
+    give: (bytes: number) => claim.setNow(claim.bytes - bytes),
     end: () => hold.end(),
   };
 }
@@ -118,8 +118,8 @@ describe('a request', () => {
 
   it('counts each of its shares, also when they are taken at once', async () => {
     const { hold } = request();
-    const shares = [hold.share(), hold.share()];
-    await Promise.all(shares.map((share) => share.set(400)));
+    const shares = [hold.claim(), hold.claim()];
+    await Promise.all(shares.map((claim) => claim.set(400)));
     expect(budget.heldBytes).toBe(800);
     // One share says what it holds, not what it holds more.
     await Promise.all([shares[0]?.set(300), shares[0]?.set(300)]);

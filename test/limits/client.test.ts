@@ -1,13 +1,13 @@
 /** Who counts as one client. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientNetwork, lacksAddress, networkOf, siteOf } from '../../src/limits/client.ts';
+import { clientNetwork, lacksAddress, networkOf, prefixOf } from '../../src/limits/client.ts';
 
 function request(headers: Record<string, string>): Request {
   return new Request('https://gitveil.test/', { headers });
 }
 
-describe('siteOf', () => {
+describe('prefixOf', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['unknown', 'unknown'],
@@ -15,8 +15,8 @@ describe('siteOf', () => {
     ['2001:db8:0:0::/64', '2001:db8:0::/48'],
     ['0:0:0:0::/64', '0:0:0::/48'],
     ['fc00:dead:beef:4dad:0:0:0:2a', 'fc00:dead:beef::/48'],
-  ])('takes %s as part of %s', (network, site) => {
-    expect(siteOf(network)).toBe(site);
+  ])('takes %s as part of %s', (network, prefix) => {
+    expect(prefixOf(network)).toBe(prefix);
   });
 });
 

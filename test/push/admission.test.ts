@@ -6,7 +6,7 @@ import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { windowName, type Wants } from '../../src/limits/wants.ts';
-import type { Place } from '../../src/push/push-host.ts';
+import type { Slot } from '../../src/push/push-host.ts';
 import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
@@ -141,7 +141,7 @@ it('the account learns neither the address, nor which push it is, nor where it g
   // Whoever has the disk could look a push up by its hash: which pull request it opens, and where.
   const pushHash = 'f'.repeat(64);
   const refusal = await admitted(ADDRESS, { HOST_ACCOUNTS }, async (admission) =>
-    (await admission.place(pushHash)).take({ owner: 'octo', name: 'hello' }, []),
+    (await admission.slot(pushHash)).take({ owner: 'octo', name: 'hello' }, []),
   );
   expect(refusal).toBeNull();
   const text = JSON.stringify(told);
@@ -169,7 +169,7 @@ describe('the places of a client', () => {
   /** What a push asks of the account, with this answer; and what the operator is told. */
   async function ask(
     answer: (kinds: readonly string[], time: number) => object,
-    work: (place: Place) => Promise<unknown> = (place) => place.settle(false),
+    work: (slot: Slot) => Promise<unknown> = (slot) => slot.settle(false),
   ) {
     const asked: unknown[] = [];
     const alerts: unknown[] = [];
@@ -196,7 +196,7 @@ describe('the places of a client', () => {
     };
     const variables = { HOST_ACCOUNTS: { idFromName: () => 'id', get: () => account }, GUARD };
     const refusal = await admitted(ADDRESS_IN_48, variables, async (admission) =>
-      work(await admission.place('push')),
+      work(await admission.slot('push')),
     );
     return { asked, alerts, reason: refusal?.reason ?? null };
   }
@@ -230,11 +230,11 @@ describe('the places of a client', () => {
   it('are released with all that was reserved, once, if nothing was opened', async () => {
     const { asked } = await ask(
       () => ({}),
-      async (place) => {
-        await place.take({ owner: 'octo', name: 'hello' }, []);
-        await place.settle(true);
-        await place.release();
-        await place.release();
+      async (slot) => {
+        await slot.take({ owner: 'octo', name: 'hello' }, []);
+        await slot.settle(true);
+        await slot.release();
+        await slot.release();
       },
     );
     expect(asked).toEqual([
@@ -249,10 +249,10 @@ describe('the places of a client', () => {
   ])('%s', async (_, isAnother, how) => {
     const { asked } = await ask(
       (_kinds, time) => (time === 1 ? { without: ['address', 'prefix'] } : isAnother ? {} : { id: null }),
-      async (place) => {
-        await place.take({ owner: 'octo', name: 'hello' }, []);
-        await place.settle(isAnother);
-        await place.release();
+      async (slot) => {
+        await slot.take({ owner: 'octo', name: 'hello' }, []);
+        await slot.settle(isAnother);
+        await slot.release();
       },
     );
     expect(asked).toEqual([
@@ -266,7 +266,7 @@ describe('the places of a client', () => {
   it('leave the push to the host’s pause, and are released', async () => {
     const { asked, reason } = await ask(
       () => ({ pauseMs: 600_000 }),
-      (place) => place.take({ owner: 'octo', name: 'hello' }, []),
+      (slot) => slot.take({ owner: 'octo', name: 'hello' }, []),
     );
     expect(asked.slice(1)).toEqual([['release', '1']]);
     expect(reason).toBe('the code host asks to wait');

@@ -74,12 +74,12 @@ async function changes({
   const oldTree = old === null ? null : store(old, upstream);
   const beforeTree = before === undefined ? null : store(before, pushed);
   const tree = store(now, pushed);
-  const ground = oldTree === null ? null : commitContent({ tree: oldTree });
-  const groundOid = ground === null ? null : oidOf('commit', ground);
+  const boundary = oldTree === null ? null : commitContent({ tree: oldTree });
+  const groundOid = boundary === null ? null : oidOf('commit', boundary);
   const merged =
     other === undefined ? null : commitContent({ tree: store(other, upstream), message: 'Other\n' });
   const commitsUpstream = new Map(
-    [ground, merged].flatMap((content) =>
+    [boundary, merged].flatMap((content) =>
       content === null ? [] : [[oidOf('commit', content), content] as const],
     ),
   );
@@ -120,7 +120,7 @@ async function changes({
   commits.push({ ...commit, parents: [0] });
   const memory = new CountedMemory();
   const answer = await changesOf(
-    { commits, ground: [...commitsUpstream.keys()], pack: filesOnly(buildPack(entries).bytes) },
+    { commits, boundary: [...commitsUpstream.keys()], pack: filesOnly(buildPack(entries).bytes) },
     read,
     memory,
     differ,

@@ -34,7 +34,7 @@ describe('the identity hash', () => {
 
 describe('a keyed hash', () => {
   it('differs between uses', () => {
-    const hashes = (['window', 'burst', 'alert', 'reporter', 'push', 'place', 'target'] as const).map((use) =>
+    const hashes = (['window', 'burst', 'alert', 'reporter', 'push', 'slot', 'target'] as const).map((use) =>
       keyedHash(SECRET, use, 'same'),
     );
     expect(new Set(hashes).size).toBe(hashes.length);

@@ -344,7 +344,7 @@ describe('the memory of a spool', () => {
 
   it('is a few rows of 64 KiB where others have taken half of it, and is read again', async () => {
     const shared = new MemoryBudget(4 * MEMORY_BYTES);
-    const [spool, others] = [open({ memory: shared.open(clock, 'a') }), shared.open(clock, 'b').share()];
+    const [spool, others] = [open({ memory: shared.open(clock, 'a') }), shared.open(clock, 'b').claim()];
     const all = pattern(MEMORY_BYTES + 200 * KiB);
     await spool.write([all.subarray(0, 900 * KiB)]);
     expect(rows.calls).toEqual([]);
@@ -374,7 +374,7 @@ describe('the memory of a spool', () => {
     const small = new MemoryBudget(FIRST_BYTES);
     small
       .open(clock, 'b')
-      .share()
+      .claim()
       .setNow(2 * MEMORY_BYTES);
     const spool = open({ memory: small.open(clock, 'a') });
     await expect(spool.write([pattern(2 * MEMORY_BYTES)])).rejects.toMatchObject(BUSY);

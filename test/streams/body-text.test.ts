@@ -67,7 +67,7 @@ describe('what a body holds', () => {
 
   it('counts beyond what the buffer of a connection has room for', async () => {
     const full = new MemoryBudget(0);
-    full.open(systemClock).share().setNow(1);
+    full.open(systemClock).claim().setNow(1);
     const memory = full.open(systemClock, null, false);
     const text = 'x'.repeat(UNCOUNTED_BYTES);
     expect(await bodyText(post(text), { ...limits, memory })).toBe(text);

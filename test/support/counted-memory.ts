@@ -13,7 +13,7 @@ export class CountedMemory implements Memory {
     this.#room = room;
   }
 
-  share() {
+  claim() {
     let held = 0;
     const set = (bytes: number, isNow: boolean): void => {
       if (bytes > held) this.#room(this.bytes + bytes - held, isNow);

@@ -84,7 +84,7 @@ const works = plannedCommits.chain((commits) =>
     stated: fc.record({ ai: fc.option(name), issue: fc.option(fc.nat()) }),
     commits: fc.constant(commits),
     upstream: fc.array(ref, { maxLength: 5 }),
-    ground: fc.oneof(
+    boundary: fc.oneof(
       { weight: 10, arbitrary: fc.array(oid, { maxLength: 3 }) },
       { weight: 1, arbitrary: oid.map((commit) => Array<string>(5_000).fill(commit)) },
     ),

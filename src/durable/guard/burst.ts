@@ -23,7 +23,7 @@ export const POST_BURST: BurstFigures = { events: 40, addresses: 20 };
 export interface Client {
   readonly address: string;
   /** Of all addresses that one subscriber may hold: the address itself, or those of an IPv6 /48. */
-  readonly site: string;
+  readonly prefix: string;
 }
 
 /** What the operator was told last. */
@@ -42,7 +42,7 @@ export class BurstDetector {
   #events: ({ readonly at: number } & Client)[] = [];
   #first = 0;
   readonly #perAddress = new Map<string, number>();
-  readonly #perSite = new Map<string, number>();
+  readonly #perPrefix = new Map<string, number>();
   #isOn = false;
 
   constructor(threshold: BurstFigures) {
@@ -50,14 +50,14 @@ export class BurstDetector {
   }
 
   /** True if a burst begins with this event. The next one can begin after both figures were half of the threshold. */
-  record({ address, site }: Client, now: number): boolean {
+  record({ address, prefix }: Client, now: number): boolean {
     this.#forget(now);
     const { events, addresses } = this.#threshold;
     const before = this.figures;
     if (before.events <= events / 2 && before.addresses <= addresses / 2) this.#isOn = false;
-    this.#events.push({ at: now, address, site });
+    this.#events.push({ at: now, address, prefix });
     add(this.#perAddress, address, 1);
-    add(this.#perSite, site, 1);
+    add(this.#perPrefix, prefix, 1);
     const { figures } = this;
     const hasBegun = !this.#isOn && (figures.events >= events || figures.addresses >= addresses);
     this.#isOn ||= hasBegun;
@@ -88,12 +88,12 @@ export class BurstDetector {
     return isDue && !isSameClient ? { at: now, events, addresses, most, alone } : null;
   }
 
-  /** Cost: linear in the sites. */
+  /** Cost: linear in the prefixes. */
   #busiest(): Pick<ToldBurst, 'most' | 'alone'> {
     let [busiest, most] = ['', 0];
-    for (const [site, count] of this.#perSite) if (count > most) [busiest, most] = [site, count];
+    for (const [prefix, count] of this.#perPrefix) if (count > most) [busiest, most] = [prefix, count];
     const { events, addresses } = this.#threshold;
-    const isBurstWithout = this.figures.events - most >= events || this.#perSite.size >= addresses;
+    const isBurstWithout = this.figures.events - most >= events || this.#perPrefix.size >= addresses;
     return { most, alone: isBurstWithout ? null : busiest };
   }
 
@@ -102,7 +102,7 @@ export class BurstDetector {
       const oldest = this.#events[this.#first];
       if (oldest === undefined || isWithin(oldest.at, BURST_WINDOW_MS, now)) break;
       add(this.#perAddress, oldest.address, -1);
-      add(this.#perSite, oldest.site, -1);
+      add(this.#perPrefix, oldest.prefix, -1);
       this.#first += 1;
     }
     // Not at every event, because that would copy the array each time.

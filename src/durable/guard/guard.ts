@@ -66,24 +66,24 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Counts a push attempt, whether or not it is accepted. @param address as a keyed hash. @param limits of one address.
-   * @param site as a keyed hash: all addresses that the client may hold.
+   * @param prefix as a keyed hash: all addresses that the client may hold.
    */
-  async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
+  async admit(address: string, limits: readonly Limit[], prefix: string): Promise<Admittance> {
     const at = Date.now();
-    await this.#count('burst', address, site, at);
+    await this.#count('burst', address, prefix, at);
     return { panicMode: this.#isOn('pushes'), ...hitBy(address, pushAttempts, limits, at) };
   }
 
-  /** Counts a comment or an issue that was posted. @param address and `site` as for `admit`. */
-  async countPost(address: string, site: string): Promise<void> {
-    await this.#count('flood', address, site, Date.now());
+  /** Counts a comment or an issue that was posted. @param address and `prefix` as for `admit`. */
+  async countPost(address: string, prefix: string): Promise<void> {
+    await this.#count('flood', address, prefix, Date.now());
   }
 
-  /** A rollback can undo it. @param site of who has pushed it, as for `admit`; null: nobody knows. */
-  async track(one: Tracked, site: string | null, at: number): Promise<void> {
+  /** A rollback can undo it. @param prefix of who has pushed it, as for `admit`; null: nobody knows. */
+  async track(one: Tracked, prefix: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
     const createdAt = Math.min(at, Date.now());
-    this.#rollbacks.track(one, site, createdAt);
+    this.#rollbacks.track(one, prefix, createdAt);
     await this.#wakeAt(createdAt + TRACKED_MS);
   }
 
@@ -165,9 +165,9 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** Counts an event, and tells the operator of a burst. */
-  async #count(kind: 'burst' | 'flood', address: string, site: string, now: number): Promise<void> {
+  async #count(kind: 'burst' | 'flood', address: string, prefix: string, now: number): Promise<void> {
     const [burst, key] = [this.#bursts[kind], LAST_TOLD[kind]];
-    const hasBegun = burst.record({ address, site }, now);
+    const hasBegun = burst.record({ address, prefix }, now);
     if (!burst.isOn) return;
     const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);
     if (told === null) return;

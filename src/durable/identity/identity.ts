@@ -108,14 +108,14 @@ export class Identity extends DurableObject<Env> {
 
   /**
    * Does not say whether it counts: that would tell all who share the address that somebody there has reported this one.
-   * @param reporter keyed hash of the network. @param site of its /48. Both are made for this pseudonym only.
+   * @param reporter keyed hash of the network. @param prefix of its /48. Both are made for this pseudonym only.
    */
-  async report(reporter: string, site: string): Promise<Standing> {
+  async report(reporter: string, prefix: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
     // Meanwhile the alarm may have deleted everything.
     const pseudonym = this.#pseudonym();
     const now = Date.now();
-    const standing = pseudonym.report({ reporter, site }, now);
+    const standing = pseudonym.report({ reporter, prefix }, now);
     await this.#wakeBy(isListed ? pseudonym.nextDueAt() : now + LISTING_PAUSE_MS);
     return standing;
   }

@@ -13,7 +13,7 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
 /** How many /64 of one /48 count: a free tunnel has 65,536, and two neighbours may share a provider's /48. */
-export const REPORTS_PER_SITE = 2;
+export const REPORTS_PER_PREFIX = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';
 
@@ -31,7 +31,7 @@ export interface Reporter {
   /** Of the network: one IPv4 address, or a /64. */
   readonly reporter: string;
   /** Of all networks that one subscriber may hold: one IPv4 address, or a /48. */
-  readonly site: string;
+  readonly prefix: string;
 }
 
 export type Report = Reporter & { readonly at: number };
@@ -78,7 +78,7 @@ export function reported(
 ): { readonly facts: ModerationFacts; readonly effect: ReportEffect } {
   const { reports } = pruned(before, now);
   const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
-  const isOfMany = reports.filter(({ site }) => site === by.site).length >= REPORTS_PER_SITE;
+  const isOfMany = reports.filter(({ prefix }) => prefix === by.prefix).length >= REPORTS_PER_PREFIX;
   if (before.isBlocked || isRepeated || isOfMany) return { facts: before, effect: 'none' };
   const facts = { ...before, reports: [...reports, { ...by, at: now }] };
   const count = countOf(facts, now);

@@ -41,8 +41,8 @@ export interface NewCommits extends Iterable<NewCommit> {
 }
 
 export type Trace =
-  /** All is proved. `commits`: parents first; empty if upstream has the tip. `ground`: upstream's ones below them. */
-  | { readonly kind: 'complete'; readonly commits: NewCommits; readonly ground: ReadonlySet<Oid> }
+  /** All is proved. `commits`: parents first; empty if upstream has the tip. `boundary`: upstream's ones below them. */
+  | { readonly kind: 'complete'; readonly commits: NewCommits; readonly boundary: ReadonlySet<Oid> }
   /** A commit is neither in the pack nor in the listed history. */
   | { readonly kind: 'unproven'; readonly missing: Oid }
   /** Commits from before the listed period may be upstream's: list further back to find out. */
@@ -108,7 +108,7 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
     return number;
   };
   const order = new NumberList('uint32');
-  const ground = new Set<Oid>();
+  const boundary = new Set<Oid>();
   // A loop instead of recursion, because histories are deeper than the stack. Parents leave the stack before children.
   const stack = new NumberList('uint32');
   stack.push(meet(tip));
@@ -120,7 +120,7 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
     if (state === MET) {
       const oid = met.at(number);
       if (history.isKnown(oid)) {
-        ground.add(oid);
+        boundary.add(oid);
         stack.pop();
         continue;
       }
@@ -151,7 +151,7 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
     }
     states.set(number, isOld ? LEFT_OLD : LEFT);
     const committedAt = dates.at(number);
-    // A date alone proves nothing, as clocks are wrong. It counts only together with the ground.
+    // A date alone proves nothing, as clocks are wrong. It counts only together with the boundary.
     if (isOld && committedAt < history.since) reachesBack = true;
     // Another branch may have left the listed history at any point, so its commits may be based on listed ones.
     oldestAt = Math.min(oldestAt, committedAt);
@@ -159,7 +159,7 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
   }
   if (reachesBack) return { kind: 'reaches-back' };
   if (oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
-  return { kind: 'complete', commits: foundCommits(met, order, find), ground };
+  return { kind: 'complete', commits: foundCommits(met, order, find), boundary };
 }
 
 function tooManyParents(): ProtocolError {
@@ -173,12 +173,12 @@ function tooManyParents(): ProtocolError {
  * Whether the accepted branch needs all that was kept, and everything that the other refs point at. A pack does not say
  * what commit a file belongs to, so the files of other refs would leave, too, unless every commit is new work of the
  * branch or upstream's (known, or an ancestor of such a commit), and every tag points at one of these.
- * @param ground what the new commits are based on. @param otherTips what the other refs of the push point at.
+ * @param boundary what the new commits are based on. @param otherTips what the other refs of the push point at.
  */
 export function areAllNeeded(
   kept: Iterable<KeptObject>,
   newCommits: NewCommits,
-  ground: ReadonlySet<Oid>,
+  boundary: ReadonlySet<Oid>,
   otherTips: readonly Oid[],
   history: KnownHistory,
 ): boolean {
@@ -191,7 +191,7 @@ export function areAllNeeded(
     else if (!isNew.has(oid)) others.set(oid, content);
   }
   const known = [...others.keys()].filter((oid) => history.isKnown(oid));
-  if (ancestorsIn(others, [...known, ...ground]).size < others.size) return false;
+  if (ancestorsIn(others, [...known, ...boundary]).size < others.size) return false;
   // A tag of a tag needs no look at the target of that: it is judged itself.
   const isNeeded = (oid: Oid): boolean =>
     tagTargets.has(oid) || isNew.has(oid) || others.has(oid) || history.isKnown(oid);

@@ -3,7 +3,7 @@
  * objects that were asked for, all. They may be tens of thousands, so a `KeptObject` is made when it is asked for.
  */
 import { ByteArrays } from '../compact-lists.ts';
-import { type Memory, type MemoryShare, UNCOUNTED } from '../memory.ts';
+import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
 import { NumberList } from '../compact-lists.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
@@ -28,7 +28,7 @@ export interface KeepLimits {
 export class KeptObjects {
   readonly #maxBytes: number;
   readonly #objectBytes: number;
-  readonly #share: MemoryShare;
+  readonly #claim: MemoryClaim;
   readonly #oids = new OidTable();
   /** Of each object, by the number of its id: its content, and its type as a number. */
   readonly #contents = new ByteArrays();
@@ -45,16 +45,16 @@ export class KeptObjects {
   constructor(limits: KeepLimits = {}) {
     this.#maxBytes = limits.maxBytes ?? MAX_KEPT_BYTES;
     this.#objectBytes = limits.objectBytes ?? KEPT_OBJECT_BYTES;
-    this.#share = (limits.memory ?? UNCOUNTED).share();
+    this.#claim = (limits.memory ?? UNCOUNTED).claim();
   }
 
   /** Counts so many bytes ahead, after a wait if necessary: what follows cannot wait. @throws what `memory` throws. */
   makeRoom(bytes: number, onWait?: () => void): Promise<void> {
-    return this.#share.set(this.bytes + this.#reserved + bytes, onWait);
+    return this.#claim.set(this.bytes + this.#reserved + bytes, onWait);
   }
 
   endRoom(): void {
-    this.#share.setNow(this.bytes + this.#reserved);
+    this.#claim.setNow(this.bytes + this.#reserved);
   }
 
   /** How many more bytes may be kept: the cap on what may be allocated next. */
@@ -112,14 +112,14 @@ export class KeptObjects {
   /** Gives the memory back, but for `leftBytes` of what was made of it. Contents that were handed out become empty. */
   free(leftBytes = 0): void {
     this.#contents.free();
-    this.#share.setNow(Math.min(leftBytes, this.#share.bytes));
+    this.#claim.setNow(Math.min(leftBytes, this.#claim.bytes));
   }
 
   /** Of the object that comes next. */
   #count(bytes: number): void {
     this.#reserved = Math.max(this.#reserved, bytes);
     const needed = this.bytes + this.#reserved;
-    if (needed > this.#share.bytes) this.#share.setNow(needed);
+    if (needed > this.#claim.bytes) this.#claim.setNow(needed);
   }
 
   #object(index: number, oid = this.#oids.at(index)): KeptObject {

@@ -2,7 +2,7 @@
  * Commits and tags that a pack stores as deltas of objects behind them, or of deltas of such objects. They have passed
  * as anything else, because what a delta makes is known only with its base. Deltas of each other stay where they are.
  */
-import type { Memory, MemoryShare } from '../memory.ts';
+import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
@@ -35,10 +35,10 @@ export async function keepLateDeltas(
   kept: KeptObjects,
   memory: Memory,
 ): Promise<readonly number[]> {
-  const share = memory.share();
+  const claim = memory.claim();
   const objects = new PackedObjects(pack, memory);
   try {
-    const candidates = await candidatesIn(pack, share);
+    const candidates = await candidatesIn(pack, claim);
     const found: number[] = [];
     const ready: { readonly offset: number; readonly base: Oid }[] = [];
     /** @param place where the base itself is a candidate. */
@@ -63,12 +63,12 @@ export async function keepLateDeltas(
   } finally {
     kept.endRoom();
     objects.free();
-    share.setNow(0);
+    claim.setNow(0);
   }
 }
 
 /** Where deltas begin whose type nobody knows yet, by their base: an object's id, or the offset of such a delta. */
-async function candidatesIn(pack: StoredPack, share: MemoryShare): Promise<Map<number | Oid, number[]>> {
+async function candidatesIn(pack: StoredPack, claim: MemoryClaim): Promise<Map<number | Oid, number[]>> {
   const byBase = new Map<number | Oid, number[]>();
   const candidates = new Set<number>();
   const walker: EntryWalker = new EntryWalker({
@@ -88,7 +88,7 @@ async function candidatesIn(pack: StoredPack, share: MemoryShare): Promise<Map<n
     },
   });
   await walker.walk(pack, 0, ({ length }) =>
-    share.set(CANDIDATE_BYTES * (candidates.size + Math.ceil(length / SMALLEST_BYTES))),
+    claim.set(CANDIDATE_BYTES * (candidates.size + Math.ceil(length / SMALLEST_BYTES))),
   );
   return byBase;
 }

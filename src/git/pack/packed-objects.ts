@@ -1,5 +1,5 @@
 /** Single objects of a stored pack, and what deltas make of them. What passes a bound is not there. */
-import type { Memory, MemoryShare } from '../memory.ts';
+import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';
 import { isDelta, OBJ_TREE } from './entry-header.ts';
@@ -33,7 +33,7 @@ interface Entry {
 
 export class PackedObjects {
   readonly #pack: StoredPack;
-  readonly #share: MemoryShare;
+  readonly #claim: MemoryClaim;
   readonly #walker = new EntryWalker({
     begin: (type, size, offset) => this.#begin(type, size, offset),
     content: (bytes) => this.#content(bytes),
@@ -53,16 +53,16 @@ export class PackedObjects {
   constructor(pack: StoredPack, memory: Memory) {
     this.#pack = pack;
     this.#readsLeft = pack.maxReads;
-    this.#share = memory.share();
+    this.#claim = memory.claim();
   }
 
   /** Counts so many bytes ahead, or as many as it may keep, after a wait if necessary. */
   makeRoom(bytes: number): Promise<void> {
-    return this.#share.set(Math.min(MAX_KEPT_BYTES, this.#keptBytes + bytes));
+    return this.#claim.set(Math.min(MAX_KEPT_BYTES, this.#keptBytes + bytes));
   }
 
   free(): void {
-    this.#share.setNow(0);
+    this.#claim.setNow(0);
     this.#keptBytes = 0;
     this.#recent.clear();
   }
@@ -76,7 +76,7 @@ export class PackedObjects {
     }
     if (this.#keptBytes + bytes > MAX_KEPT_BYTES) return false;
     this.#keptBytes += bytes;
-    if (this.#keptBytes > this.#share.bytes) this.#share.setNow(this.#keptBytes);
+    if (this.#keptBytes > this.#claim.bytes) this.#claim.setNow(this.#keptBytes);
     return true;
   }
 

@@ -5,7 +5,7 @@
  */
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';
-import type { Memory, MemoryShare } from '../memory.ts';
+import type { Memory, MemoryClaim } from '../memory.ts';
 import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, readPktLength } from './pkt-line.ts';
 
 const MiB = 1024 * 1024;
@@ -21,7 +21,7 @@ const LF = 0x0a;
 
 export class FetchLines {
   readonly #reader: ByteReader;
-  readonly #share: MemoryShare;
+  readonly #claim: MemoryClaim;
   readonly #keptBytes: () => number;
   /** The text that has arrived. It is used up to `#at`. */
   #text = '';
@@ -34,7 +34,7 @@ export class FetchLines {
   /** @param memory where a long request is counted, to its end. @param keptBytes what the caller keeps of it. */
   constructor(reader: ByteReader, memory: Memory, keptBytes: () => number) {
     this.#reader = reader;
-    this.#share = memory.share();
+    this.#claim = memory.claim();
     this.#keptBytes = keptBytes;
   }
 
@@ -106,7 +106,7 @@ export class FetchLines {
     const enough = needed > DOUBLED_BYTES ? MOST_BYTES : 2 ** Math.ceil(Math.log2(needed));
     const capacity = Math.max(enough, this.#buffer.byteLength);
     // Also shows that the request is alive. If it holds much while others wait, it may not wait for long.
-    await this.#share.set(Math.max(0, capacity + this.#keptBytes() - UNCOUNTED_BYTES));
+    await this.#claim.set(Math.max(0, capacity + this.#keptBytes() - UNCOUNTED_BYTES));
     // Gives the old memory back at once: the collector is slow to notice buffers.
     if (capacity > this.#buffer.byteLength)
       this.#buffer = Buffer.from(this.#buffer.buffer.transfer(capacity));

@@ -70,7 +70,7 @@ export interface RefList {
  */
 export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
   const refs: Ref[] = [];
-  const share = memory.share();
+  const claim = memory.claim();
   let head: string | null = null;
   let headTip: Oid | null = null;
   let keptBytes = 0;
@@ -92,7 +92,7 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
     }
     refs.push({ name, oid });
     const usedBytes = REF_BYTES * refs.length + 2 * keptBytes;
-    if (usedBytes > share.bytes) await share.set(usedBytes + COUNTED_STEP);
+    if (usedBytes > claim.bytes) await claim.set(usedBytes + COUNTED_STEP);
   }
 }
 

@@ -6,7 +6,7 @@
  * refs are read as far as they can be, behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
-import type { Memory, MemoryShare } from '../memory.ts';
+import type { Memory, MemoryClaim } from '../memory.ts';
 import { concatBytes, decodeEscaped, decodeUtf8, utf8 } from '../bytes.ts';
 import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
@@ -129,10 +129,10 @@ class CommandSection {
   commands = 0;
   shallows = 0;
   #length = 0;
-  readonly #share: MemoryShare;
+  readonly #claim: MemoryClaim;
 
   constructor(memory: Memory) {
-    this.#share = memory.share();
+    this.#claim = memory.claim();
   }
 
   take(line: Uint8Array): void {
@@ -165,7 +165,7 @@ class CommandSection {
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
     const kept = this.#length - UNCOUNTED_BYTES;
-    if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
+    if (kept > this.#claim.bytes) this.#claim.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');
     if (nul >= 0 && this.commands > 1) throw malformed('command');
     if (nul >= 0) this.capabilities = new Set(line.slice(nul + 1).match(/[^ ]+/g));

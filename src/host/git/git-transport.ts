@@ -189,7 +189,7 @@ async function readPackedObjects(
   maxBytes: number,
 ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
   const objects = new Map<Oid, KeptObject>();
-  const share = memory.share();
+  const claim = memory.claim();
   const scanner = new PackScanner({
     keeps: 'everything',
     limits: { maxBytes },
@@ -197,7 +197,7 @@ async function readPackedObjects(
   });
   try {
     // Once for all: the objects, and the copies of them.
-    await share.set(2 * maxBytes);
+    await claim.set(2 * maxBytes);
     if (!(await readFetchSections(reader)))
       throw new ProtocolError('bad-pack', 'The code host sent no pack.');
     for await (const { band, data } of readBands(reader)) {
@@ -211,7 +211,7 @@ async function readPackedObjects(
     throw error;
   } finally {
     scanner.kept.free();
-    share.setNow(0);
+    claim.setNow(0);
   }
 }
 

@@ -62,18 +62,18 @@ export class ForkRepositories extends RestRepositories {
 
   /**
    * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects,
-   * the host takes upstream's commit at once; elsewhere the branch begins at `ground`, which the fork has, and is synced.
+   * the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which the fork has, and is synced.
    */
-  async addBranch(fork: RepositoryName, upstream: UpstreamBranch, ground: Oid): Promise<void> {
+  async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;
     if ((await this.#createBranch(fork, branch, upstream.tip)) === null) return;
     const tip = await this.#branchTip(fork, branch);
     if (tip === upstream.tip) return;
     if (tip === null) {
-      const refusal = await this.#createBranch(fork, branch, ground);
+      const refusal = await this.#createBranch(fork, branch, boundary);
       if (refusal !== null && (await this.#branchTip(fork, branch)) === null) {
         if (!(await this.#clearsWay(fork, branch))) throw refusal;
-        return this.addBranch(fork, upstream, ground);
+        return this.addBranch(fork, upstream, boundary);
       }
     }
     await this.syncBranch(fork, upstream);

@@ -231,9 +231,9 @@ export class Rest {
         body,
         signal: AbortSignal.timeout(this.#habits.timeoutMs),
       });
-      const share = memory.share();
+      const claim = memory.claim();
       const whole = await wholeResponse(response, MAX_RESPONSE_BYTES, async (bytes) => {
-        if (bytes > FREE_RESPONSE_BYTES) await share.set(MEMORY_FACTOR * bytes);
+        if (bytes > FREE_RESPONSE_BYTES) await claim.set(MEMORY_FACTOR * bytes);
       });
       const header = (name: string) => response.headers.get(name);
       return { status: response.status, header, text: await whole.text() };

@@ -4,7 +4,7 @@
  */
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
-import type { Place, PushSettings } from '../push-host.ts';
+import type { Slot, PushSettings } from '../push-host.ts';
 import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
@@ -32,7 +32,7 @@ export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'wasOpen'> 
   /** On the pull request that it names; null: it names none, or one that no push has recorded. */
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
-  readonly place: Place | null;
+  readonly slot: Slot | null;
 }
 
 /** Whether a push waits if the limits or the code host have no room for it now. */
@@ -143,7 +143,7 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
 export async function keep(
   run: PushRun,
   received: Received,
-  { work, pushHash, wasOpen, claim, place }: ToKeep,
+  { work, pushHash, wasOpen, claim, slot }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, store, settings, target, claims } = run;
@@ -164,7 +164,7 @@ export async function keep(
       'Push it again without delay, and in a while: the service continues where it stopped.',
     );
   const hashes = await delayedHashesOf(run, received);
-  const owed = await settled(place, reason);
+  const owed = await settled(slot, reason);
   let isKept = false;
   try {
     const keptAt = host.clock.now();
@@ -192,20 +192,20 @@ export async function keep(
     if (other !== null) return other;
     throw inProgress('the same push has just ended', 'Push again.');
   } finally {
-    if (!isKept) await place?.release();
+    if (!isKept) await slot?.release();
   }
 }
 
 /** Takes what counts in the limit of its network. @returns what cannot be given now, and is owed. @throws Refusal */
-async function settled(place: Place | null, reason: DelayReason): Promise<Wants | null> {
+async function settled(slot: Slot | null, reason: DelayReason): Promise<Wants | null> {
   // What it asked for in order to be published now.
-  await place?.release();
+  await slot?.release();
   try {
-    await place?.settle(true);
+    await slot?.settle(true);
     return null;
   } catch (error) {
     if (reason !== 'busy' || !isFull(error)) throw error;
-    return place?.owed() ?? null;
+    return slot?.owed() ?? null;
   }
 }
 

@@ -38,7 +38,7 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-export interface Releasing extends Pick<Publication, 'place'>, Omit<Resumed, 'tip'> {
+export interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
   readonly spool: StoredEntries;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;
@@ -48,7 +48,7 @@ export interface Releasing extends Pick<Publication, 'place'>, Omit<Resumed, 'ti
 export async function release(
   run: PushRun,
   { work, pushHash, recordedTip, wasOpen }: KeptPush,
-  { place, spool, intent, ...lease }: Releasing,
+  { slot, spool, intent, ...lease }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
   const claim = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
@@ -70,7 +70,7 @@ export async function release(
     ]);
   const history = questions.history([base, born.defaultBranch]);
   await history.reachBack();
-  for (const oid of work.ground) {
+  for (const oid of work.boundary) {
     while (!history.isKnown(oid))
       if (!(await history.reachBack()))
         throw new Refusal('fetch-first', 'upstream has changed', [
@@ -96,14 +96,14 @@ export async function release(
     ...open,
     base,
     named,
-    upstream: branchesHolding(history, new Set(work.ground), base, born.defaultBranch),
+    upstream: branchesHolding(history, new Set(work.boundary), base, born.defaultBranch),
   };
   const publication = {
     push,
     spool,
     pushHash,
     claim: claimed,
-    place: updates ? null : place,
+    slot: updates ? null : slot,
     resumed: { tip: named?.tip ?? null, ...lease },
   };
   return publish(run, publication, await enter(run, publication));

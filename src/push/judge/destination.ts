@@ -292,10 +292,10 @@ function branchBefore(refs: readonly Ref[], named: string): string | null {
 export function baseOfWork(
   questions: Questions,
   { isGuess }: Pick<Base, 'isGuess'>,
-  { ground }: Work,
+  { boundary }: Work,
   history: UpstreamHistory,
 ): Ref | null {
-  const [oid, another] = ground;
+  const [oid, another] = boundary;
   const owner = isGuess && oid !== undefined && another === undefined ? history.ownerOf(oid) : null;
   if (owner === null) return null;
   questions.note(

@@ -92,7 +92,7 @@ export async function judge(
   const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
   const sign = isSignedOff ? signerOf(pack.kept, identity) : null;
-  const plan = await planWork(work, options, sign, (ground) => questions.newestOf(ground));
+  const plan = await planWork(work, options, sign, (boundary) => questions.newestOf(boundary));
   refuseNuls(plan);
   const { commits } = plan;
   const oddities = await checkFolders(pack, new Set(Array.from(commits, ({ tree }) => tree)), memory);
@@ -121,7 +121,7 @@ export async function judge(
     },
     memory,
     questions,
-    ground: [...work.ground][0] ?? base.oid,
+    boundary: [...work.boundary][0] ?? base.oid,
     isQuiet: open === null,
   });
   const pushed: PushedWork = {
@@ -134,8 +134,8 @@ export async function judge(
     isSignedOff,
     stated: { ai, issue },
     commits,
-    upstream: branchesHolding(history, work.ground, base, defaultBranch),
-    ground: [...work.ground],
+    upstream: branchesHolding(history, work.boundary, base, defaultBranch),
+    boundary: [...work.boundary],
     entryCount: pack.entryCount,
   };
 
@@ -223,10 +223,10 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */
 export function branchesHolding(
   history: UpstreamHistory,
-  ground: ReadonlySet<Oid>,
+  boundary: ReadonlySet<Oid>,
   base: Ref,
   defaultBranch: Ref,
 ): readonly Ref[] {
-  const all = [base, defaultBranch, ...history.branchesHolding(ground)];
+  const all = [base, defaultBranch, ...history.branchesHolding(boundary)];
   return [...new Map(all.map((branch) => [branch.name, branch])).values()];
 }

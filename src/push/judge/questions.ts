@@ -258,7 +258,7 @@ export function questionsOf(
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
     /** The upstream commit that contains all others of them; null if there is none. */
-    newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, ground)),
+    newestOf: (boundary: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, boundary)),
     /** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */
     readBases: async (sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> => {
       const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
@@ -289,17 +289,22 @@ export function questionsOf(
      * @param isAll whether all folders are compared, or those of workflows alone. @throws if it is required: Refusal
      */
     entriesChanged: async (
-      { commits, ground, base, entryCount }: Pick<Publishable, 'commits' | 'ground' | 'base' | 'entryCount'>,
+      {
+        commits,
+        boundary,
+        base,
+        entryCount,
+      }: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
       spool: StoredEntries,
       { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
     ): Promise<readonly ChangedEntry[] | null> => {
       if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
       const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
       const compare = async () => {
-        const compared = await lister.newestIn(base.oid, repository, ground);
+        const compared = await lister.newestIn(base.oid, repository, boundary);
         // Of branches beside the base nobody knows what the host's pull request shows.
-        if (compared.length === 0 && ground.length > 0) return null;
-        const pushed = { commits, ground: compared, pack: storedPack(spool, MAX_READS) };
+        if (compared.length === 0 && boundary.length > 0) return null;
+        const pushed = { commits, boundary: compared, pack: storedPack(spool, MAX_READS) };
         return changedEntries(pushed, read, host.memory, isWanted);
       };
       return isRequired ? steps.run('lookup', compare) : unlessLate('what a push changes', compare());

@@ -32,7 +32,7 @@ export interface Work {
   /** Parents before children; at least one. */
   readonly commits: NewCommits;
   /** The upstream commits that they stand on. */
-  readonly ground: ReadonlySet<Oid>;
+  readonly boundary: ReadonlySet<Oid>;
 }
 
 /** Where the pack's commits are. */
@@ -61,12 +61,12 @@ export async function findWork(
     if (hidesCommit()) throw hiddenCommit();
     const trace = traceNewCommits(tip, find, history);
     if (trace.kind === 'complete') {
-      const { commits, ground } = trace;
+      const { commits, boundary } = trace;
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
         ]);
-      if (areAllNeeded(kept.objects(), commits, ground, otherTips, history)) return { commits, ground };
+      if (areAllNeeded(kept.objects(), commits, boundary, otherTips, history)) return { commits, boundary };
     }
     const reachesOthers = trace.kind === 'reaches-back-on-others';
     const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
@@ -107,16 +107,16 @@ export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
  * @param sign null: the messages stay as they are. @param newestOf the one that contains all others; null: there is none.
  */
 export async function planWork(
-  { commits: pushed, ground }: Work,
+  { commits: pushed, boundary }: Work,
   { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
   sign: Sign | null,
-  newestOf: (ground: ReadonlySet<Oid>) => Promise<Oid | null>,
+  newestOf: (boundary: ReadonlySet<Oid>) => Promise<Oid | null>,
 ): Promise<Plan> {
   const commits = sign === null ? pushed : signedCommits(pushed, sign);
   const ownIds = new OwnIds(idsOf(pushed));
   if (!squash) return planCommits(commits, ownIds);
   // If there are several and none contains the others, the one commit could undo changes of some of them.
-  const parent = ground.size > 1 ? await newestOf(ground) : [...ground][0];
+  const parent = boundary.size > 1 ? await newestOf(boundary) : [...boundary][0];
   if (parent === undefined || parent === null) {
     throw new Refusal('squash', 'the commits cannot be squashed', [
       'They are based on several upstream commits, none of which contains the others, or on no upstream commit.',

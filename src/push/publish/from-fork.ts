@@ -62,12 +62,12 @@ export class ForkDelivery extends Delivery<ForkHost> {
 
   async #makeReady(): Promise<void> {
     const { host, steps, logger } = this.run;
-    const { repository, upstream, ground } = this.push;
+    const { repository, upstream, boundary } = this.push;
     const ready = await steps.run('fork', () => ensureFork(this.run, this.host, repository, upstream));
     this.#ready = ready;
     this.#syncing = null;
     const had = new Set(ready.tips.values());
-    if (!ground.every((oid) => had.has(oid)))
+    if (!boundary.every((oid) => had.has(oid)))
       return steps.run('sync', () => syncFork(host, this.host, ready, upstream));
     // The clone is no newer than the fork, so the fork has every base that the pack needs.
     this.#syncing = syncFork(host, this.host, ready, upstream).catch((error: unknown) => {

@@ -11,7 +11,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
-import type { Place, PushHost } from '../push-host.ts';
+import type { Slot, PushHost } from '../push-host.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import type { SameWork } from '../reply/reply.ts';
@@ -37,7 +37,7 @@ export interface Publication {
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
-  readonly place: Place | null;
+  readonly slot: Slot | null;
   /** Set for a push that was delayed: earlier attempts may have stopped at any point, and long ago. */
   readonly resumed?: Resumed;
 }
@@ -59,16 +59,16 @@ export type Published = Awaited<ReturnType<typeof publish>>;
 
 /**
  * Takes what the limits leave, and begins, both at once. A delayed push keeps the date of the moment when it has its
- * place, so it begins after that. @throws Refusal if it has to wait
+ * slot, so it begins after that. @throws Refusal if it has to wait
  */
 export async function enter(run: PushRun, publication: Publication) {
-  const { place, push, resumed } = publication;
+  const { slot, push, resumed } = publication;
   const { repositories } = run.host;
   const delivery =
     repositories.way === 'fork'
       ? new ForkDelivery(run, repositories, push)
       : new AgitDelivery(run, repositories, push);
-  const taking = place === null ? run.limits.takeShare() : place.take(push.repository, push.policyLimits);
+  const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
   const comparing = compare(run, push);
   const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
   const [taken] = await Promise.allSettled([taking, comparing, beginning]);
@@ -88,10 +88,10 @@ export async function publish(
     if (compared.found === null) await run.tell();
     if (begun === null) await delivery.prepare();
     const attempt = begun ?? (await begin(run, publication, compared));
-    // An earlier attempt that was answered, or whose pull request is closed, has its own place: this one opens another.
+    // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
-    if (resumed === undefined) await publication.place?.settle(isAnother);
-    // Now the pull request has its place, so that what is told of it comes true.
+    if (resumed === undefined) await publication.slot?.settle(isAnother);
+    // Now the pull request has its slot, so that what is told of it comes true.
     if (attempt.same !== null) {
       const withdrawal = `-o withdraw -o pr-hash=${attempt.prHash} -o pr-key=${await run.store.prKey(attempt.prHash)}`;
       await tellSameWork(run, push, attempt.same, { more: ` Withdraw this one with ${withdrawal}.` });
@@ -116,16 +116,16 @@ export async function publish(
  * Of a pull request that an update has opened, where the first was closed in between (AGit flow); null: there is none. It
  * is open already, whatever the limits say.
  */
-async function placeOfAnother(
+async function slotOfAnother(
   { limits }: PushRun,
   { push, pushHash }: Publication,
   { number }: PullRequest,
-): Promise<Place | null> {
+): Promise<Slot | null> {
   if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
-  const place = await limits.place(pushHash).catch(() => null);
-  await place?.take(push.repository, push.policyLimits).catch(() => {});
-  await place?.settle(true).catch(() => {});
-  return place;
+  const slot = await limits.slot(pushHash).catch(() => null);
+  await slot?.take(push.repository, push.policyLimits).catch(() => {});
+  await slot?.settle(true).catch(() => {});
+  return slot;
 }
 
 /** Repositories in which this isolate has opened or updated a pull request. */
@@ -219,7 +219,7 @@ async function record(
   const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
   const facts = { ...known, fork, ...(title !== null && { title }) };
   const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null };
-  const place = publication.place ?? (await placeOfAnother(run, publication, pullRequest));
+  const slot = publication.slot ?? (await slotOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);
   const at = host.clock.now();
   const [recorded, left] = await Promise.all([
@@ -227,7 +227,7 @@ async function record(
       (newRemarks) => ({ newRemarks }),
       (error: unknown) => ({ error }),
     ),
-    place?.opened({ ...known, openedAt: at, works }) ?? [],
+    slot?.opened({ ...known, openedAt: at, works }) ?? [],
     push.named !== null && store.addWorks(prHash, works),
   ]);
   try {

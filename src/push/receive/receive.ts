@@ -140,11 +140,11 @@ export async function receivePack(
   const spool = openSpool();
   const scanner = new PackScanner({ limits: { memory } });
   const { kept, namedBases } = scanner;
-  const share = memory.share();
+  const claim = memory.claim();
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
     await spool.spill();
     // The next chunk reuses this buffer.
-    await share.set(chunk.buffer.byteLength + NAMED_BASE_BYTES * namedBases.size);
+    await claim.set(chunk.buffer.byteLength + NAMED_BASE_BYTES * namedBases.size);
     await kept.makeRoom(ROOM_FOR_COMMITS);
     const passed = scanner.scan(chunk);
     kept.endRoom();

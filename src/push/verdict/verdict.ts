@@ -50,7 +50,7 @@ export interface PushedWork {
   /** Upstream's branches that a fork must have, where upstream has them. */
   readonly upstream: readonly Ref[];
   /** The upstream commits that the new ones stand on. */
-  readonly ground: readonly Oid[];
+  readonly boundary: readonly Oid[];
   /** Entries of the pack besides the commits; their bytes are in the spool. */
   readonly entryCount: number;
 }

@@ -38,7 +38,7 @@ import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { openPush } from './open-push.ts';
-import { openPlace, reserve, suspended } from './push-limits.ts';
+import { openSlot, reserve, suspended } from './push-limits.ts';
 import { countPush } from './push-store.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -186,9 +186,9 @@ function runOf(
   const limits = {
     enter: async () => null,
     refuseFull: async () => null,
-    place: async () => openPlace(c, owed ?? writeWants(client), creations, client),
+    slot: async () => openSlot(c, owed ?? writeWants(client), creations, client),
     peek: async () => null,
-    takeShare: async () => void (await reserve(c, writeWants(client))),
+    takeQuota: async () => void (await reserve(c, writeWants(client))),
     takeFork: async () => void (await reserve(c, forkWants(client, null, creations))),
   };
   return openPush(c, target, reply, { memory, limits });
@@ -202,11 +202,11 @@ async function releaseLeased(
 ): Promise<Published> {
   const objects = delayedPushesOf(c.env);
   const lease = leaseOf(push);
-  const place = await run.limits.place(kept.pushHash);
+  const slot = await run.limits.slot(kept.pushHash);
   try {
     return await release(run, kept, {
       spool: await entries(),
-      place,
+      slot,
       intent: push.intent,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
@@ -220,7 +220,7 @@ async function releaseLeased(
   } catch (error) {
     // What has begun stands in its row.
     run.claims.failed(false);
-    await place.release();
+    await slot.release();
     throw error;
   } finally {
     await run.end(true);
@@ -309,7 +309,7 @@ export async function openStored(
     readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
   /** All of it, counted until the memory ends. */
   const gather = async (start: number, end: number): Promise<Uint8Array> => {
-    await memory.share().set(end - start);
+    await memory.claim().set(end - start);
     const pieces: Uint8Array[] = [];
     for await (const piece of read(start, end)) pieces.push(piece.slice());
     return concatBytes(pieces);

@@ -9,21 +9,21 @@ import { HostPause, LONGEST_WAIT_MS } from '../../host/failure.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { type Client, windowKey } from '../../limits/client.ts';
-import { FORKS, PULL_REQUESTS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
+import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type ClientHits, hitBy, type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import {
   forkWants,
   openingIn,
   pullRequestWants,
-  shareOf,
+  quotaKeyOf,
   type Wants,
   writesNow,
   writeWants,
 } from '../../limits/wants.ts';
 import { pseudonymOf } from '../../notify/alert.ts';
 import { guardOf } from '../../objects.ts';
-import type { Place, PushLimits } from '../../push/push-host.ts';
+import type { Slot, PushLimits } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -56,8 +56,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
           return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
-        const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
-        const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), site);
+        const [address, prefix] = [pusher.hash('burst'), pusher.prefixHash('burst')];
+        const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), prefix);
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
         const counted = opening && full ? await refuse(opening) : null;
@@ -76,9 +76,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       }
     },
 
-    async place(pushHash) {
+    async slot(pushHash) {
       const [owner, wants] = await checked(Promise.all([client(), wantsOf(pushHash)]));
-      return openPlace(c, wants, c.var.config.limits.creations, owner.siteHash('burst'), owner);
+      return openSlot(c, wants, c.var.config.limits.creations, owner.prefixHash('burst'), owner);
     },
 
     async peek(pushHash) {
@@ -90,20 +90,20 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       }
     },
 
-    takeShare: async () => void (await reserve(c, writeWants(await share()))),
+    takeQuota: async () => void (await reserve(c, writeWants(await quotaKey()))),
     takeFork: async () =>
-      void (await reserve(c, forkWants(await share(), await client(), c.var.config.limits.creations))),
+      void (await reserve(c, forkWants(await quotaKey(), await client(), c.var.config.limits.creations))),
   };
 
   /** What another pull request counts in for its client alone. */
   async function wantsOf(pushHash: string): Promise<Wants> {
     const secret = await serviceSecret(c.env, c.var.config.identitySecret);
     // Another hash than the push's own: what is kept with an address must not lead to the pull requests that came from it.
-    return pullRequestWants(await client(), keyedHash(secret, 'place', pushHash));
+    return pullRequestWants(await client(), keyedHash(secret, 'slot', pushHash));
   }
 
-  async function share(): Promise<string> {
-    return shareOf(await checked(client()));
+  async function quotaKey(): Promise<string> {
+    return quotaKeyOf(await checked(client()));
   }
 
   /** @throws Refusal */
@@ -134,13 +134,13 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
  * @param burst by which the guard counts its client.
  * @param client null: nobody is to be alerted.
  */
-export function openPlace(
+export function openSlot(
   c: Context<AppEnv>,
   own: Wants,
   creations: readonly Limit[],
   burst: string,
   client: Client | null = null,
-): Place {
+): Slot {
   let wanted = own;
   let target: NamedTarget | null = null;
   let grants: Grant[] = [];
@@ -216,7 +216,7 @@ function refusalOf(
 
 /** The contract's words (section 7), and how long to wait. */
 function noneLeft(kind: Refused['for'], wait: Wait): Refusal {
-  const [{ most }, whose] = kind === 'prefix' ? [SITE_PULL_REQUESTS, 'IPv6 /48'] : [PULL_REQUESTS, 'IP'];
+  const [{ most }, whose] = kind === 'prefix' ? [PREFIX_PULL_REQUESTS, 'IPv6 /48'] : [PULL_REQUESTS, 'IP'];
   const lines = [
     `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
     'Please try again later.',
@@ -235,7 +235,7 @@ async function alertOperator(
   const [network, hash, { most }] =
     kind === 'address'
       ? [owner.network, owner.hash('alert'), PULL_REQUESTS]
-      : [owner.site, owner.siteHash('alert'), SITE_PULL_REQUESTS];
+      : [owner.prefix, owner.prefixHash('alert'), PREFIX_PULL_REQUESTS];
   await guardOf(c.env)
     .tell({ kind: 'rate-limit', client: pseudonymOf(hash), attempts, most }, Date.now(), network)
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));

@@ -302,7 +302,7 @@ function forOperator<T extends { password?: string | undefined; token?: string |
 export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
   const limits = limitsOf(c);
   const counted = actions.map((action) => limits.count(action));
-  const wait = longestWait(await Promise.all([limits.known('siteAdmin'), ...counted]));
+  const wait = longestWait(await Promise.all([limits.known('prefixAdmin'), ...counted]));
   return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
 }
 
@@ -318,7 +318,7 @@ export async function credentialOf(
   const expected = c.var.config.panicPassword;
   const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
   // The same call for all: the correct one of many guesses at once must not overtake the others.
-  const { waitMs } = await limitsOf(c).count('siteAdmin', !isCorrect);
+  const { waitMs } = await limitsOf(c).count('prefixAdmin', !isCorrect);
   if (waitMs > 0) return null;
   if (isCorrect) return { kind: 'password' };
   return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };

@@ -215,7 +215,7 @@ async function changesIn(
     const pack = storedPack(await stored.entries(), 0);
     const { target, work } = stored.kept;
     return await changesOf(
-      { commits: work.commits, ground: work.ground, pack },
+      { commits: work.commits, boundary: work.boundary, pack },
       (request, maxBytes) => host.transport.readObjects(target, request, maxBytes),
       memory,
       difference,

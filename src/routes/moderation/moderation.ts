@@ -150,10 +150,10 @@ async function report(c: Context<AppEnv>): Promise<Response> {
     return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(toldMs(wait)) } });
   const client = await clientOf(c);
   const reporter = client.hash('reporter', hash);
-  const site = client.siteHash('reporter', hash);
+  const prefix = client.prefixHash('reporter', hash);
   const standing = (await mayBeListed(c.env.DB, hash, c.var.logger))
-    ? await identityOf(c.env, hash).report(reporter, site)
-    : reportMadeUp(hash, { reporter, site });
+    ? await identityOf(c.env, hash).report(reporter, prefix)
+    : reportMadeUp(hash, { reporter, prefix });
   return answerStanding(c, hash, standing, receivedPage(hash, standing));
 }
 

@@ -5,7 +5,7 @@ import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { onForget } from '../../isolate/recent.ts';
-import { type Client, clientIn, clientNetwork, lacksAddress, siteOf } from '../../limits/client.ts';
+import { type Client, clientIn, clientNetwork, lacksAddress, prefixOf } from '../../limits/client.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 
 /** Logged once, because a misconfigured proxy causes it with every request. */
@@ -34,7 +34,7 @@ export async function clientOf(c: Context<AppEnv>): Promise<Client> {
 
 /** In the name of all networks that one subscriber may hold. Kept as long as it holds something. */
 export function memoryFor(c: Context<AppEnv>): MemoryHold {
-  return isolateMemory.open(systemClock, siteOf(clientNetwork(c.req.raw, c.var.config.clientIpHeader)));
+  return isolateMemory.open(systemClock, prefixOf(clientNetwork(c.req.raw, c.var.config.clientIpHeader)));
 }
 
 /** Gives back what the request holds when it is answered. If the client leaves before that, it goes on until then. */

@@ -108,10 +108,10 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
 async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
   // Where Git does not answer, the account's calls are used.
   if ((await limitsOf(c).known('calls')).waitMs > 0) return false;
-  const site = windowKey(await clientOf(c), true);
+  const prefix = windowKey(await clientOf(c), true);
   const now = Date.now();
   if (waitOf(asked.get('all', now) ?? [], [ALL], now).waitMs > 0) return false;
-  return hitBy(site, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
+  return hitBy(prefix, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
 }
 
 badges.get(

@@ -10,7 +10,7 @@ import type { AppEnv } from '../../env.ts';
 import { hostFailureOf } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { commentWants, shareOf, targetKey } from '../../limits/wants.ts';
+import { commentWants, quotaKeyOf, targetKey } from '../../limits/wants.ts';
 import { identityOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -176,7 +176,7 @@ export async function postComment(
   const thread = await targetOf(c, repository, number, policyLimits);
   const secret = await serviceSecret(c.env, config.identitySecret);
   const inRepository = targetKey(secret, recordName(host, repository));
-  const by = shareOf(await clientOf(c));
+  const by = quotaKeyOf(await clientOf(c));
   const request = {
     host: host.key,
     owner: repository.owner,

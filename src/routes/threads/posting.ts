@@ -141,7 +141,7 @@ function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
 function countPost(c: Context<AppEnv>): void {
   const count = async () => {
     const client = await clientOf(c);
-    await guardOf(c.env).countPost(client.hash('burst'), client.siteHash('burst'));
+    await guardOf(c.env).countPost(client.hash('burst'), client.prefixHash('burst'));
   };
   waitUntil(count().catch((cause: unknown) => c.var.logger.warn('a post was not counted', { error: cause })));
 }

@@ -29,7 +29,7 @@ class Model {
 
 function recordAll(detector: BurstDetector, pushes: readonly { address: string; at: number }[]) {
   return pushes.map(({ address, at }) =>
-    detector.record({ address, site: address }, at) ? detector.figures : null,
+    detector.record({ address, prefix: address }, at) ? detector.figures : null,
   );
 }
 
@@ -48,7 +48,7 @@ describe('the burst detector', () => {
         let now = START;
         for (const { gap, address } of pushes) {
           now += gap;
-          const fires = detector.record({ address, site: address }, now);
+          const fires = detector.record({ address, prefix: address }, now);
           expect({ fires, figures: detector.figures }).toEqual(model.record(address, now));
         }
       }),
@@ -109,15 +109,15 @@ interface Push {
   readonly client: string;
   readonly at: number;
   /** Default: the client is alone there. */
-  readonly site?: string;
+  readonly prefix?: string;
 }
 
 /** The pushes at which the operator is told, as `pushes/addresses`. */
 function told(pushes: readonly Push[]): string[] {
   const detector = new BurstDetector(PUSH_BURST);
   let last: ToldBurst | null = null;
-  return pushes.flatMap(({ client, at, site = client }) => {
-    const hasBegun = detector.record({ address: client, site }, START + at);
+  return pushes.flatMap(({ client, at, prefix = client }) => {
+    const hasBegun = detector.record({ address: client, prefix }, START + at);
     if (!detector.isOn) return [];
     const next = detector.toTell(last, hasBegun, START + at);
     if (next === null) return [];
@@ -187,7 +187,7 @@ describe('one client alone', () => {
       evenly(10, 1000, (index) => `${round}/${index}`, round * (MINUTE_MS + 1000)).map(({ client, at }) => ({
         client,
         at,
-        site: 'tunnel',
+        prefix: 'tunnel',
       }));
     const rounds = Array.from({ length: 9 }, (_, round) => tunnel(round)).flat();
     expect(told(rounds)).toEqual(['10/10']);

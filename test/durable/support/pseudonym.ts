@@ -47,8 +47,8 @@ export class Pseudonym {
     });
   }
 
-  report(reporter: string, site = reporter): Promise<Standing> {
-    return this.stub.report(reporter, site);
+  report(reporter: string, prefix = reporter): Promise<Standing> {
+    return this.stub.report(reporter, prefix);
   }
 
   /** Reports by so many others; answers where the pseudonym stands then. */

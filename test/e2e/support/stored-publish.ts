@@ -12,7 +12,7 @@ const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
 const stored = new WeakMap<real.Publication, real.Publication>();
 
 export const enter: typeof real.enter = (run, publication) => {
-  const { push, spool, pushHash, claim, place, ...more } = publication;
+  const { push, spool, pushHash, claim, slot, ...more } = publication;
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
   const says = { repository, footer, policyLimits, named };
@@ -33,7 +33,7 @@ export const enter: typeof real.enter = (run, publication) => {
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     claim: structuredClone(claim),
-    place,
+    slot,
   };
   stored.set(publication, other);
   return real.enter(run, other);

@@ -35,7 +35,7 @@ class Pack {
     };
     const trace = traceNewCommits(tip, (oid) => this.kept.get(oid)?.content, history);
     if (trace.kind !== 'complete') throw new Error(trace.kind);
-    return areAllNeeded(this.kept.values(), trace.commits, trace.ground, otherTips, history);
+    return areAllNeeded(this.kept.values(), trace.commits, trace.boundary, otherTips, history);
   }
 }
 

@@ -36,7 +36,7 @@ class Pack {
     return trace.kind === 'complete'
       ? {
           commits: Array.from(trace.commits, ({ commit }) => Buffer.from(commit.message).toString()),
-          ground: [...trace.ground],
+          boundary: [...trace.boundary],
         }
       : trace.kind;
   }
@@ -68,18 +68,18 @@ describe('traceNewCommits', () => {
   it('takes a merge of 999 commits, and refuses one of 1,000 or more, also of one commit again and again', () => {
     const merge = (parents: number) =>
       new Pack().commit('merge', Array(parents).fill(UP)).trace('merge', history());
-    expect(merge(999)).toEqual({ commits: ['merge'], ground: [UP] });
+    expect(merge(999)).toEqual({ commits: ['merge'], boundary: [UP] });
     for (const parents of [1_000, 200_000]) expect(() => merge(parents)).toThrow(/1,000 commits or more/);
   });
 
   it('finds a chain on upstream, parents before children', () => {
     const pack = new Pack().commit('a', [UP]).commit('b', ['a']).commit('c', ['b']);
-    expect(pack.trace('c', history())).toEqual({ commits: ['a', 'b', 'c'], ground: [UP] });
+    expect(pack.trace('c', history())).toEqual({ commits: ['a', 'b', 'c'], boundary: [UP] });
   });
 
   it('finds nothing new when upstream has the tip', () => {
-    expect(new Pack().trace(UP, history())).toEqual({ commits: [], ground: [UP] });
-    expect(new Pack().trace(BORDER, history())).toEqual({ commits: [], ground: [BORDER] });
+    expect(new Pack().trace(UP, history())).toEqual({ commits: [], boundary: [UP] });
+    expect(new Pack().trace(BORDER, history())).toEqual({ commits: [], boundary: [BORDER] });
   });
 
   it('leaves out what upstream has, though the pack holds it, and all below it', () => {
@@ -88,12 +88,12 @@ describe('traceNewCommits', () => {
       .commit('theirs-2', ['theirs-1'])
       .commit('mine', ['theirs-2']);
     const theirs = [pack.oids.get('theirs-1'), pack.oids.get('theirs-2')] as string[];
-    expect(pack.trace('mine', history(SINCE, theirs))).toEqual({ commits: ['mine'], ground: [theirs[1]] });
+    expect(pack.trace('mine', history(SINCE, theirs))).toEqual({ commits: ['mine'], boundary: [theirs[1]] });
   });
 
   it('ignores commits that the tip does not reach', () => {
     const pack = new Pack().commit('a', [UP]).commit('other', [STRANGER]);
-    expect(pack.trace('a', history())).toEqual({ commits: ['a'], ground: [UP] });
+    expect(pack.trace('a', history())).toEqual({ commits: ['a'], boundary: [UP] });
   });
 
   it('takes both sides of a merge, and upstream merged in between', () => {
@@ -102,7 +102,7 @@ describe('traceNewCommits', () => {
       .commit('right', [UP_OLDER])
       .commit('merge', ['left', 'right', UP]);
     const trace = pack.trace('merge', history());
-    expect(trace).toMatchObject({ ground: expect.arrayContaining([UP, UP_OLDER]) as string[] });
+    expect(trace).toMatchObject({ boundary: expect.arrayContaining([UP, UP_OLDER]) as string[] });
     expect(trace).toMatchObject({ commits: expect.arrayContaining(['left', 'right']) as string[] });
     expect(trace).toHaveProperty('commits.2', 'merge');
   });
@@ -127,13 +127,13 @@ describe('traceNewCommits', () => {
   it('follows a chain deeper than any stack', () => {
     const pack = new Pack().commit('0', [UP]);
     for (let i = 1; i < 15_000; i++) pack.commit(String(i), [String(i - 1)]);
-    expect(pack.trace('14999', history())).toMatchObject({ ground: [UP] });
+    expect(pack.trace('14999', history())).toMatchObject({ boundary: [UP] });
     expect(pack.finds).toBe(FINDS_EACH * 15_000);
   });
 
   it('takes a merge of a commit with itself for what it is', () => {
     const pack = new Pack().commit('a', [UP]).commit('twice', ['a', 'a', UP, UP]);
-    expect(pack.trace('twice', history())).toEqual({ commits: ['a', 'twice'], ground: [UP] });
+    expect(pack.trace('twice', history())).toEqual({ commits: ['a', 'twice'], boundary: [UP] });
   });
 
   describe('without proof', () => {
@@ -155,7 +155,7 @@ describe('traceNewCommits', () => {
   });
 
   describe('where the listed period begins', () => {
-    it('asks for more when an old commit stands on old ground', () => {
+    it('asks for more when an old commit stands on old boundary', () => {
       const pack = new Pack().commit('old', [BORDER], OLD).commit('mine', ['old']);
       expect(pack.trace('mine', history())).toBe('reaches-back');
     });
@@ -165,7 +165,7 @@ describe('traceNewCommits', () => {
       expect(pack.trace('mine', history())).toBe('reaches-back');
     });
 
-    it('asks for more when an old commit in the middle of old ground hides behind young ones', () => {
+    it('asks for more when an old commit in the middle of old boundary hides behind young ones', () => {
       const pack = new Pack()
         .commit('young', [BORDER])
         .commit('old', ['young'], OLD)
@@ -173,20 +173,20 @@ describe('traceNewCommits', () => {
       expect(pack.trace('mine', history())).toBe('reaches-back');
     });
 
-    it('takes young commits on old ground for new', () => {
+    it('takes young commits on old boundary for new', () => {
       const pack = new Pack().commit('mine', [BORDER]);
-      expect(pack.trace('mine', history())).toEqual({ commits: ['mine'], ground: [BORDER] });
+      expect(pack.trace('mine', history())).toEqual({ commits: ['mine'], boundary: [BORDER] });
     });
 
-    it('believes no date of 1970 on listed ground: some people hide theirs', () => {
+    it('believes no date of 1970 on listed boundary: some people hide theirs', () => {
       const pack = new Pack().commit('a', [UP], 0).commit('b', ['a'], 0);
-      expect(pack.trace('b', history())).toEqual({ commits: ['a', 'b'], ground: [UP] });
+      expect(pack.trace('b', history())).toEqual({ commits: ['a', 'b'], boundary: [UP] });
     });
 
-    it('asks for more for dates of 1970 on old ground, and ends when there is no more', () => {
+    it('asks for more for dates of 1970 on old boundary, and ends when there is no more', () => {
       const pack = new Pack().commit('a', [BORDER], 0).commit('root', [], 0).commit('m', ['a', 'root'], 0);
       expect(pack.trace('m', history())).toBe('reaches-back');
-      expect(pack.trace('m', history(-Infinity))).toMatchObject({ ground: [BORDER] });
+      expect(pack.trace('m', history(-Infinity))).toMatchObject({ boundary: [BORDER] });
     });
 
     it('says unproven rather than reaching back when both are true', () => {

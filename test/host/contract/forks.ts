@@ -58,11 +58,11 @@ export function forksContract(world: () => World): void {
 
     it('are added where the fork lacks them, as often as one asks', async () => {
       const { repository, fork } = await world().forked();
-      const ground = await repository.upstream.tip();
+      const boundary = await repository.upstream.tip();
       await repository.upstream.grow({ branch: 'release/1.0', from: 'main', count: 2 });
       const branch = await branchOf(repository, 'release/1.0');
       for (let time = 0; time < 2; time++) {
-        await world().forks.addBranch(fork, branch, ground);
+        await world().forks.addBranch(fork, branch, boundary);
         expect((await world().objectsOf(fork)).get('release/1.0')).toBe(branch.tip);
       }
     });

@@ -42,7 +42,7 @@ it.each([true, false])(
   'is given up when the host does not answer in time (in memory: %s)',
   async (isInMemory) => {
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { commits, ground: [base.oid], base, entryCount: 0 };
+    const push = { commits, boundary: [base.oid], base, entryCount: 0 };
     const changed = await entriesChanged(push, spool, { isAll: true, isRequired: false });
     expect(changed).toBeNull();
     expect(submoduleLines(changed).join()).toContain('could not check');
@@ -59,7 +59,7 @@ it.each([true, false])(
   'is tried again when a rule requires it and the host is silent (in memory: %s): nobody has found a workflow',
   async (isInMemory) => {
     const spool = { isInMemory, byteLength: 0, read: async function* () {} };
-    const push = { commits, ground: [base.oid], base, entryCount: 0 };
+    const push = { commits, boundary: [base.oid], base, entryCount: 0 };
     const how = { isAll: false, isRequired: true };
     const error: unknown = await entriesChanged(push, spool, how).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'lookup' });
@@ -68,7 +68,7 @@ it.each([true, false])(
 );
 
 it('is not tried for a pack of too many entries, or one outside memory that need not be read', async () => {
-  const asked = { commits, ground: [base.oid], base };
+  const asked = { commits, boundary: [base.oid], base };
   const spool = { isInMemory: false, byteLength: 9, read: silence as never };
   const how = { isAll: false, isRequired: true };
   expect(await entriesChanged({ ...asked, entryCount: 30_001 }, spool, how)).toBeNull();

@@ -137,7 +137,7 @@ describe('a push is judged', () => {
     const questions = asked();
     const { claim, ...judged } = await judge(received(), upstream, place, circumstances, questions);
     expect(judged).toMatchObject({
-      work: { base: MAIN, ground: [UPSTREAM] },
+      work: { base: MAIN, boundary: [UPSTREAM] },
       place: { named: null },
     });
     expect(claim).toBeNull();

@@ -39,10 +39,10 @@ function line(...messages: string[]) {
 async function rewrite(
   commits: ReturnType<typeof line>,
   changes: Partial<typeof PLAN> = {},
-  ground: ReadonlySet<string> = GROUND,
+  boundary: ReadonlySet<string> = GROUND,
 ) {
   const { committedAt, known, newest, ...options } = { ...PLAN, ...changes };
-  const plan = await planWork({ commits, ground }, options, null, async () => newest);
+  const plan = await planWork({ commits, boundary }, options, null, async () => newest);
   const { dateOf, added } = datesOf(undatedOf(plan.commits, BOT), known, committedAt);
   const anonymous = new AnonymousCommits(plan.commits, BOT, dateOf);
   const contents = Array.from(anonymous.contents(), (content) => content.slice());
@@ -185,13 +185,13 @@ describe('squashing', () => {
   });
 
   it('stands on the one of several upstream commits that contains the others', async () => {
-    const ground = new Set([UPSTREAM, oidNumber(2)]);
-    const { contents } = await rewrite(line('one'), { ...SQUASH, newest: oidNumber(2) }, ground);
+    const boundary = new Set([UPSTREAM, oidNumber(2)]);
+    const { contents } = await rewrite(line('one'), { ...SQUASH, newest: oidNumber(2) }, boundary);
     expect(parseCommit(contents[0] as Uint8Array).parents).toEqual([oidNumber(2)]);
   });
 
-  it.each([[[]], [[UPSTREAM, oidNumber(2)]]])('is refused on the ground %j', async (ground) => {
-    const rewriting = rewrite(line('one'), SQUASH, new Set(ground));
+  it.each([[[]], [[UPSTREAM, oidNumber(2)]]])('is refused on the boundary %j', async (boundary) => {
+    const rewriting = rewrite(line('one'), SQUASH, new Set(boundary));
     await expect(rewriting).rejects.toThrow('cannot be squashed');
   });
 });

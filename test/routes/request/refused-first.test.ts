@@ -160,8 +160,8 @@ async function push(variables: object = {}, { options = '', ref = 'refs/heads/fi
 /** What the present address is told of a place for a push with this key. */
 function reserve(key: string, isAnother = false) {
   return admitted(`198.51.100.${address}`, SECRETS, async (admission) => {
-    const place = await admission.place(key);
-    await place.settle(isAnother);
+    const slot = await admission.slot(key);
+    await slot.settle(isAnother);
   });
 }
 
@@ -375,8 +375,8 @@ async function take(creates: boolean): Promise<string> {
   const variables = { HOST_ACCOUNTS: UNREACHABLE };
   const refusal = await admitted(`198.51.100.${address}`, variables, async (admission) =>
     creates
-      ? (await admission.place(`push ${address}`)).take({ owner: 'octo', name: 'hello' }, [])
-      : admission.takeShare(),
+      ? (await admission.slot(`push ${address}`)).take({ owner: 'octo', name: 'hello' }, [])
+      : admission.takeQuota(),
   );
   return refusal === null ? 'ok' : [refusal.reason, ...refusal.lines].join('\n');
 }
@@ -450,9 +450,9 @@ describe('a push of a client that has no place left', () => {
     };
     const variables = { ...SECRETS, HOST_ACCOUNTS };
     const failed = admitted(`198.51.100.${address}`, variables, async (admission) => {
-      const place = await admission.place('failed');
-      await place.settle(false);
-      await place.release();
+      const slot = await admission.slot('failed');
+      await slot.settle(false);
+      await slot.release();
     });
     await releasing.promise;
     expect((await reserve('next'))?.reason).toBe('rate limit exceeded');

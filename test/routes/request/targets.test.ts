@@ -1,4 +1,4 @@
-/** What all clients together may post in one place: counted last, given back where it costs nothing, and never skipped. */
+/** What all clients together may post in one slot: counted last, given back where it costs nothing, and never skipped. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientWindows } from '../../../src/durable/clients/client-windows.ts';
@@ -54,9 +54,9 @@ const issue = (more: Partial<Env> = {}) => write('/issues/anonymous', { title: '
 /** Of a push from an address of its own. */
 const opening = (more: Partial<Env> = {}) =>
   admitted(`198.51.100.${(address += 1)}`, { ...variables, ...more }, async (admission) => {
-    const place = await admission.place(`push ${address}`);
-    await place.take(repository, []).catch(async (error: unknown) => {
-      await place.release();
+    const slot = await admission.slot(`push ${address}`);
+    await slot.take(repository, []).catch(async (error: unknown) => {
+      await slot.release();
       throw error;
     });
   });

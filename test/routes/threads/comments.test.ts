@@ -272,7 +272,7 @@ describe('the memory of a comment', () => {
   it('that others have taken keeps a long one waiting for ten seconds, and a short one not at all', async () => {
     const others = [20, 4, 4, 4, 4].map((size) => {
       const memory = isolateMemory.open(systemClock);
-      const share = memory.share();
+      const share = memory.claim();
       return { end: () => memory.end(), hold: () => share.setNow(size * 1024 * 1024) };
     });
     for (const { hold } of others) hold();

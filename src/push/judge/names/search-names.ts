@@ -57,7 +57,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   /** Asked only if a name may be there. */
   readonly questions: Pick<Questions, 'advertised' | 'readBases' | 'readFiles'>;
   /** Upstream's commit that files are compared with. */
-  readonly ground: Oid;
+  readonly boundary: Oid;
   /** The host is not asked about the push, so nothing is compared. */
   readonly isQuiet: boolean;
 }
@@ -85,10 +85,10 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
       : [];
     return { lines, refusal: null, hasGitlinks: false, hasWorkflows: false };
   }
-  const share = memory.share();
+  const claim = memory.claim();
   try {
     const names = new SearchedNames({ ...search, headers: headersOf(search) });
-    await share.set(names.search.mostBytes + MAX_HEAD_BYTES);
+    await claim.set(names.search.mostBytes + MAX_HEAD_BYTES);
     return await searchFor(names, search);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -96,12 +96,12 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
       'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
     ]);
   } finally {
-    share.setNow(0);
+    claim.setNow(0);
   }
 }
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
-  const { settings, options, work, plan, pack, memory, questions, ground, isQuiet } = search;
+  const { settings, options, work, plan, pack, memory, questions, boundary, isQuiet } = search;
   const findings = new Findings(names, settings.pushSecrets === 'refuse');
   const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
     text === null ? [] : [[where, text.bytes] as const],
@@ -113,7 +113,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   let hasAsked = false;
   const noted: SearchQuestions = {
     readBases: (...asked) => ((hasAsked = !isQuiet), questions.readBases(...asked)),
-    readUpstream: (...asked) => ((hasAsked = !isQuiet), questions.readFiles(ground, ...asked)),
+    readUpstream: (...asked) => ((hasAsked = !isQuiet), questions.readFiles(boundary, ...asked)),
   };
   const stored = storedPack(pack.spool, MAX_READS);
   const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);

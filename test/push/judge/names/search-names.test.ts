@@ -54,7 +54,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     },
     options: { preview: false, publishNames: false, ...more.options },
     nobodys: ['bot', 'bot@x.example'],
-    work: { commits, ground: new Set() },
+    work: { commits, boundary: new Set() },
     plan,
     texts: { title: textOf(more.options?.title), description: textOf(more.options?.description) },
     published: new Set<string>(),
@@ -69,7 +69,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
     questions: { readBases: async () => [], readFiles: async () => new Map() },
-    ground: oidNumber(8),
+    boundary: oidNumber(8),
     isQuiet: more.isQuiet ?? false,
   } as unknown as NameSearch);
 }
