@@ -58,27 +58,24 @@ export type NamedThread =
   | { readonly kind: 'invalid'; readonly problem: string };
 
 const NUMBER = /^#?([1-9]\d{0,14})$/;
-const KIND = /^(?:issues|pulls?)$/;
+/** Of an issue or a pull request, and of a page below it. */
+const ADDRESS =
+  /^(?:https?:\/\/)?([^/?#]+)\/([^/?#]+)\/([^/?#]+)\/(?:issues|pulls?)\/([1-9]\d{0,14})(?:[/?#]|$)/;
 
 const invalid = (problem: string): NamedThread => ({ kind: 'invalid', problem });
 
 /** The issue or pull request that someone names: its number, or its address as they paste it. @param webUrl of the code host. */
 export function parseThreadText(text: string, repository: RepositoryName, webUrl: string): NamedThread {
   const typed = text.trim();
-  const number = NUMBER.exec(typed)?.[1];
+  const [, number] = NUMBER.exec(typed) ?? [];
   if (number !== undefined) return { kind: 'thread', number: Number(number) };
-  const [path = ''] = typed.replace(/^https?:\/\//, '').split(/[?#]/, 1);
-  const [host = '', owner = '', name = '', kind = '', posted = ''] = path.split('/');
-  if (!KIND.test(kind) || !/^[1-9]\d{0,14}$/.test(posted)) {
+  const [, host = '', owner = '', name = '', posted = ''] = ADDRESS.exec(typed) ?? [];
+  if (posted === '')
     return invalid('Write the number of the issue or pull request, such as 12, or paste its address.');
-  }
-  const ownHost = new URL(webUrl).host;
-  if (host.toLowerCase() !== ownHost.toLowerCase()) {
+  const [ownHost, own] = [new URL(webUrl).host, fullName(repository)];
+  if (host.toLowerCase() !== ownHost.toLowerCase())
     return invalid(`This address is not on ${ownHost}. Paste the address of an issue or pull request there.`);
-  }
-  if (`${owner}/${name}`.toLowerCase() !== fullName(repository).toLowerCase()) {
-    const full = fullName(repository);
-    return invalid(`This address belongs to another repository than ${full}. Open its page first.`);
-  }
+  if (`${owner}/${name}`.toLowerCase() !== own.toLowerCase())
+    return invalid(`This address belongs to another repository than ${own}. Open its page first.`);
   return { kind: 'thread', number: Number(posted) };
 }

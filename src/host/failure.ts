@@ -6,6 +6,7 @@
  */
 import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
 import { hostText, oneLine } from '../host-text.ts';
+import type { Clock } from '../isolate/clock.ts';
 
 /**
  * What was asked for, in either interface. `post`: a comment or an issue. `push`: to a fork of the bot's. `offer`: a push
@@ -264,4 +265,32 @@ function retryAfterMs({ header }: HostAnswer, now: number): number | null {
 function minutes(ms: number): string {
   const count = Math.ceil(ms / MINUTE_MS);
   return count === 1 ? '1 minute' : `${count} minutes`;
+}
+
+const ATTEMPTS = 3;
+const FIRST_DELAY_MS = 200;
+/** Nobody waits longer than this, neither for a retry nor for the attempt before it. */
+export const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * Calls until it succeeds, the failure is final, or three attempts have failed; then rejects with the last error. A host
+ * that has taken its time to fail is not asked again, and one that has refused only after the pause that it asks for.
+ * @param isRepeatable false: not where the host may have done it already.
+ */
+export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
+  const startedAt = clock.now();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      const { effect, lasts, retryAfterMs: askedMs } = error.failure;
+      const isFault = error.code === 'unreachable' && lasts === 'moment';
+      const waitMs = askedMs ?? (isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : Infinity);
+      const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
+      const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;
+      if (waitMs > LONGEST_WAIT_MS || !mayRepeat) throw error;
+      await clock.sleep(waitMs);
+    }
+  }
 }

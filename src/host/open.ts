@@ -4,9 +4,8 @@
  *
  * All methods reject with HostError; its code says what the caller may conclude:
  * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
- * - `unreachable`: nobody knows whether it was done. A method that is marked as **repeatable** may be called again,
- *   with the same result. What a method does that is marked as **once** must be looked for before anybody tries again;
- *   some of these methods do that themselves, and say so.
+ * - `unreachable`: nobody knows whether it was done. A method may be called again, with the same result, unless it is
+ *   marked as **once**: what that does must be looked for first, which some of these methods do themselves.
  *
  * A write to a repository that was renamed goes to its new name, if that is public.
  */

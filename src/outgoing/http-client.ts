@@ -1,9 +1,8 @@
 /**
  * Everything that leaves the Worker leaves through here: HTTP/1.1 over sockets of our own, offered as a `fetch`. The
  * runtime's `fetch` adds header fields that nobody can take away: on Cloudflare a request to a server outside its network
- * carries the client's address (`CF-Connecting-IP`), and every request the name of the Worker's zone (`CF-Worker`). What
- * leaves here is what `encodeRequestHead` writes. `node:http` is `fetch` in disguise there, and undici compiles
- * WebAssembly, which Workers refuse.
+ * carries the client's address (`CF-Connecting-IP`), and every request the name of the Worker's zone (`CF-Worker`).
+ * `node:http` is `fetch` in disguise there, and undici compiles WebAssembly, which Workers refuse.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';

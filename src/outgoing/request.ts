@@ -1,7 +1,6 @@
 /**
- * An HTTP/1.1 request as it leaves (RFC 9112, sections 3, 6 and 7; RFC 9110, section 5). Its header fields come from
- * one list, in its order and spelling: another field is an error, so nothing of a client's request can leave by
- * mistake.
+ * An HTTP/1.1 request as it leaves (RFC 9112, sections 3, 6 and 7; RFC 9110, section 5). Its header fields come from one
+ * list, in its order and spelling: another one is an error, so nothing of a client's request can leave by mistake.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';

@@ -68,12 +68,9 @@ export function reviewDoorPage(token: string | null, hasPassword: boolean, probl
   );
 }
 
-export interface ReviewList {
+/** @property page from 1 on. */
+export interface ReviewList extends Readonly<Record<'waiting' | 'page' | 'pageSize', number>> {
   readonly pushes: readonly ReviewedPush[];
-  readonly waiting: number;
-  /** From 1 on. */
-  readonly page: number;
-  readonly pageSize: number;
   readonly decided: Decided | null;
   readonly problem: string | null;
 }

@@ -17,7 +17,7 @@ import type { FileAnswer, Repository } from '../host/code-host.ts';
 import { openRepositories, type RepositoryHost } from '../host/open.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
-import { pullRequestsOf } from '../host/git/visibility.ts';
+import { pullRequestsOf } from '../host/rest/reads.ts';
 import { HostError, unlessMissing } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';

@@ -1,7 +1,6 @@
 /**
- * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`,
- * one that is filled and one that is written at a time. Where memory is short, rows begin much earlier, so that a crowd
- * of pushes that crawl leaves room for others.
+ * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
+ * Where memory is short, rows begin much earlier, so that a crowd of pushes that crawl leaves room for others.
  */
 import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';

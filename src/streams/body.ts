@@ -1,9 +1,6 @@
 /**
- * Reads the bodies of requests, and of the host's answers to Git: within limits of size and time, inflated where Git
- * compresses them.
- *
- * Reads are BYOB reads into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4
- * KiB, ten times slower.
+ * Reads the bodies of requests, and of the host's answers to Git, within limits of size and time. Reads are BYOB reads
+ * into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4 KiB, ten times slower.
  */
 import { ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
@@ -149,10 +146,8 @@ const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
 const ANSWERED_PATIENCE_MS = 1_000;
 
 /**
- * Reads and discards what a client still sends, because it would show a broken pipe instead of our answer. Never
- * rejects.
- * @param until `limit`: up to the body's limit, so that the caller can answer. `end`: the client has the answer, and
- * sends no more once it has read the status.
+ * Reads and discards what a client still sends, which would show a broken pipe instead of our answer. Never rejects.
+ * @param until `limit`: up to the body's limit, so that the caller can answer. `end`: the client has the answer.
  */
 export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {
@@ -206,8 +201,7 @@ const TEXT_COPIES = 4;
 /**
  * The whole body as text; a compressed one is not inflated. What has arrived counts among all bodies, and then in the
  * memory of the request; what is only announced does not, so nobody takes memory by promising a body.
- * @throws BodyError if it does not arrive, or is too large; HostError `busy`. The rest has been read then, because a
- * client that cannot send it never reads the answer.
+ * @throws BodyError; HostError `busy`. The rest has been read then: a client that cannot send it never reads the answer.
  */
 export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, memory } = limits;

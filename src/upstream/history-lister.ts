@@ -71,10 +71,7 @@ export class HistoryLister {
     return this.#cache.get(this.#keyOf(part, WINDOWS_DAYS[0]));
   }
 
-  /**
-   * A part of history, `step` windows back; null if that window does not exist or is too large.
-   * @throws HostError if the host does not answer, or `busy`.
-   */
+  /** A part of history, `step` windows back; null if that window does not exist or is too large. @throws HostError */
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
     const days = WINDOWS_DAYS[step];
     if (days === undefined) return null;
@@ -95,11 +92,7 @@ export class HistoryLister {
     }
   }
 
-  /**
-   * The one of upstream's commits whose history contains all others of them; null if there is none. One request for
-   * each candidate.
-   * @throws HostError if the host does not answer.
-   */
+  /** The one of upstream's commits whose history contains all others. One request for each. @throws HostError */
   async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
     for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
       const others = [...oids].filter((other) => other !== oid);
@@ -110,8 +103,7 @@ export class HistoryLister {
 
   /**
    * Those of upstream's commits that the base contains, and no other of them does. Two requests for each, unless there is
-   * one alone; all of them if there are many.
-   * @throws HostError if the host does not answer.
+   * one alone; all of them if there are many. @throws HostError
    */
   async newestIn(base: Oid, repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
     if (oids.length < 2 || oids.length > MAX_CANDIDATES) return oids;

@@ -1,7 +1,4 @@
-/**
- * Which commits upstream has, without asking anyone about a client's commits: from upstream's ref advertisement and its
- * listed history (src/upstream/upstream-history.ts).
- */
+/** Which commits upstream has, from its refs and its listed history: nobody is asked about a client's commits. */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { HostError } from '../host-error.ts';
@@ -54,10 +51,7 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
   };
 }
 
-/**
- * What only tags reach, such as an old release whose branch is gone. One request, or none if it was listed lately.
- * @throws HostError
- */
+/** What only tags reach, such as an old release whose branch is gone. At most one request. @throws HostError */
 async function reachedByTags({ lister }: HistoryHost, { list, history }: Known): Promise<readonly Oid[]> {
   const tags = list.refs.filter(({ name, oid }) => name.startsWith('refs/tags/') && !history.isListed(oid));
   if (tags.length === 0) return [];

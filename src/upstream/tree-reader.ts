@@ -2,8 +2,7 @@
  * Finds a path in a commit, and reads no more than the folders on the way, level by level, because hosts serve objects
  * by their ids and not by paths. GitHub allows no filter by depth but `tree:0`, which leaves out everything that was not
  * asked for by its id. So the fifth call for a folder asks for all folders below it instead, and takes the answer if it
- * is small. Up to four folders cost at most eight calls. In a repository of 10,000 files, with a hundred in each folder,
- * the way to one file costs 9 KB.
+ * is small. In a repository of 10,000 files, with a hundred in each folder, the way to one file costs 9 KB.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import { type Commit, parseCommit } from '../git/objects/commit.ts';
@@ -50,10 +49,7 @@ const FILE_COPIES = 4;
 const remembered = new Recent<Uint8Array>({ most: 64 });
 const MAX_REMEMBERED_BYTES = 64 * 1024;
 
-/**
- * Counts what is read in the memory of a request, which gives it back when it ends. Rejects as `read` does, and with
- * HostError `busy` if there is no memory left.
- */
+/** Counts what is read in the memory of a request. Rejects as `read` does, or with HostError `busy`. */
 export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
   return async (request, maxBytes) => {
     const objects = await read(request, maxBytes);

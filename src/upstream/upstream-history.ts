@@ -1,8 +1,7 @@
 /**
  * The history that a push is compared with: it tells upstream's commits from the pusher's. The main part is that of the
  * base branch and the default branch, on which a push must be based. The rest is what upstream's other branches have in
- * addition, which must not be rewritten as if it were the pusher's; if there is too much, a push continues without the
- * oldest.
+ * addition, which must not be rewritten as if it were the pusher's; of too much, the oldest is left out.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
 import { SHARED } from '../git/objects/commit-table.ts';
@@ -135,11 +134,7 @@ export class UpstreamHistory implements KnownHistory {
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
-  /**
-   * Lists one window further back, and at last what upstream has got meanwhile; false if there is none, or it is too
-   * large.
-   * @throws HostError if the host does not answer.
-   */
+  /** Lists one window further back, at last what upstream has got meanwhile; false: there is no more. @throws HostError */
   async reachBack(): Promise<boolean> {
     const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
     let hasGrown = false;

@@ -32,10 +32,7 @@ export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
   return head?.startsWith('refs/heads/') === true && headTip !== null ? { name: head, oid: headTip } : null;
 }
 
-/**
- * Asks the host for one branch that may be missing in a list that was cut. Null if there is no such branch.
- * @throws HostError
- */
+/** Asks the host for one branch that may be missing in a list that was cut; null: there is none. @throws HostError */
 export async function findUpstreamBranch(
   host: Pick<HistoryHost, 'transport'>,
   repository: RepositoryName,
@@ -64,9 +61,8 @@ export async function listUpstreamRefs(host: RefsHost, repository: RepositoryNam
 }
 
 /**
- * The list of the discovery before this push, or else a fresh one. If the repository has moved, a discovery is
- * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
- * @throws HostError
+ * The list of the discovery before this push, or else a fresh one. A discovery of a repository that has moved is
+ * redirected, but some clients (isomorphic-git) still push to the old name, so a push follows itself. @throws HostError
  */
 export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
   const listed = async (name: RepositoryName) => {

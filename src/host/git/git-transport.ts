@@ -29,9 +29,9 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { withRetries } from '../rest/retry.ts';
+import { withRetries } from '../failure.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
-import type { IsPublic } from './visibility.ts';
+import type { IsPublic } from '../rest/reads.ts';
 
 const MiB = 1024 * 1024;
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */

@@ -4,7 +4,7 @@
  * same account in a browser, so the feed is asked for all. Nothing is retried: the caller comes back in a minute.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
-import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
+import { parseRepositoryName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type {
   Account,
   ActivityCall,
@@ -14,21 +14,21 @@ import type {
   MovedThread,
   PullRequestState,
   Remark,
+  ThreadComment,
 } from '../code-host.ts';
-import { isKnownPublic } from '../git/visibility.ts';
-import { expectAddress, expectNumber, expectThread } from './answer.ts';
-import { type AnsweredReview, isSent, readConversation } from './conversation.ts';
+import { expectAddress, expectFlag, expectList, expectNumber, expectText, expectThread } from './answer.ts';
 import {
   type AnsweredComment,
   branchOf,
   idOf,
   lookUp,
   placeOf,
+  pullRequestsOf,
   readAccount,
   readComments,
   readPull,
 } from './reads.ts';
-import { Rest, type RestAccess, type RestHabits } from './rest.ts';
+import { type Answer, type DataOf, Rest, type RestAccess, type RestHabits } from './rest.ts';
 
 /** How often the feed may be read when its answer does not say so. */
 const USUAL_POLL_INTERVAL_S = 60;
@@ -136,13 +136,11 @@ export class RestActivity {
     });
   }
 
-  /**
-   * An issue or a pull request as the public sees it; null if there is none, or not for the public. Up to ten calls,
-   * however much was written.
-   */
+  /** An issue or a pull request as the public sees it; null: it sees none. Up to ten calls, however much was written. */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
     return unlessMissing(async () => {
-      const isKnown = isKnownPublic(this.#rest.apiUrl, repository, this.#rest.clock.now());
+      const { apiUrl, clock } = this.#rest;
+      const isKnown = pullRequestsOf(apiUrl, repository, clock.now()) !== null;
       // The bot may see more than the public.
       if (!isKnown && (await lookUp(this.#rest, repository)).isPrivate) return null;
       const found = await readConversation(this.#rest, repository, number);
@@ -236,4 +234,119 @@ function toRemark(
 ): Remark {
   const [key, url] = [`${of}:${expectNumber(id)}`, expectAddress(html_url)];
   return { key, authorId: idOf(user), url, at, kind, text: body ?? '' };
+}
+
+const ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+const PULL = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+
+const MOST_COMMENTS = 50;
+/** Where no list has all remarks on lines, those of so many reviews are read: a call for each. */
+const REVIEWS_WITH_REMARKS = 5;
+
+/** Gitea counts a review's remarks. */
+type AnsweredReview = DataOf<`${typeof PULL}/reviews`>[number] & { readonly comments_count?: number };
+
+/** A request for a review, or one that is being written, is none yet. */
+function isSent({ state }: AnsweredReview): boolean {
+  return state !== 'REQUEST_REVIEW' && state !== 'PENDING';
+}
+
+async function readConversation(
+  rest: Rest,
+  repository: RepositoryName,
+  number: number,
+): Promise<Conversation | MovedThread> {
+  const at = { ...placeOf(repository), issue_number: number };
+  const issue = (await rest.call(ISSUE, at)).data as DataOf<typeof ISSUE> & { readonly is_locked?: boolean };
+  // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
+  const shownAt = issue.html_url ? expectThread(issue.html_url).repository : repository;
+  const isHere = repositoryKey('', shownAt) === repositoryKey('', repository);
+  if (!isHere || expectNumber(issue.number) !== number) return { movedTo: issue.html_url };
+  const { hasCommentPages, page } = rest.differences;
+  const [comments, reviews] = await Promise.all([
+    hasCommentPages
+      ? lastPages((which) => rest.call(`${ISSUE}/comments`, { ...at, ...page, page: which }))
+      : expectList((await rest.call(`${ISSUE}/comments`, at)).data),
+    issue.pull_request ? readReviews(rest, repository, number) : [],
+  ]);
+  const isOpen = issue.state === 'open';
+  return {
+    title: expectText(issue.title),
+    state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
+    closedAt: issue.closed_at ?? null,
+    isLocked: expectFlag(issue.locked ?? issue.is_locked),
+    comments: newest([toComment(issue)], comments.map(toComment), reviews),
+  };
+}
+
+/** The newest reviews, and the newest remarks on lines. */
+async function readReviews(
+  rest: Rest,
+  repository: RepositoryName,
+  pull_number: number,
+): Promise<readonly ThreadComment[]> {
+  const { hasRemarkList, page } = rest.differences;
+  const pull = { ...placeOf(repository), pull_number };
+  const newestFirst = { ...pull, ...page, sort: 'created', direction: 'desc' } as const;
+  const [all, listed] = await Promise.all([
+    lastPages((which) => rest.call(`${PULL}/reviews`, { ...pull, ...page, page: which })),
+    hasRemarkList ? rest.call(`${PULL}/comments`, newestFirst) : { data: [] },
+  ]);
+  const reviews = (all as readonly AnsweredReview[]).filter(isSent);
+  const asked = reviews.filter(({ comments_count: count = 0 }) => count > 0).slice(-REVIEWS_WITH_REMARKS);
+  const ofReviews = asked.map(async ({ id }) => {
+    const review = { ...pull, review_id: expectNumber(id) };
+    return expectList((await rest.call(`${PULL}/reviews/{review_id}/comments`, review)).data);
+  });
+  const remarks = [...expectList(listed.data).toReversed(), ...(await Promise.all(ofReviews)).flat()];
+  return [...reviews, ...remarks].map(toComment);
+}
+
+/** Of another shape, a field counts as none: its page is shown all the same. */
+interface Answered {
+  readonly user?: { readonly login?: unknown } | null;
+  readonly body?: unknown;
+  readonly created_at?: unknown;
+  readonly submitted_at?: unknown;
+  readonly path?: unknown;
+}
+
+function toComment({ user, body, created_at, submitted_at, path }: Answered): ThreadComment {
+  return {
+    author: textOf(user?.login),
+    at: textOf(submitted_at) ?? textOf(created_at) ?? '',
+    text: textOf(body) ?? '',
+    path: textOf(path),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** The newest first. Leaves out what has no words, such as an approval. @param lists each with the oldest first. */
+function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
+  const said = lists.flat().filter(({ at, text }) => text.trim() !== '' && !Number.isNaN(Date.parse(at)));
+  // Of the same second, the last one is the newest.
+  const sorted = said.toReversed().toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  return sorted.slice(0, MOST_COMMENTS);
+}
+
+/** The end of a list that begins with the oldest, at least one page of it: up to three calls. */
+async function lastPages<T>(read: (page: number) => Promise<Answer<readonly T[]>>): Promise<readonly T[]> {
+  const first = await read(1);
+  // A page of another shape must not pass for a thread without comments.
+  expectList(first.data);
+  const last = lastPageOf(first);
+  if (!(last > 1)) return first.data;
+  const [before, end] = await Promise.all([last === 2 ? first : read(last - 1), read(last)]);
+  return [...expectList(before.data), ...expectList(end.data)];
+}
+
+/** GitHub names it; Gitea counts the entries of the whole list, and may give fewer at once than it was asked for. */
+function lastPageOf({ header, data }: Answer<readonly unknown[]>): number {
+  const links = header('link')?.split(',') ?? [];
+  const last = links.find((link) => link.includes('rel="last"')) ?? '';
+  const named = /[?&]page=(\d+)/.exec(last)?.[1];
+  return Number(named ?? Math.ceil(Number(header('x-total-count') ?? 0) / Math.max(1, data.length)));
 }

@@ -48,7 +48,7 @@ export class AgitRepositories extends RestRepositories {
     return /force-push/.test(reason);
   }
 
-  /** What a push has opened or updated. Where it was opened with another text, it gets the right one. Repeatable. */
+  /** What a push has opened or updated. Where it was opened with another text, it gets the right one. */
   async delivered(
     repository: RepositoryName,
     number: number,
@@ -66,7 +66,7 @@ export class AgitRepositories extends RestRepositories {
     return pull;
   }
 
-  /** The open pull request of the bot that ends in a commit; null if none does. Repeatable. */
+  /** The open pull request of the bot that ends in a commit; null if none does. */
   async findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<PullRequest | null> {
     return this.rest.retried(async () => {
       let pages = 0;
@@ -93,10 +93,7 @@ export class AgitRepositories extends RestRepositories {
     return isBots(pull, owner) && (id === undefined ? isHere : pull.id === id);
   }
 
-  /**
-   * By base and head, of which the server shows the oldest. The bases are those of the bot's newest ones, the default
-   * branch before the others.
-   */
+  /** By base and head. The bases are those of the bot's newest ones, the default branch before the others. */
   protected async findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null> {
     const { rest } = this;
     const place = placeOf(repository);

@@ -18,8 +18,7 @@ export class ForkRepositories extends RestRepositories {
 
   /**
    * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
-   * forks share their objects, an account has one fork in a network, which may be a fork of another of its
-   * repositories. Repeatable.
+   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#created(repository, (name) =>
@@ -37,7 +36,7 @@ export class ForkRepositories extends RestRepositories {
 
   /**
    * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten, or
-   * does something else instead, such as a merge commit of its own, the branch is set. Repeatable.
+   * does something else instead, such as a merge commit of its own, the branch is set.
    */
   async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
     const { rest } = this;
@@ -62,9 +61,8 @@ export class ForkRepositories extends RestRepositories {
   }
 
   /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects
-   * with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `ground`, which the fork has,
-   * and is synced. Repeatable.
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects,
+   * the host takes upstream's commit at once; elsewhere the branch begins at `ground`, which the fork has, and is synced.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, ground: Oid): Promise<void> {
     const { name: branch } = upstream;
@@ -81,10 +79,7 @@ export class ForkRepositories extends RestRepositories {
     await this.syncBranch(fork, upstream);
   }
 
-  /**
-   * Git keeps no `release` beside `release/1.0`: removes old branches of upstream's that are in the way. False: there are
-   * none, or some are left.
-   */
+  /** Git keeps no `release` beside `release/1.0`: removes old branches that are in the way. False: none, or some stay. */
   async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
     const [folder = branch] = branch.split('/', 1);
     const similar = await this.rest.retried(async () => {
@@ -100,7 +95,7 @@ export class ForkRepositories extends RestRepositories {
     return inTheWay.length > 0 && inTheWay.length <= MOST_CLEARED;
   }
 
-  /** Repeatable; `missing` or `refused` if there is no such branch. */
+  /** `missing` or `refused` if there is no such branch. */
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
     return underCurrentName(this.rest, fork, (name) =>
       this.rest.retried(async () => {

@@ -1,8 +1,9 @@
 /** What more than one interface of this folder reads of a host. */
 import { HostError } from '../../host-error.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { Account, Repository } from '../code-host.ts';
-import { rememberVisibility } from '../git/visibility.ts';
 import {
   expectFlag,
   expectList,
@@ -38,19 +39,53 @@ type AnsweredRepository = DataOf<'GET /repos/{owner}/{repo}'> & {
   readonly owner: { readonly visibility?: string };
 };
 
-/** The repository under its current name. What it shows is remembered, as `git/visibility.ts` says. @throws HostError */
+/**
+ * Whose pull requests a repository takes that this isolate has lately seen to be public: of it, the bot's token shows
+ * nothing that the public may not see. So long one that has become private may be listed with the token.
+ */
+const knownPublic = new Recent<Repository['pullRequests']>({ lifeMs: 10 * 60 * 1000, most: 1_000 });
+const keyOf = (apiUrl: string, name: RepositoryName) => `${apiUrl} ${fullName(name)}`.toLowerCase();
+
+/** Whose pull requests a public repository takes; null: it was not looked up lately. @param apiUrl names the host. */
+export function pullRequestsOf(
+  apiUrl: string,
+  repository: RepositoryName,
+  now: number,
+): Repository['pullRequests'] | null {
+  return knownPublic.get(keyOf(apiUrl, repository), now);
+}
+
+/** Whether a repository is public. Asks the host, if it is not known. Rejects with HostError. */
+export type IsPublic = (repository: RepositoryName) => Promise<boolean>;
+
+export function publicAt(
+  host: { readonly repository: (name: RepositoryName) => Promise<Repository> },
+  apiUrl: string,
+  clock: Clock,
+): IsPublic {
+  return async (name) =>
+    pullRequestsOf(apiUrl, name, clock.now()) !== null || !(await host.repository(name)).isPrivate;
+}
+
+/** The repository under its current name. Whether it is public is remembered. */
 export async function lookUp(rest: Rest, name: RepositoryName): Promise<Repository> {
   const repository = await rest.retried(async () =>
     toRepository((await rest.call('GET /repos/{owner}/{repo}', placeOf(name))).data),
   );
-  for (const known of [name, repository])
-    rememberVisibility(rest.apiUrl, known, repository, rest.clock.now());
+  for (const key of [name, repository].map((known) => keyOf(rest.apiUrl, known))) {
+    if (repository.isPrivate) knownPublic.delete(key);
+    else knownPublic.set(key, repository.pullRequests, rest.clock.now());
+  }
   return repository;
 }
 
 function toRepository(data: AnsweredRepository): Repository {
   const id = expectNumber(data.id);
   const isOwnerPublic = (data.owner.visibility ?? 'public') === 'public';
+  // An older server says nothing of it.
+  const takesNone = data.has_pull_requests === false || data.mirror === true;
+  const isForCollaborators = data.pull_request_creation_policy === 'collaborators_only';
+  const takesOthers = isForCollaborators && data.permissions?.push !== true ? 'collaborators' : 'all';
   return {
     ...expectRepository(data),
     id,
@@ -58,17 +93,9 @@ function toRepository(data: AnsweredRepository): Repository {
     networkId: Number(data.source?.id ?? id),
     isPrivate: expectFlag(data.private) || data.internal === true || !isOwnerPublic,
     isArchived: expectFlag(data.archived),
-    pullRequests: pullRequestsOf(data),
+    pullRequests: takesNone ? 'none' : takesOthers,
     sizeKb: expectSize(data.size),
   };
-}
-
-/** An older server says nothing of it. */
-function pullRequestsOf(data: AnsweredRepository): Repository['pullRequests'] {
-  if (data.has_pull_requests === false || data.mirror === true) return 'none';
-  const isCollaborator = data.permissions?.push === true;
-  const isClosed = data.pull_request_creation_policy === 'collaborators_only' && !isCollaborator;
-  return isClosed ? 'collaborators' : 'all';
 }
 
 /** A pull request, in a list or by itself. */
@@ -121,8 +148,8 @@ export async function readComments(
 
 /**
  * Writes to a repository that may have been renamed. A host redirects such a write, GitHub with 307, others with 301. The
- * client follows only redirects that repeat the request (RFC 9110, 15.4: with 301 to 303 a POST may become a GET), so after
- * the others nothing has been done, and the same write is made under the new name.
+ * client follows only redirects that repeat the request (RFC 9110, 15.4: with 301 a POST may become a GET), so after the
+ * others nothing has been done, and the same write is made under the new name.
  * @throws HostError; `moved` if the host redirects the write, and shows no public repository of another name.
  */
 export async function underCurrentName<T>(

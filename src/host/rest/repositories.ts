@@ -1,7 +1,4 @@
-/**
- * Repositories and pull requests, as far as both ways of opening these are alike: `forks.ts` and `agit.ts` have the rest.
- * What is repeatable is retried.
- */
+/** Repositories and pull requests; `forks.ts` and `agit.ts` have both ways of opening these. All calls are retried. */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type {
@@ -61,20 +58,16 @@ export abstract class RestRepositories {
   /** Null: its fork is gone. */
   protected abstract sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
 
-  /** Repeatable. */
   async account(): Promise<Account> {
     return (this.#account ??= await readAccount(this.rest));
   }
 
-  /** The repository under its current name; renames are followed. Repeatable. */
+  /** The repository under its current name; renames are followed. */
   async repository(name: RepositoryName): Promise<Repository> {
     return lookUp(this.rest, name);
   }
 
-  /**
-   * A file at the tip of the default branch. Asked for as JSON and not as raw bytes: of more than 1 MB GitHub then sends
-   * nothing. Repeatable.
-   */
+  /** At the tip of the default branch. Asked for as JSON, of which GitHub sends nothing beyond 1 MB. */
   async file(repository: RepositoryName, path: string): Promise<FileAnswer> {
     const answer = await this.#contents(repository, path, (found): FileAnswer => {
       // A folder.
@@ -88,7 +81,7 @@ export abstract class RestRepositories {
     return answer ?? { kind: 'missing' };
   }
 
-  /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. Repeatable. */
+  /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. */
   async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
     const names = await this.#contents(repository, path, (found) => {
       const entries = Array.isArray(found) ? (found as readonly AnsweredEntry[]) : [];
@@ -107,8 +100,7 @@ export abstract class RestRepositories {
 
   /**
    * The pull request of a head: the one that was recorded last, if the host shows it with that number; else what its
-   * lists say, which may lack the newest one for a while: the open one, else one that is closed; null if there never was
-   * one. Repeatable.
+   * lists say, which may lack the newest one for a while: the open one, else a closed one; null: there never was one.
    */
   async findPullRequest(
     repository: RepositoryName,
@@ -130,7 +122,7 @@ export abstract class RestRepositories {
     return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
   }
 
-  /** Why a number is not that of an open issue; null: it is. Repeatable. */
+  /** Why a number is not that of an open issue; null: it is. */
   async whyNotOpen(repository: RepositoryName, issue_number: number): Promise<NotOpen | null> {
     const why = await unlessMissing(() =>
       this.rest.retried(async (): Promise<NotOpen | 'open'> => {
@@ -146,7 +138,6 @@ export abstract class RestRepositories {
     return why === 'open' ? null : (why ?? 'does not exist');
   }
 
-  /** Repeatable. */
   async editPullRequest(
     repository: RepositoryName,
     number: number,
@@ -155,7 +146,7 @@ export abstract class RestRepositories {
     await underCurrentName(this.rest, repository, (name) => this.#changePull(name, number, changes));
   }
 
-  /** One that is closed already stays as it is. Repeatable. */
+  /** One that is closed already stays as it is. */
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return underCurrentName(this.rest, repository, async (name) => {
       try {

@@ -13,10 +13,9 @@ import { wholeResponse } from '../../outgoing/response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
-import { type HostAnswer, noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
+import { noAnswer, type Operation, refusalOf, type RefusedCall, withRetries } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { expectList, expectStatus } from './answer.ts';
-import { withRetries } from './retry.ts';
 
 /**
  * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share. Everything else is asked
@@ -81,7 +80,7 @@ export type DataOf<R extends Route> = R extends keyof Endpoints
   : DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>;
 type EntryOf<R extends Route> = DataOf<R> extends readonly (infer T)[] ? T : never;
 
-export interface Answer<T> extends Pick<HostAnswer, 'status' | 'header'> {
+export interface Answer<T> extends Pick<RefusedCall, 'status' | 'header'> {
   readonly data: T;
 }
 

@@ -51,10 +51,7 @@ export class RestThreads {
     });
   }
 
-  /**
-   * Once. Most hosts drop the labels of an account that may not set them. One that refuses the issue for them, and says
-   * so, is asked once more, without them.
-   */
+  /** Once. A host that refuses the issue for labels that the bot may not set, which most drop, is asked without them. */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
       return await this.#createIssue(repository, issue);

@@ -215,11 +215,6 @@ export function isFull(error: unknown): error is Refusal {
 }
 
 export function withAdvice(refusal: Refusal): Refusal {
-  const { reason, lines, code, cause, outcome, waitMs } = refusal;
   const advice = 'Add -o wait, and the service publishes it as soon as there is room.';
-  return new Refusal(code, reason, [...lines, advice], {
-    cause,
-    ...(outcome !== null && { outcome }),
-    ...(waitMs !== null && { waitMs }),
-  });
+  return new Refusal(refusal.code, refusal.reason, [...refusal.lines, advice], refusal);
 }

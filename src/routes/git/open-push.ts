@@ -6,7 +6,7 @@ import { botLogin, openBackOff, openHostAccess, openTokenWatch } from '../../dur
 import type { AppEnv } from '../../env.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { SmartHttp } from '../../host/git/smart-http.ts';
-import { publicAt } from '../../host/git/visibility.ts';
+import { publicAt } from '../../host/rest/reads.ts';
 import { openRepositories, type RepositoryHost } from '../../host/open.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';

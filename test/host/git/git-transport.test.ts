@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { openRepositories } from '../../../src/host/open.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
-import { isKnownPublic } from '../../../src/host/git/visibility.ts';
+import { pullRequestsOf } from '../../../src/host/rest/reads.ts';
 import { MemoryBudget } from '../../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { BAND_DATA, encodeBand } from '../../../src/git/wire/side-band.ts';
@@ -245,7 +245,7 @@ describe('a look-up', () => {
       ...ACCOUNT,
       clock,
     });
-    const isKnown = (name: string) => isKnownPublic(API, { owner: 'Octo', name }, clock.now());
+    const isKnown = (name: string) => pullRequestsOf(API, { owner: 'Octo', name }, clock.now()) !== null;
     expect(isKnown('old')).toBe(false);
     await github.repository({ owner: 'octo', name: 'old' });
     expect([isKnown('old'), isKnown('new'), isKnown('other')]).toEqual([true, true, false]);
