@@ -61,7 +61,7 @@ const MOST_LINES_OF_ROOMS = {
   files: 272,
   forms: 90,
   git: 7_390,
-  host: 3_092,
+  host: 3_077,
   isolate: 648,
   limits: 861,
   metrics: 427,

@@ -42,7 +42,7 @@ const ACCEPTED: Readonly<Record<string, string>> = {
  * What may be repeated so often may be repeated without an end: a bound of thousands bounds little. And what must be
  * repeated need be there once: each copy more makes the automata larger, and can only take ways through them away.
  */
-const LARGE_COUNT = /\{(\d+),(?:\d{2,})?\}/g;
+const LARGE_COUNT = /(?<!\\u)\{(?:(\d+),(?:\d{2,})?|[5-9]\d|\d{3,})\}/g;
 
 /** `recheck` has no automata for what looks ahead or behind. What is sticky starts at one place alone. */
 const isAttacked = ({ source, flags }: Pattern): boolean =>

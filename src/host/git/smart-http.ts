@@ -22,7 +22,6 @@ import { fullName, parseRepositoryName, type RepositoryName } from '../../reposi
 export const HOST_TIMEOUT_MS = 30_000;
 /** The end of an answer usually comes with its last bytes, or right behind them. */
 const END_PATIENCE_MS = 100;
-const USER_AGENT = 'git/2.0';
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
 
@@ -137,7 +136,7 @@ export class SmartHttp {
     try {
       return await this.#fetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
         ...request,
-        headers: { ...request.headers, 'User-Agent': USER_AGENT },
+        headers: { ...request.headers, 'User-Agent': 'git/2.0' },
         redirect: 'manual',
         signal: timeout.signal,
       });

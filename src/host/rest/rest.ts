@@ -278,13 +278,8 @@ function parsed(text: string): unknown {
   }
 }
 
-interface Words extends Pick<RefusedCall, 'text' | 'codes'> {
-  /** For people: the message and the first of the details. */
-  readonly says: string;
-}
-
-/** What a refusal says. */
-function wordsOf(body: unknown, raw: string): Words {
+/** What a refusal says, as `failure.ts` reads it; and `says`, for people: its message and the first of its details. */
+function wordsOf(body: unknown, raw: string): Pick<RefusedCall, 'text' | 'codes'> & { says: string } {
   const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
   // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or one with `field` and `code` alone.
   const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {

@@ -3,7 +3,7 @@
  * time that somebody waits. Creating is never retried: if the host's answer is lost, it may have been done, and a second
  * comment would be worse than an error. All else is repeatable, and retried.
  */
-import { HostError } from '../../host-error.ts';
+import { HostError, unlessMissing } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
@@ -159,15 +159,11 @@ export class RestThreads {
     return data.body ?? '';
   }
 
-  /** Something new. */
   #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => create(name), false));
   }
 
-  /**
-   * A change that may be repeated; of what is gone, it is none. A host that says so is asked once more with a read of
-   * what is to be changed, because it would never be tried again.
-   */
+  /** Of what is gone, a change is none. A host that says so is asked once more, because it would never be tried again. */
   async #unlessGone(
     repository: RepositoryName,
     change: (repository: RepositoryName) => Promise<void>,
@@ -175,14 +171,9 @@ export class RestThreads {
   ): Promise<void> {
     const call = (make: (repository: RepositoryName) => Promise<unknown>) =>
       underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => make(name)));
-    const refusal = await call(change).then(() => null, ifGone);
-    if (refusal === null || (await call(read).then(() => null, ifGone)) !== null) return;
-    throw refusal;
+    await call(change).catch(async (error: unknown) => {
+      const isMissing = error instanceof HostError && error.code === 'missing';
+      if (!isMissing || (await unlessMissing(() => call(read))) !== null) throw error;
+    });
   }
-}
-
-/** @throws any other error */
-function ifGone(error: unknown): unknown {
-  if (error instanceof HostError && error.code === 'missing') return error;
-  throw error;
 }
