@@ -146,6 +146,11 @@ export class TextSearch {
     return this.#fixedBytes + this.#maxStates * this.#stateBytes;
   }
 
+  /** What it takes now. */
+  get bytes(): number {
+    return this.#fixedBytes + this.#sets.length * this.#stateBytes;
+  }
+
   /** At the beginning of an object, or behind what a delta copies: there, any text may be under way. */
   begin(isBehindCopy = false): void {
     this.#state = isBehindCopy ? BEHIND_COPY : START;

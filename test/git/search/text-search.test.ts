@@ -136,6 +136,7 @@ describe('TextSearch', () => {
       end: 50_004,
       text: 1,
     });
+    expect(search.bytes).toBeLessThanOrEqual(search.mostBytes);
     expect(search.mostBytes).toBeLessThan(1.5 * 1024 * 1024);
   });
 
