@@ -279,7 +279,8 @@ export class PullRequest extends DurableObject<Env> {
     if (this.#kept.unseen !== unseen) return this.#look(now);
     const next = isShown ? undefined : { ...unseen, looks: looks + 1, dueAt: dueAgainAt(looks, now, 0) };
     this.#kept.unseen = next;
-    this.#save();
+    // Once it is shown, its messages leave, and that is saved.
+    if (!isShown) this.#save();
     return next?.dueAt ?? null;
   }
 
