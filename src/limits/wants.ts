@@ -82,7 +82,7 @@ export function targetKey(secret: string, place: string): string {
   return keyedHash(secret, 'target', place.toLowerCase());
 }
 
-/** Whose share it is: anybody has networks without number, each of which would have had nothing. */
+/** Whose quota it is: anybody has networks without number, each of which would have had nothing. */
 export function quotaKeyOf(client: Client): string {
   return client.prefixHash('quota');
 }
@@ -114,7 +114,7 @@ export function commentWants(
   creations: readonly Limit[],
 ): Wants {
   const windows = [
-    { kind: 'thread' as const, ...thread },
+    window('thread', thread.key, thread.limits),
     window('comments', repository, [commentsIn(creations)]),
     window('account', '', creations),
   ];

@@ -1,6 +1,5 @@
 /**
- * One request and its response over one connection (RFC 9112), at the same time: a server may answer before it has read
- * everything. The connection is used again only if both ended properly, nothing follows, and the server allows it.
+ * One request and its response (RFC 9112), at the same time. The connection is used again only if both ended properly.
  */
 import { concatBytes } from '../git/bytes.ts';
 import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';

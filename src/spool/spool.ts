@@ -1,6 +1,5 @@
 /**
- * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
- * Where memory is short, rows begin much earlier, so that a crowd of pushes that crawl leaves room for others.
+ * What a push has sent, until it is judged: up to a mebibyte in memory (less if it is short), then in encrypted rows.
  */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
@@ -58,9 +57,8 @@ interface SpoolClaim {
 }
 
 /**
- * How many bytes the pushes of an isolate may keep in their spools at once: in all, and for one client. On one machine
- * there is one isolate, so this bounds its disk. On Cloudflare each isolate counts for itself: one object that counts for
- * all would be asked with each megabyte. Rows of a process that died do not count; their object removes them.
+ * How many bytes an isolate's pushes may keep in their spools: in all, and for one client. On one machine, this bounds
+ * its disk. On Cloudflare each isolate counts for itself: one object for all would be asked with each megabyte.
  */
 export class SpoolBudget {
   readonly #claims = new Set<SpoolClaim>();
@@ -163,9 +161,8 @@ export class Spool {
   }
 
   /**
-   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
-   * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
-   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is gone or was changed.
+   * Bytes [start, end) in pieces that nobody may change, each good until the next one is asked for. After `close`, any
+   * number of times, also at once. @throws HostError `busy`: no memory, or the object fails; LostRowError.
    */
   async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array, void> {
     const to = Math.min(end, this.#byteLength);

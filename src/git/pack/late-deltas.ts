@@ -1,6 +1,5 @@
 /**
- * Commits and tags that a pack stores as deltas of objects behind them, or of deltas of such objects. They have passed
- * as anything else, because what a delta makes is known only with its base. Deltas of each other stay where they are.
+ * Commits and tags stored as deltas of objects behind them. They have passed, as only a base says what a delta makes.
  */
 import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
@@ -26,10 +25,7 @@ export function hiddenCommit(): ProtocolError {
   );
 }
 
-/**
- * @param pack the entries that have passed. @returns where those begin in it that are kept now, in order.
- * @throws ProtocolError `too-large`, `bad-pack`; what `memory` throws.
- */
+/** @param pack what has passed. @returns where those begin that are kept now. @throws ProtocolError, what `memory` throws. */
 export async function keepLateDeltas(
   pack: StoredPack,
   kept: KeptObjects,

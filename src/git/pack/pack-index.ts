@@ -50,8 +50,7 @@ export class PackIndex {
   }
 
   /**
-   * Finds whole objects only, until `resolve`. @throws what the memory of `objects` throws.
-   * @param found called for each object whose id is known, now and later. @param isOfFolders whether files are left out.
+   * Finds whole objects, until `resolve`. @param found gets each whose id is known. @param isOfFolders without files.
    */
   static async of(
     pack: StoredPack,

@@ -1,6 +1,5 @@
 /**
- * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. Of a delta it
- * sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way, and go on.
+ * The first look at a pack: what names somebody, or may do so, as of a delta only the inserts are seen, not the copies.
  */
 import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';

@@ -1,10 +1,9 @@
 /**
- * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one.
- *
- * A text is a row of byte classes, so that upper and lower case, or a blank and a dash, are the same to it. All places
- * of all texts stand in one row of bits: a bit is set if its text has matched up to there. One shift and one mask per
- * byte would do ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states, made
- * when it is first needed. Bytes that no text tells apart are one kind, so rows are short.
+ * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one. A text is
+ * a row of byte classes: upper and lower case, or a blank and a dash, are the same to it. All places of all texts stand
+ * in one row of bits: a bit is set if its text has matched up to there. One shift and one mask per byte would do
+ * ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states, made when first
+ * needed. Bytes that no text tells apart are one kind, so rows are short.
  */
 
 /** The bytes that may stand at one place of a text. */
@@ -12,10 +11,7 @@ export type ByteClass = readonly number[];
 
 export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
-/**
- * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew, Arabic,
- * Vietnamese. In other scripts, words stand next to each other; the other first bytes are those of quotation marks.
- */
+/** First bytes (UTF-8) of letters within words. Other scripts write words together; the rest begin quotation marks. */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
 /** More do not appear in UTF-8. */
 const LAST_START = 0xf4;
