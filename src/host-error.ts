@@ -1,6 +1,4 @@
-/**
- * The host did not do what it was asked. `publicMessage` is for who pushes; the log writes only the class of `cause`.
- */
+/** The host did not do what it was asked. `publicMessage` is for who pushes; the log has only the class of `cause`. */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
 export type HostErrorCode =

@@ -1,4 +1,4 @@
-/** `owner/name` on the host, by the contract's rule (4.15, section 7). A URL for the host contains nothing else. */
+/** `owner/name` on the host, by the contract's rule (4.15, section 7). No other name gets into a URL for the host. */
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;

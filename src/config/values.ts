@@ -1,6 +1,4 @@
-/**
- * Readers for single values: text in, value out, `undefined` if not allowed. Beside each, the sentence that says so.
- */
+/** Readers for single values: text in, value out, `undefined` if not allowed. Each has the sentence that says so. */
 import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */

@@ -1,6 +1,4 @@
-/**
- * Messages not delivered yet. One stays until its receiver has accepted it, also after a crash, and may arrive twice.
- */
+/** Messages not delivered yet. One stays until its receiver accepts it, also after a crash, and may arrive twice. */
 import type { Config } from '../config.ts';
 import { Recent } from '../isolate/recent.ts';
 import { loggerOf } from '../log.ts';

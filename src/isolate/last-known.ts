@@ -3,8 +3,7 @@
  * change, and for times when it does not answer. The isolate's memory and the data centre's cache avoid asking for a
  * while. KV has the last known value for all data centres, for when the source fails; it is written only when a value
  * has changed, so that a badge in a popular README costs no writes. Cost: nothing while fresh in memory, and one cache
- * look-up after that. Then the source's own, one cache entry, and, after the answer, one KV read if the isolate did not
- * know the value.
+ * look-up after that. Then the source's own, one cache entry, and a KV read after the answer if the value was unknown.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';

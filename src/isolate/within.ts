@@ -1,6 +1,4 @@
-/**
- * An answer, if it comes in time. If not, rejects with `tooLate` (default: a `TimeoutError`); the work itself goes on.
- */
+/** An answer, if it comes in time. If not, rejects with `tooLate` (default: a `TimeoutError`); the work goes on. */
 export async function within<T>(
   ms: number,
   answer: Promise<T>,

@@ -1,6 +1,4 @@
-/**
- * Every limit, with its reason: the contract's (section 8), or a variable, so generous that a person never notices it.
- */
+/** Every limit, with its reason: the contract's (section 8), or a variable, so generous that no person notices it. */
 import type { Limit } from './sliding-window.ts';
 
 const MINUTE_MS = 60_000;

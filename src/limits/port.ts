@@ -1,8 +1,7 @@
 /**
  * The limits of one request: what its client reads, tries and creates. Nothing below handlers and pushes knows of one.
  * What is read or tried counts in the client's window, one of many objects; what is created at the account, one object,
- * in one call: all or nothing. Once a client is over a limit, this isolate remembers until when: more requests reach no
- * object.
+ * in one call: all or nothing. An isolate remembers who is over a limit, so that more requests reach no object.
  */
 import { isAhead } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';

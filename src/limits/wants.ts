@@ -1,6 +1,4 @@
-/**
- * What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address, no name.
- */
+/** What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address or name. */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
 import type { Asker } from './fairness.ts';

@@ -39,9 +39,7 @@ function setHeaders(headers: Headers, isBadge: boolean): void {
   if (!headers.has(POLICY)) headers.set(POLICY, isBadge ? EMBEDDABLE : NOTHING);
 }
 
-/**
- * Tells Tor Browser of the onion service (`Onion-Location`, Tor Project): on pages at SERVICE_URL, never on its own.
- */
+/** Tells Tor Browser of the onion service (`Onion-Location`, Tor Project), on pages at SERVICE_URL, not on its own. */
 export const onionLocation: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { onionUrl, serviceUrl } = c.var.config;

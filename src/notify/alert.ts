@@ -1,6 +1,4 @@
-/**
- * The operator's alerts (contract, section 6): what happened, and buttons. Each has a token, and never the password.
- */
+/** The operator's alerts (contract, section 6): what happened, and buttons. Each has a token, never the password. */
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';

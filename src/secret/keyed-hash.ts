@@ -23,9 +23,7 @@ export function keyedHash(secret: string, use: HashUse, text: string): string {
   return createHmac('sha256', secret).update(`${use}:${text}`).digest('hex');
 }
 
-/**
- * A person's identity hash on a thread (contract, 2.2): 8 hex characters, the same for a thread in upper or lower case.
- */
+/** A person's identity hash on a thread (contract, 2.2): 8 hex characters; upper or lower case is the same thread. */
 export function identityHash(secret: string, thread: string, userToken: string): string {
   const text = `${thread.toLowerCase()}|${userToken}`;
   return createHmac('sha256', secret).update(text).digest('hex').slice(0, 8);

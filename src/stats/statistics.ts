@@ -46,9 +46,7 @@ export interface OpenedPullRequest extends LedgerRepository {
   readonly works?: readonly string[];
 }
 
-/**
- * Adds it to the ledger and the list of pages, in one call if both are in D1. Again, it changes nothing. May reject.
- */
+/** Adds it to the ledger and the list of pages, in one call if both are in D1. Repeating that changes nothing. */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,

@@ -1,6 +1,4 @@
-/**
- * The service's lines under texts, and how to find them (contract, 2.5, 2.6). Without a blank line, `---` is a heading.
- */
+/** What the service writes under texts (contract, 2.5, 2.6). Without the blank line, `---` is a heading. */
 
 /** The longest comment or issue that the host takes, in characters (code points). */
 export const MAX_TEXT_CHARACTERS = 65_536;

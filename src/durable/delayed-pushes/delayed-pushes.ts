@@ -244,7 +244,7 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * What was kept in the last hours goes, even while somebody publishes it, who loses the lease. What may be public
+   * A rollback: what was kept in the last hours goes, even while it is published: the lease is lost. What may be public
    * already waits for the operator, so that nobody publishes the rest. @param since milliseconds since 1970.
    */
   async stopSince(since: number): Promise<void> {

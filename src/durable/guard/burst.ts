@@ -71,9 +71,7 @@ export class BurstDetector {
     return { events: this.#events.length - this.#first, addresses: this.#perAddress.size };
   }
 
-  /**
-   * What to tell the operator during a burst, which may begin with the last event; null: nothing. Pass it in next time.
-   */
+  /** What to tell the operator in a burst, and to pass in next time; null: nothing. @param hasBegun with this one. */
   toTell(told: ToldBurst | null, hasBegun: boolean, now: number): ToldBurst | null {
     const { events, addresses } = this.figures;
     const last = told !== null && isWithin(told.at, BURST_PAUSE_MS, now) ? told : null;

@@ -1,8 +1,7 @@
 /**
  * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and rollbacks (contract, 3.2 to
  * 3.4). One object for the whole service, so that the switch works everywhere immediately. Cost: a push attempt writes
- * nothing, as the last minute and the limit of pushes are in memory; what is created writes one row, an alert about
- * five.
+ * nothing, as the last minute and the limit of pushes are in memory; what is created writes a row, an alert five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -124,9 +123,7 @@ export class Guard extends DurableObject<Env> {
     return true;
   }
 
-  /**
-   * Begins to undo the last two hours. Answers the id, the same one while it runs; null: the credential is not valid.
-   */
+  /** Begins to undo the last two hours. Answers the id, the same while it runs; null: the credential is not valid. */
   async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const id = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));

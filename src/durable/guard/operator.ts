@@ -19,9 +19,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /** Of alerts of one kind in an hour. How many more there were of a capped one is told at its end. */
 const MOST_OF_A_KIND = 20;
-/**
- * Flagged pseudonyms without comments cost an attacker nothing: they have their own quota, and the rest is not told.
- */
+/** Flagged pseudonyms without comments cost an attacker nothing: they have their own quota; the rest is not told. */
 const OF_NOBODY = { name: 'nobody', most: 2 };
 
 /** Between two alerts that pushes wait for the operator. */

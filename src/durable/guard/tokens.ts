@@ -1,6 +1,4 @@
-/**
- * What an alert's buttons contain, not the password (contract, 2.9): for one action, once, ten minutes. Kept as hashes.
- */
+/** What an alert's buttons hold, not the password (contract, 2.9): for one action, once, ten minutes. Stored hashed. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Action } from '../../notify/alert.ts';
 

@@ -1,8 +1,7 @@
 /**
  * The comments of one pseudonym: where they are, and what must still be done: show another karma in their footers,
  * delete them, or look for one that may exist. Only the host stores their texts. An attempt is recorded before the host
- * is asked: if the record is still there later, the answer was lost, so the thread is searched. Moderation meanwhile is
- * recorded with it.
+ * is asked: if the record is still there later, the answer was lost, and the thread is searched.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';

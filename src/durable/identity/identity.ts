@@ -101,9 +101,7 @@ export class Identity extends DurableObject<Env> {
     return { standing, host: this.#hostKey, posted: this.#known?.comments.newest() ?? [] };
   }
 
-  /**
-   * Does not say whether it counts: others share the address. @param reporter hash of the network, `prefix` of its /48.
-   */
+  /** Does not say whether it counts: others share the address. @param reporter network's hash, `prefix` its /48's. */
   async report(reporter: string, prefix: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
     // Meanwhile the alarm may have deleted everything.
@@ -222,9 +220,7 @@ export class Identity extends DurableObject<Env> {
     }
   }
 
-  /**
-   * Never rejects: without an answer, the comment waits. @param isGood false: reports forbid the share of participants.
-   */
+  /** Never rejects: without an answer, the comment waits. @param isGood false: no share of what participants get. */
   #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
     const { config, host } = this.#reached();
     const now = Date.now();

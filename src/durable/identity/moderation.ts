@@ -1,6 +1,4 @@
-/**
- * A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and actions out. A clock set back prolongs nothing.
- */
+/** A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and actions out. Clocks set back prolong nothing. */
 import { isAhead } from '../../isolate/clock.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

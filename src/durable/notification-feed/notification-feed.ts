@@ -1,6 +1,4 @@
-/**
- * Reads the bot's notifications at a host each minute, one run at a time. The pull requests' objects tell each once.
- */
+/** Reads the bot's notifications at a host each minute, one run at a time. Pull requests' objects tell each once. */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { afterOneMore, type FeedCursor, SETTLED_MS, type SpentCalls } from '../../events/feed-cursor.ts';
@@ -30,9 +28,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#account = new AccountLook(ctx.storage.kv);
   }
 
-  /**
-   * Passes events on to the pull requests' objects, or leaves them to the next run. @param cronTime in milliseconds.
-   */
+  /** Passes events on to the pull requests' objects, or leaves them to the next run. @param cronTime milliseconds. */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return;
@@ -90,9 +86,7 @@ export class NotificationFeed extends DurableObject<Env> {
 const PAUSE_MS = 60 * 60 * 1000;
 const LOGIN_KEY = 'login';
 
-/**
- * What only a look at the account shows, once an hour: GitHub has flagged and so hidden it, or its login has changed.
- */
+/** What only a look at the account shows, once an hour: GitHub has flagged, so hidden it, or its login has changed. */
 export class AccountLook {
   readonly #kv: SyncKvStorage;
   #lookedAt = Number.NEGATIVE_INFINITY;

@@ -28,9 +28,7 @@ const KEY = 'pull-request';
 
 const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
 const DAY_MS = 24 * 60 * 60 * 1000;
-/**
- * News is of no use after a week; a wrong count stays for ever. A rollback closes nothing that is no longer tracked.
- */
+/** News is of no use after a week; a wrong count stays for ever. A rollback closes nothing that is not tracked. */
 const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
 /** One that the host has not shown for so long is not looked for any more. Its messages stay unsent. */
 const UNSEEN_LIFE_MS = 7 * DAY_MS;
@@ -49,9 +47,7 @@ interface OutboxEntry extends Waiting {
   readonly works?: readonly string[];
 }
 
-/**
- * One value, so that an event writes one row; commit dates and told keys are apart. Saved in the turn of the change.
- */
+/** One value, so that an event writes one row; commit dates and told keys are apart. Saved in the turn of a change. */
 interface Kept extends KeptDates, KeptHistory {
   /** Null: no push has recorded it. */
   record: RecordedPullRequest | null;
