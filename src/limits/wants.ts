@@ -1,6 +1,5 @@
 /**
- * What a write asks of the account, and what that answers. A write counts in all windows that it names, or in none. All
- * keys are keyed hashes: the account's object learns no address and no name.
+ * What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address, no name.
  */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
@@ -83,7 +82,7 @@ export function targetKey(secret: string, place: string): string {
   return keyedHash(secret, 'target', place.toLowerCase());
 }
 
-/** Whose share it is: anybody has networks without number, each of which would have had nothing. */
+/** Whose quota it is: anybody has networks without number, each of which would have had nothing. */
 export function quotaKeyOf(client: Client): string {
   return client.prefixHash('quota');
 }
@@ -115,7 +114,7 @@ export function commentWants(
   creations: readonly Limit[],
 ): Wants {
   const windows = [
-    { kind: 'thread' as const, ...thread },
+    window('thread', thread.key, thread.limits),
     window('comments', repository, [commentsIn(creations)]),
     window('account', '', creations),
   ];

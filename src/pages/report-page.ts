@@ -118,12 +118,13 @@ type AppealForm = Pick<FormFrame, 'token' | 'problem'> &
 /** @param maxLength of the text, in characters. */
 export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const { token, problem, thread, userToken, text } = form;
-  const threadHint = 'Such as octo/hello#7, or cb/octo/hello#7 on another code host of this service.';
+  const threadHint =
+    'An issue or pull request: octo/hello#7, or cb/octo/hello#7 on another code host of this service.';
   const tokenHint =
     'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
   const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
   const secret = { hint: tokenHint, secret: 'current-password' } as const;
-  const fields = html`${field('thread', 'Issue or pull request', thread, { hint: threadHint, maxLength: 300 })}
+  const fields = html`${field('thread', 'Thread', thread, { hint: threadHint, maxLength: 300 })}
   ${field('user_token', 'Your token', userToken, secret)}
   ${field('text', 'Why the reports were wrong', text, { hint: textHint, rows: 6 })}`;
   return appealPage(

@@ -128,7 +128,9 @@ async function compare<T>(
   const claim = memory.claim();
   try {
     const held = new Map<Oid, IndexedObject>();
-    const index = await PackIndex.of(pack, objects, (object) => held.set(object.oid, object), !!isWanted);
+    // Without its tree, whose bytes nobody would count.
+    const found = (object: IndexedObject) => held.set(object.oid, { ...object, tree: null });
+    const index = await PackIndex.of(pack, objects, found, !!isWanted);
     await index.resolve();
     const comparison = new Comparison(objects, index, held, read, claim, isWanted);
     for (const oid of boundary.filter((other) => other !== first).slice(0, MAX_MERGED)) {

@@ -33,8 +33,7 @@ export function hostedLedger(
   // A project's bare address gets the path under which Supabase serves PostgREST; any other path is the operator's.
   const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
     headers: { apikey: key, Authorization: `Bearer ${key}` },
-    // The client's own timeout ends with the headers, so a body could stall. A redirect would send the key to another
-    // server.
+    // The client's own timeout ends with the headers: a body could stall. A redirect would take the key elsewhere.
     async fetch(input, init) {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });

@@ -47,8 +47,7 @@ export interface OpenedPullRequest extends LedgerRepository {
 }
 
 /**
- * Adds its entry in the ledger, and its pr_hash in the list of pages, from the moment when it is open: in one call, where
- * both are in D1. Recording either again changes nothing. Rejects with the error of the database.
+ * Adds it to the ledger and the list of pages, in one call if both are in D1. Again, it changes nothing. May reject.
  */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,

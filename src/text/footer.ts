@@ -1,6 +1,5 @@
 /**
- * What the service writes under a comment or an issue (contract, 2.5 and 2.6) and, where a repository wants that, a pull
- * request; and how it finds its line again. Without the blank line, `---` would make a heading of the body's last line.
+ * The service's lines under texts, and how to find them (contract, 2.5, 2.6). Without a blank line, `---` is a heading.
  */
 
 /** The longest comment or issue that the host takes, in characters (code points). */

@@ -1,6 +1,5 @@
 /**
- * Markdown, read by markdown-it: what a text consists of, and its preview. Hosts read nearly the same; what they may read
- * in another way is refused by the caller (footer-room.ts), or counts in both ways (noise.ts).
+ * Markdown as markdown-it reads it. What hosts may read otherwise is refused (footer-room.ts), or counts (noise.ts).
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 
@@ -16,8 +15,7 @@ const MOST_TOKENS = 100_000;
 const MARKS = /^[\s>*+\d.)-]*/;
 
 /**
- * Link definitions stay text, because markdown-it looks for their ends again and again, and hosts have footnotes in the
- * same form. Emphasis changes nothing that is asked here.
+ * Link definitions stay text: their ends cost much to find, and hosts have footnotes. Emphasis changes nothing here.
  */
 const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable([
   'reference',

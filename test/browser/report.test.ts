@@ -50,7 +50,7 @@ describeInBrowser('reporting a pseudonym', () => {
     await page.getByRole('link', { name: 'appeal to the operator' }).click();
     await page.getByRole('heading', { name: 'Appeal against reports' }).waitFor();
     await chromium.expectFit(page);
-    await page.getByLabel('Issue or pull request').fill('octo/hello');
+    await page.getByLabel('Thread').fill('octo/hello');
     await page.getByLabel('Your token').fill('TOKEN');
     await page.getByLabel('Why the reports were wrong').fill('I only asked.');
     await page.getByRole('button', { name: 'Send the appeal' }).click();

@@ -1,6 +1,5 @@
 /**
- * What the buttons of an alert contain instead of the password (contract, 2.9): good for one action, once, for ten minutes.
- * Only the hash is stored; of something random, it reveals nothing.
+ * What an alert's buttons contain, not the password (contract, 2.9): for one action, once, ten minutes. Kept as hashes.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Action } from '../../notify/alert.ts';

@@ -1,6 +1,5 @@
 /**
- * The notifications feed of the bot account at one code host, read every minute: one object, so that all runs share one
- * memory and two never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
+ * Reads the bot's notifications at a host each minute, one run at a time. The pull requests' objects tell each once.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -32,8 +31,7 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
-   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
+   * Passes events on to the pull requests' objects, or leaves them to the next run. @param cronTime in milliseconds.
    */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
@@ -75,10 +73,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#isRunning = false;
   }
 
-  /**
-   * Makes the next run look at a thread with a new comment: the feed never shows what the bot itself did. If this call is
-   * lost, the comment is reported with the next event of the thread.
-   */
+  /** For a new comment of the bot, which the feed never shows. If this is lost, the thread's next event brings it. */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
     const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
@@ -96,8 +91,7 @@ const PAUSE_MS = 60 * 60 * 1000;
 const LOGIN_KEY = 'login';
 
 /**
- * What no answer to another call shows of the bot's account, looked for once an hour: that GitHub has flagged it, so that
- * nobody else sees its pull requests, and that its login has changed.
+ * What only a look at the account shows, once an hour: GitHub has flagged and so hidden it, or its login has changed.
  */
 export class AccountLook {
   readonly #kv: SyncKvStorage;
@@ -134,7 +128,6 @@ const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long it is known whose a pull request is: that never changes, but not all need be kept for ever. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** As a query answers it. */
 type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
   Record<'owner' | 'repo', string> & { isKnown: number };
 
@@ -146,7 +139,6 @@ function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
   return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
 }
 
-/** What is remembered of the feed. */
 class SqlFeedMemory implements FeedMemory {
   readonly #sql: SqlStorage;
   readonly #kv: SyncKvStorage;

@@ -1,8 +1,7 @@
 /**
- * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies before,
- * the person pushes again: the retry finds its pr_hash here, so that it opens no second pull request, and its date, so that
- * the commits get the same ids. After the answer, the push is forgotten. One that nobody retries within an hour is cleaned
- * up, and a pull request that it opened is recorded.
+ * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies, a
+ * retry finds its pr_hash here, so that it opens no second pull request, and its date, so that the commits get the same
+ * ids. One that nobody retries within an hour is cleaned up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -48,10 +47,7 @@ export class PendingPush extends DurableObject<Env> {
   /** Of those in progress. */
   readonly #leases = new Map<string, Lease>();
 
-  /**
-   * One attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host its key.
-   * @param proposed what it decides unless it is a retry; null: nothing is stored.
-   */
+  /** One attempt at a time works on a push. @param proposed for a new one; null: nothing is stored. */
   async begin(
     hash: string,
     host: string,
@@ -128,10 +124,7 @@ export class PendingPush extends DurableObject<Env> {
     }
   }
 
-  /**
-   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
-   * is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open a second pull request.
-   */
+  /** A deleted row stays readable until the last push ends: in a crash, `keepOnly` could lose what others decided. */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
     if (this.#stored().some(([other]) => other !== hash)) storage.kv.delete(hash);

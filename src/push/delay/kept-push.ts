@@ -25,7 +25,7 @@ export interface KeptPush {
 }
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 6;
+const VERSION = 7;
 const LENGTH_BYTES = 4;
 
 /** It is not whole, and would be read as fewer commits; or another version has written it. */

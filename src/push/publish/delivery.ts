@@ -191,8 +191,9 @@ export async function upload(
     return writer.close();
   };
   const failed = report.then(() => new Promise<never>(() => {}));
+  const sending = send();
   try {
-    if (await Promise.race([send(), failed])) {
+    if (await Promise.race([sending, failed])) {
       const patienceMs = sentBytes <= SHORT_BYTES ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS;
       return await within(patienceMs, report, stopped);
     }
@@ -200,8 +201,9 @@ export async function upload(
     const { unpackStatus } = await within(EARLY_ANSWER_MS, report, stopped);
     throw new HostError('refused', `The code host says: ${hostText(unpackStatus)}`);
   } catch (error) {
-    // The host gets an incomplete pack, and discards it.
+    // The host gets an incomplete pack, and discards it. Nobody else reads the spool before this has stopped.
     await writer.abort();
+    await sending.catch(() => {});
     throw error;
   }
 }

@@ -57,7 +57,7 @@ const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
 const VALUES = {
   'pr-hash': [matches(PR_HASH_PATTERN), '8 to 40 hexadecimal characters, as the banner shows it'],
   'pr-key': [matches(/^[0-9a-f]{32}$/), '32 hexadecimal characters, as the banner showed it'],
-  title: [matches(/^(?=.*\S)\P{Cc}{1,256}$/u), 'one line of 1 to 256 characters'],
+  title: [matches(/^(?=.*\S)\P{Cc}{1,256}$/su), 'one line of 1 to 256 characters'],
   description: [
     matches(new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u')),
     `at most ${MAX_DESCRIPTION_LENGTH} characters, one line in each option`,

@@ -89,7 +89,17 @@ export function openPush(
   const published = publishedOrigin(c.req.raw, config);
   const remote = (repository: RepositoryName): string => `/v1/${repositoryPath(host, repository)}`;
   const settings: PushSettings = {
-    ...config,
+    // These alone: no secret of the configuration goes along with a push.
+    anonEmail: config.anonEmail,
+    identityCheck: config.identityCheck,
+    maxRepositoryMb: config.maxRepositoryMb,
+    prUpdatePolicy: config.prUpdatePolicy,
+    publishDelayMs: config.publishDelayMs,
+    pushDoubles: config.pushDoubles,
+    pushSecrets: config.pushSecrets,
+    review: config.review,
+    whenBusy: config.whenBusy,
+    writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient(c),
     pullRequestFooter: pullRequestFooter(publishedAddress(c.req.raw, config), published + MAINTAINERS_PATH),
     hostUrl: host.url,
