@@ -143,8 +143,7 @@ const ROWS: readonly MeaningRow[] = [
     when: /draft pull requests are not supported/i,
     sentence: 'The repository takes no drafts. Push again without -o draft.',
   },
-  // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
-  // repository allows: citrineos/citrineos-core#1103. Whether the repository is there, a read tells.
+  // All that GitHub says to an account that may not, as one with too many pull requests: citrineos/citrineos-core#1103.
   {
     to: ['open'],
     status: [404],

@@ -1,6 +1,4 @@
-/**
- * An HTTP/1.1 request (RFC 9112). Its header fields come from one list, so nothing of a client's can leave by mistake.
- */
+/** An HTTP/1.1 request (RFC 9112). Header fields come from one list: nothing of a client's can leave by mistake. */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 
@@ -72,9 +70,7 @@ export type RequestBody =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'stream'; readonly stream: ReadableStream<Uint8Array>; readonly length: number | null };
 
-/**
- * Sends pieces, as the platform copies them, until their owner frees them. @returns whether the connection took all.
- */
+/** Sends in pieces, as the platform copies them, until their owner frees them. @returns whether all was taken. */
 export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
   const { byteLength } = bytes;
   for (let at = 0; at < byteLength; at += READ_BYTES) {

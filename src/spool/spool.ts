@@ -1,6 +1,4 @@
-/**
- * What a push has sent, until it is judged: up to a mebibyte in memory (less if it is short), then in encrypted rows.
- */
+/** What a push has sent, until it is judged: up to a mebibyte in memory (or less), then in encrypted rows. */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
@@ -161,8 +159,9 @@ export class Spool {
   }
 
   /**
-   * Bytes [start, end) in pieces that nobody may change, each good until the next one is asked for. After `close`, any
-   * number of times, also at once. @throws HostError `busy`: no memory, or the object fails; LostRowError.
+   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
+   * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
+   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is gone or was changed.
    */
   async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array, void> {
     const to = Math.min(end, this.#byteLength);

@@ -50,10 +50,7 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
   };
 }
 
-/**
- * The chunks of a body. Their buffers are reused, because V8 is slow to notice garbage outside its own heap. `read`
- * rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
- */
+/** The chunks of a body. Their buffers are reused: V8 is slow to notice garbage outside its heap. Throws BodyError. */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
   return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
 }

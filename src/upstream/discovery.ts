@@ -28,9 +28,7 @@ export async function discoverForPush(
   return encodeReceivePackAdvertisement(list.refs, haves);
 }
 
-/**
- * Lists upstream's newer history for the push that will follow. Only for a repository with a known fork. Never rejects.
- */
+/** Lists upstream's newer history for the push that will follow. Only if its fork is known. Never rejects. */
 export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
   // Otherwise the push lists it itself, and reports errors.
   await openHistory(host, target).catch(() => {});

@@ -57,9 +57,7 @@ export async function listUpstreamRefs(host: RefsHost, repository: RepositoryNam
   return list;
 }
 
-/**
- * The list of its discovery, or a fresh one. Follows a move: isomorphic-git pushes to the old name. @throws HostError
- */
+/** The list of its discovery, or a fresh one. Follows moves: isomorphic-git pushes to old names. @throws HostError */
 export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
   const listed = async (name: RepositoryName) => {
     const known = remembered.get(repositoryKey(host.transport.hostName, name), host.clock.now());

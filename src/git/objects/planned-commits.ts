@@ -1,6 +1,4 @@
-/**
- * The new commits of a push without who made them, and when, so they can be stored. anonymize.ts makes commits of them.
- */
+/** The new commits of a push without who made them and when: they can be stored. anonymize.ts makes commits of them. */
 import { HEX_VALUES, latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
 import { tooLarge } from '../wire/protocol-error.ts';

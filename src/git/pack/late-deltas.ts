@@ -1,6 +1,4 @@
-/**
- * Commits and tags stored as deltas of objects behind them. They have passed, as only a base says what a delta makes.
- */
+/** Commits and tags stored as deltas of objects behind them. They have passed, as only the base tells what they are. */
 import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { ProtocolError, tooLarge } from '../wire/protocol-error.ts';
@@ -25,7 +23,7 @@ export function hiddenCommit(): ProtocolError {
   );
 }
 
-/** @param pack what has passed. @returns where those begin that are kept now. @throws ProtocolError, what `memory` throws. */
+/** @param pack what passed. @returns where those begin that are kept now. @throws ProtocolError, and as `memory`. */
 export async function keepLateDeltas(
   pack: StoredPack,
   kept: KeptObjects,

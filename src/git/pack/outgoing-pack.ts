@@ -6,9 +6,7 @@ import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT, PACK_HEADER_BYTES } fr
 /** Commits are small, and a write costs more than a copy. */
 const PIECE_BYTES = 64 * 1024;
 
-/**
- * Each piece may be used until the next. @param contents of `commitCount` new commits. @param passed the other entries.
- */
+/** Each piece is good until the next. @param contents of `commitCount` new commits. @param passed the other entries. */
 export async function* outgoingPack(
   commitCount: number,
   contents: Iterable<Uint8Array>,

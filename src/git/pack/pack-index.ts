@@ -49,9 +49,7 @@ export class PackIndex {
     this.#isOfFolders = isOfFolders;
   }
 
-  /**
-   * Finds whole objects, until `resolve`. @param found gets each whose id is known. @param isOfFolders without files.
-   */
+  /** Whole objects, until `resolve`. @param found gets each whose id is known. @param isOfFolders leaves out files. */
   static async of(
     pack: StoredPack,
     objects: PackedObjects,

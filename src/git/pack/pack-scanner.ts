@@ -295,9 +295,7 @@ export class PackScanner {
   }
 }
 
-/**
- * How far entries move as commits before them are removed: an ofs-delta names its base by distance. Adjacent cuts join.
- */
+/** How far entries move as commits before them are removed: ofs-deltas name bases by distance. Adjacent cuts join. */
 export class OffsetShift {
   /** Where each cut begins and ends, and how many bytes were removed up to its end. */
   readonly #starts = new NumberList('float64');

@@ -1,6 +1,4 @@
-/**
- * The first look at a pack: what names somebody, or may do so, as of a delta only the inserts are seen, not the copies.
- */
+/** The first look at a pack: what names somebody, or may do so. Of a delta it sees what is inserted, not the copies. */
 import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';

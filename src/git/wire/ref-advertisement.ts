@@ -1,6 +1,4 @@
-/**
- * Upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and `.have`s, so a stale clone finds its base.
- */
+/** Upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and `.have`s, so stale clones find a base. */
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { pktLengthDigits } from './pkt-line.ts';
 

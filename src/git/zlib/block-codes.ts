@@ -105,9 +105,7 @@ class HuffmanCode {
   }
 }
 
-/**
- * A subtable with n <= 5 index bits holds n + 1 or more of the 286 or 30 symbols: (286 + 30) / 6 * 2^5 entries at most.
- */
+/** A subtable with n <= 5 index bits holds n + 1 or more of 286 or 30 symbols: at most (286 + 30) / 6 * 2^5 entries. */
 const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
 const MAX_CODE_LENGTH_BITS = 7;
@@ -191,9 +189,7 @@ export class BlockCodes {
     return pos;
   }
 
-  /**
-   * Puts symbols into buckets; false if they go beyond `end`. Nearly all take one branch, which is predicted.
-   */
+  /** Puts symbols into buckets; false if they go beyond `end`. Nearly all take one branch, so it is well predicted. */
   #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
     const table = codeLengthTable;
     const { counts, symbols } = code;

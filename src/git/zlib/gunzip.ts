@@ -1,6 +1,7 @@
 /**
- * A gzip body, inflated as it is read (RFC 1952), by node:zlib, which stops while its output waits. In workerd,
- * DecompressionStream inflates all input at once. V8 lets some 60 MB of node:zlib's buffers accumulate (measured).
+ * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but zeros). Uses
+ * node:zlib, which stops while its output waits, not DecompressionStream: in workerd the latter inflates all input at
+ * once, even if nobody reads. V8 lets some 60 MB of node:zlib's buffers accumulate before it collects them (measured).
  */
 import { createGunzip } from 'node:zlib';
 import type { ChunkSource } from '../wire/byte-reader.ts';

@@ -78,9 +78,7 @@ export class ZlibWalker {
     return this.#state === DONE;
   }
 
-  /**
-   * Begins a stream of `inflatedBytes`; the first `keepBytes` go to `output`; if all do, the checksum is verified.
-   */
+  /** Begins a stream of `inflatedBytes`; `keepBytes` of them go to `output`. If all do, the checksum is verified. */
   begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
     this.#state = ZLIB_HEADER;
     this.#inflatedBytes = inflatedBytes;
@@ -110,9 +108,7 @@ export class ZlibWalker {
     this.#sink = sink;
   }
 
-  /**
-   * Walks less than 256 MiB. Returns the index behind the stream, or `end` (not `done`). After an error, only begin().
-   */
+  /** Walks less than 256 MiB. Returns the index behind the stream, or `end`, not `done`. After an error: `begin`. */
   walk(chunk: Uint8Array, start: number, end: number): number {
     const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
     this.#streamBytesLeft -= index - start;

@@ -1,6 +1,4 @@
-/**
- * What a host still lets the account ask by REST, and when pages wait. Who of the writers waits: durable/host-account.
- */
+/** What a host still lets the account ask by REST, and when pages wait. Writers wait in durable/host-account. */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';

@@ -69,9 +69,7 @@ export class GitTransport {
   readonly #memory: MemoryHold;
   readonly #isPublic: IsPublic | null;
 
-  /**
-   * @param memory keeps lists of refs to its end. @param isPublic null: upstream is never listed with the bot's token.
-   */
+  /** @param memory keeps lists of refs to its end. @param isPublic null: upstream is never listed with the token. */
   constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, isPublic: IsPublic | null) {
     this.#http = http;
     this.#clock = clock;
@@ -125,9 +123,7 @@ export class GitTransport {
     return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
-  /**
-   * Pushes to a fork of the bot's, or (`offer`) to upstream. @throws HostError; `unreachable`: perhaps it took place.
-   */
+  /** Pushes to a fork, or (`offer`) to upstream. @throws HostError; `unreachable`: perhaps the push took place. */
   async push(
     repository: RepositoryName,
     body: ReadableStream<Uint8Array>,
@@ -139,7 +135,8 @@ export class GitTransport {
   }
 
   /**
-   * The bot reads its own forks. All else without a token, as the host must not see who reads, unless it limits that.
+   * Asks upload-pack: of the bot's own forks in its name, and of all else without a token, because the host must not
+   * see who reads for whom. Only where it limits reads by address, and the repository is public, the bot reads it.
    */
   async #ask<T>(
     repository: RepositoryName,

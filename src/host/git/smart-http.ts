@@ -120,8 +120,8 @@ export class SmartHttp {
   }
 
   /**
-   * Any request about a repository, with the host's answer unchanged. @param path after `<owner>/<name>.git/`. @param
-   * timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits it.
+   * Any request about a repository; its answer is unchanged, even a redirect. @param path after `<owner>/<name>.git/`.
+   * @param timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits it.
    */
   async fetch(
     repository: RepositoryName,

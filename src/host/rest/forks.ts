@@ -17,7 +17,8 @@ export class ForkRepositories extends RestRepositories {
   readonly way = 'fork';
 
   /**
-   * The bot's fork, or a new one, whose objects may appear later. In a network it may be a fork of another repository.
+   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
+   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#created(repository, (name) =>
@@ -33,9 +34,7 @@ export class ForkRepositories extends RestRepositories {
     );
   }
 
-  /**
-   * Brings the fork's branch to upstream's tip. Where the host cannot merge, or makes a commit of its own, it is set.
-   */
+  /** Brings the fork's branch to upstream's tip. It is set where the host cannot merge, or makes its own commit. */
   async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
     const { rest } = this;
     const merge = { ...placeOf(fork), branch };

@@ -98,9 +98,7 @@ export abstract class RestRepositories {
     );
   }
 
-  /**
-   * The pull request of a head: the recorded one, if shown; else an open or a closed one of lists, which may lag.
-   */
+  /** The pull request of a head: the recorded one, if shown; else an open or a closed one of lists, which may lag. */
   async findPullRequest(
     repository: RepositoryName,
     head: Head,
