@@ -1,8 +1,7 @@
 /**
- * The environment, read once into a typed and frozen object. No other file reads a variable. A bad value is never
- * repaired: it becomes a problem that names the variable, the value and what is allowed, and the service does not run
- * with it. An empty variable counts as absent. Variables: contract section 1 and docs/configuration.md. Pure: the
- * Worker and `npm start` judge a value alike.
+ * The environment, read once into a typed and frozen object; no other file reads a variable. A bad value is never
+ * repaired: it becomes a problem that names the variable, the value and what is allowed, and the service does not run.
+ * An empty variable counts as absent (contract, section 1). Pure: the Worker and `npm start` judge alike.
  */
 import {
   type AnyVariable,
@@ -128,8 +127,7 @@ function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] 
     const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
     warn('PANIC_PASSWORD', `has fewer than 16 characters: ${remedy}`);
   }
-  // As far as the configuration says, others than the people on this machine may reach the service. People who are named,
-  // maintainers who object and those who find a weakness all need somebody to write to.
+  // Others may reach the service. Whoever is named, objects or finds a weakness needs somebody to write to.
   const isPublic = [host, new URL(serviceUrl).hostname].some((name) => !isLoopback(name));
   if (config.operatorContact === null && isPublic) {
     const remedy = 'set it to an e-mail address or to the https address of a page';

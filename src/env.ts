@@ -1,7 +1,6 @@
 /**
- * What the runtime hands to the Worker: the bindings of wrangler.toml and the variables of docs/configuration.md. `Env`
- * goes only to what opens a binding: the Worker, its handlers and middleware, the Durable Objects, and the parts that keep
- * something in KV, D1 or an object. Pure code gets what it needs as arguments.
+ * What the runtime hands to the Worker: bindings of wrangler.toml, variables of docs/configuration.md. `Env` goes only
+ * to what opens a binding or keeps something in KV, D1 or an object; pure code gets what it needs as arguments.
  */
 import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';
@@ -36,7 +35,6 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly HISTORY: KVNamespace;
   readonly LAST_KNOWN: KVNamespace;
   readonly DELAYED_KEYS: KVNamespace;
-  /** This service. */
   readonly SELF: Fetcher;
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml. A Worker cannot read it from its runtime. */

@@ -1,13 +1,9 @@
-/**
- * The one error class for code hosts: the host did not do what it was asked to do. `publicMessage` is for the person who
- * pushes, in plain words. `cause` is for the log, which writes only its class.
- */
+/** The host did not do what it was asked. `publicMessage` is for who pushes; the log has only the class of `cause`. */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
 export type HostErrorCode =
   /** No answer, a broken one, or a fault of the host's own. Trying again later may help. */
   | 'unreachable'
-  /** The host asks us to slow down. */
   | 'rate-limited'
   /** This service has too much to do at once. Trying again in a minute may help. */
   | 'busy'
@@ -15,7 +11,6 @@ export type HostErrorCode =
   | 'missing'
   /** The repository has another name now. */
   | 'moved'
-  /** The host refused. */
   | 'refused';
 
 /** What follows from a failure. Plain data: it crosses from a Durable Object to a route. */

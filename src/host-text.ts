@@ -1,8 +1,7 @@
 /**
- * What a code host says, as people, the log and alerts may read it: without network addresses. A host may name the
- * address that it was asked from ("API rate limit exceeded for 203.0.113.77", or an IP allow list that does not permit
- * it). That is the service's own, and shows where an onion service stands. A request's id may hold the same address in
- * hexadecimal (HAProxy's `unique-id-format`), so it goes, too.
+ * What a code host says, without network addresses. It may name the address that it was asked from ("API rate limit
+ * exceeded for 203.0.113.77", an IP allow list): the service's own, which shows where an onion service stands. A
+ * request's id may hold the same in hexadecimal (HAProxy's `unique-id-format`), so it goes, too.
  */
 
 /** The longest text that is shown. */

@@ -1,9 +1,8 @@
 /**
  * The service's log: few lines, and none of them about a person (contract section 1, "Logging"). The interface makes a
- * leak hard to write. A message must be a literal of the source: a string that was put together at run time does not
- * compile. Details go into a short list of fields, whose texts must be plain words; anything else, such as an address,
- * an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged, because its message may
- * quote a request.
+ * leak hard to write. A message must be a literal of the source: a string made at run time does not compile. Fields
+ * must be plain words; anything else, such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an
+ * error only its class is logged, because its message may quote a request.
  */
 import { holdsAddress } from './host-text.ts';
 
@@ -11,10 +10,7 @@ import { holdsAddress } from './host-text.ts';
 type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
 
 const NUMBERS = ['status', 'durationMs', 'bytes', 'objects', 'attempt'] as const;
-/**
- * Words of letters, digits, `-` and `_`. `host`: the key of a code host. `reason`: the code of a refusal. `variable`: the
- * name of one of the configuration, never its value.
- */
+/** Words of letters, digits, `-`, `_`: a host's key, a refusal's code, the name of a variable and never its value. */
 const WORDS = ['step', 'host', 'outcome', 'reason', 'variable'] as const;
 
 type Texts = Partial<Record<(typeof WORDS)[number], string>>;

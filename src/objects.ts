@@ -21,9 +21,8 @@ type Bound<Binding extends string, T extends Branded> = Place & {
 };
 
 /**
- * The way to the objects of a binding, which `nameOf` names. On one machine, each object is a file. Its name follows from
- * the object's, and its date is that of the last call. So nothing may have an object of its own there that tells who came,
- * or with what.
+ * The way to the objects of a binding, which `nameOf` names. On one machine each object is a file, and its name and
+ * date tell of the last call: nothing may have one there that tells who came, or with what.
  */
 function way<const B extends string, Args extends unknown[]>(
   binding: B,

@@ -3,16 +3,12 @@
 /** What is accepted; those that are made here have 12 characters. */
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
 
-/**
- * A new one. It has at least one letter: JGit takes the line `PR hash:  859747725008` for a progress count, and breaks
- * off because the number is too large.
- */
+/** A new one, with a letter: JGit takes `PR hash:  859747725008` for a progress count, too large, and breaks off. */
 export function newPrHash(): string {
   const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
   return /[a-f]/.test(hash) ? hash : newPrHash();
 }
 
-/** The path of its page at the service. */
 export function pullRequestPath(prHash: string): string {
   return `/v1/pr/${prHash}`;
 }

@@ -1,7 +1,4 @@
-/**
- * `owner/name` of a repository on the host, as in the service's own paths. The rule is the contract's (4.15, section 7).
- * Nothing else may become part of a URL that the service requests from the host.
- */
+/** `owner/name` on the host, by the contract's rule (4.15, section 7). No other name gets into a URL for the host. */
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;

@@ -1,7 +1,4 @@
-/**
- * The Worker: connects the parts, and does nothing else. The configuration is read once per isolate. If it is invalid,
- * no request is served: defaults in place of the operator's settings could cost a contributor their anonymity.
- */
+/** Connects the parts. An invalid configuration serves nothing: a default could cost a contributor their anonymity. */
 import { Hono } from 'hono';
 import { configOf } from './configured.ts';
 import type { AppEnv, Env } from './env.ts';

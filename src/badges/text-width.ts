@@ -1,7 +1,4 @@
-/**
- * Widths of texts in 11px Verdana, in pixels, as badge-maker lays badges out, in place of `anafanafo` (wrangler.toml),
- * whose tables would be more than half of the bundle. A test compares the two, character by character.
- */
+/** Text widths in 11px Verdana, in place of `anafanafo`, half the bundle (wrangler.toml). A test compares the two. */
 
 const FIRST_CHARACTER = 0x20;
 /** In hundredths of a pixel, from the space to the tilde. */

@@ -124,7 +124,6 @@ const SECRETS: ReadonlySet<string> = new Set(
 /** What a process or a Worker is given, besides variables, too. */
 export type Environment = Readonly<Record<string, unknown>>;
 
-/** The names of all variables of the service that an environment sets. */
 export function variablesIn(env: Environment): string[] {
   return Object.keys(env).filter(
     (name) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name),

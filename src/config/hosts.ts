@@ -1,7 +1,4 @@
-/**
- * The code hosts that the service contributes to. The first is `gh`, which the contract's paths name; further ones come
- * from `HOSTS`, each with the secret `HOSTING_TOKEN_<KEY>`.
- */
+/** The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens `HOSTING_TOKEN_<KEY>`. */
 import type { HostKind } from '../host/kinds.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';
@@ -23,7 +20,6 @@ export interface HostConfig {
 /** A host of `HOSTS`: all but its token, which is a secret. */
 type FurtherHost = Omit<HostConfig, 'token'>;
 
-/** The host of the contract's paths. */
 export const MAIN_HOST = 'gh';
 
 /** Keys that other paths below `/v1/` use already. */
@@ -32,10 +28,7 @@ const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
 
-/**
- * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`. Two hosts may not have the same server name, because
- * records of repositories are kept apart by it. @param mainUrl the address of the first host.
- */
+/** `cb=forgejo:https://codeberg.org,my=gitea:https://…`. No two have one server name: records are kept apart by it. */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:
     `up to ${MAX_HOSTS} hosts separated by commas, such as cb=forgejo:https://codeberg.org. Each has a key (1 to 16 ` +
@@ -68,7 +61,6 @@ function readHosts(text: string, mainUrl: string): FurtherHost[] | number {
   return hosts;
 }
 
-/** The secret of a further host. */
 export type HostTokenVariable = `HOSTING_TOKEN_${string}`;
 
 export function tokenVariable(key: string): 'HOSTING_TOKEN' | HostTokenVariable {
@@ -101,10 +93,7 @@ export function repositoryPath({ key }: Pick<HostConfig, 'key'>, repository: Rep
   return `${key}/${fullName(repository)}`;
 }
 
-/**
- * Tells repositories of all hosts apart in hashes and records: `octo/hello`, as the contract has it (2.2), and
- * `cb/octo/hello` on another host.
- */
+/** Tells repositories of all hosts apart: `octo/hello` (contract, 2.2), and `cb/octo/hello` on another host. */
 export function recordName({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return key === MAIN_HOST ? fullName(repository) : repositoryPath({ key }, repository);
 }

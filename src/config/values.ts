@@ -1,7 +1,4 @@
-/**
- * Readers for single values of the configuration: text in, typed value out, `undefined` when it is not allowed. Each sits
- * with the sentence that says what is allowed, so that the check and the message cannot drift apart.
- */
+/** Readers for single values: text in, value out, `undefined` if not allowed. Each has the sentence that says so. */
 import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */

@@ -1,7 +1,4 @@
-/**
- * A lock for one holder at a time, in the object's memory: a process that dies releases it; if only the holder dies, it
- * expires. If the platform evicts the object, it is lost: the host compares each branch before it changes it.
- */
+/** A lock in the object's memory for one holder; it expires. If it is lost, the host still compares each branch. */
 
 /** Long enough for slow pushes, short enough that a crashed holder does not block others for long. */
 export const LEASE_MS = 5 * 60 * 1000;

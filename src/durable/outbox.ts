@@ -1,7 +1,4 @@
-/**
- * Messages of an object that were not delivered yet. One stays until its receiver has accepted it, even after a crash, so
- * that an outage delays nobody and loses nothing. If an answer is lost, it arrives twice: the receiver tolerates that.
- */
+/** Messages not delivered yet. One stays until its receiver accepts it, also after a crash, and may arrive twice. */
 import type { Config } from '../config.ts';
 import { Recent } from '../isolate/recent.ts';
 import { loggerOf } from '../log.ts';
@@ -20,9 +17,8 @@ export interface Waiting {
 }
 
 /**
- * What became of an attempt. `interrupted`: something else is more urgent, so the run ends here, and nothing has failed.
- * @property askedMs how long the receiver asks to wait; 0 if it does not. @property all whether the other messages to the
- * same receiver would fail now, too.
+ * `interrupted`: something else is more urgent, so the run ends, and nothing has failed. @property askedMs how long the
+ * receiver asks to wait; 0: not. @property all whether the other messages to it would fail now, too.
  */
 export type Delivery =
   | { readonly kind: 'done' | 'interrupted' }

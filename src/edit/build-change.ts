@@ -1,6 +1,5 @@
 /**
- * One commit that replaces or adds one file: blob, folders above it, commit, pack. Other entries of the folders stay
- * byte for byte, where isomorphic-git would rewrite old modes and names that are not UTF-8. Pure.
+ * One commit that sets one file. Other entries stay: isomorphic-git would rewrite old modes and non-UTF-8 names. Pure.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';

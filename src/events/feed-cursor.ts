@@ -1,8 +1,7 @@
 /**
  * How far the notifications feed has been read, what is asked next, and how many calls an hour it may make. Pure. A
- * host's feed may list changes late, so each request starts before the newest one that was seen. A condition
- * (`If-Modified-Since`) has whole seconds and is only as good as that feed: it is used where it cannot hide a change,
- * and not for long.
+ * feed may list changes late, so each request starts before the newest one seen. A condition (`If-Modified-Since`) has
+ * whole seconds and is only as good as that feed: it is used where it cannot hide a change, and not for long.
  */
 import type { Feed } from '../host/code-host.ts';
 

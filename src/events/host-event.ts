@@ -1,7 +1,4 @@
-/**
- * What has happened to a pull request, by its present state at the host. Pure. The same state gives the same keys, so
- * that each event is published once. One that is reopened and closed again has been closed twice.
- */
+/** Events by a pull request's state at the host. Pure. Keys tell each event once; a second closing has another key. */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../text/footer.ts';
 import { prHashOf } from '../pr-hash.ts';

@@ -22,10 +22,7 @@ export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): st
 const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;
 
-/**
- * Text of bytes that should be UTF-8, such as a ref's name; `encodeEscaped` gives them back. Where they are not, each
- * byte from 0x80 on becomes a lone surrogate, which no real text holds (PEP 383).
- */
+/** As UTF-8, or with a lone surrogate for each byte from 0x80 on (PEP 383), which `encodeEscaped` turns back. */
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text !== null) return text;

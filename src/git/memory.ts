@@ -9,10 +9,7 @@ export interface Memory {
 
 export interface MemoryClaim {
   readonly bytes: number;
-  /**
-   * Holds so many bytes from now on, before they are allocated; waits for what is more than before.
-   * @param onWait called before it waits, to give back what others may wait for. @throws if there are not enough.
-   */
+  /** Waits for what is more than before, after `onWait` has given back what it can. @throws if there are not enough. */
   set(bytes: number, onWait?: () => void): Promise<void>;
   /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */
   setNow(bytes: number): void;

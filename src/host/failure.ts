@@ -1,17 +1,13 @@
 /**
  * What it means when a code host refuses or fails, for both of its interfaces and every kind of host: one table, by
- * operation, status and body. Retries, pauses, alerts and sentences all follow from the `Failure` that a row names. Pure.
- *
- * "Rate limits" is docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
+ * operation, status and body. Retries, pauses, alerts and sentences all follow from the `Failure` of a row. "Rate
+ * limits" is docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
 import { hostText, oneLine } from '../host-text.ts';
 import type { Clock } from '../isolate/clock.ts';
 
-/**
- * What was asked for, in either interface. `post`: a comment or an issue. `push`: to a fork of the bot's. `offer`: a push
- * to upstream that opens a pull request. `write`: any other change.
- */
+/** `post`: a comment or an issue. `push`: to a fork. `offer`: to upstream (AGit flow). `write`: any other change. */
 export type Operation = 'read' | 'write' | 'post' | 'fork' | 'open' | 'push' | 'offer';
 
 export interface HostAnswer {
@@ -59,8 +55,7 @@ const LIMITS: readonly Row[] = [
   // "Rate limits": a secondary limit may come with the time to wait, and a primary one with nothing left.
   { status: [403], when: hasHeader('retry-after', /\S/) },
   { status: [403], when: hasHeader('x-ratelimit-remaining', /^0$/) },
-  // A text alone, old and new, or the address of its explanation: apache/devlake#1322, nf-core/tools#970. A sentence may
-  // name a repository or its owner, whose names hold no space.
+  // A text, or the address that explains it: apache/devlake#1322, nf-core/tools#970. Names in it hold no space.
   {
     status: [403],
     when: /rate limit|#(?:about-)?(?:secondary|abuse)-rate-limits|rest\/(?:overview|using-the-rest-api)\/rate-limits|abuse detection|blocked from content/i,
@@ -97,8 +92,7 @@ const ROWS: readonly MeaningRow[] = [
     when: /required scope|public-only tokens|without `workflow` scope|resource not accessible by/i,
     means: OURS,
   },
-  // A token for public repositories, on one that is private but shown to the bot (checkTokenPublicOnly in
-  // routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
+  // A token for public repositories, on a private one (Gitea: checkTokenPublicOnly). For the service it does not exist.
   { status: [403], when: /token scope is limited to public/, code: 'missing', means: { status: 404 } },
   // One among good answers is a fault: renovatebot/renovate#17822. The callers ask a second time.
   { status: [401], means: { ...AGAIN, ...OURS } },
@@ -120,8 +114,7 @@ const ROWS: readonly MeaningRow[] = [
     when: /can't read/i,
     sentence: 'The repository takes no pull requests from the bot account of this service.',
   },
-  // A branch that was pushed a moment ago: GitHub's REST interface gets to know it later than Git. milvus-io/pymilvus#2956
-  // has all of these sentences; octokit/octokit.rb#622 and octokit/octokit.net#879 have the older ones.
+  // After a push, GitHub's REST lags: milvus-io/pymilvus#2956; older: octokit/octokit.rb#622, octokit/octokit.net#879.
   {
     to: ['open'],
     status: [422],
@@ -150,8 +143,7 @@ const ROWS: readonly MeaningRow[] = [
     when: /draft pull requests are not supported/i,
     sentence: 'The repository takes no drafts. Push again without -o draft.',
   },
-  // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
-  // repository allows: citrineos/citrineos-core#1103. Whether the repository is there, a read tells.
+  // All that GitHub says to an account that may not, as one with too many pull requests: citrineos/citrineos-core#1103.
   {
     to: ['open'],
     status: [404],
@@ -273,9 +265,8 @@ const FIRST_DELAY_MS = 200;
 export const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Calls until it succeeds, the failure is final, or three attempts have failed; then rejects with the last error. A host
- * that has taken its time to fail is not asked again, and one that has refused only after the pause that it asks for.
- * @param isRepeatable false: not where the host may have done it already.
+ * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took its time to fail is
+ * not asked again, one that refused only after its pause. @param isRepeatable false: not where it may be done.
  */
 export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
   const startedAt = clock.now();

@@ -10,10 +10,7 @@ export function parseName(kind: HostKind, owner: string, repository: string): Re
   return isGiteaOwner(parsed.owner) && isGiteaRepository(parsed.name) ? parsed : null;
 }
 
-/**
- * Gitea and Forgejo: models/user/user.go, models/repo/repo.go, modules/validation/helpers.go. A name outside these rules is
- * an address of something else there: `/api/…`, `/<owner>.keys`, `/<owner>/<repository>.wiki`.
- */
+/** Gitea, Forgejo: models/{user/user,repo/repo}.go, modules/validation/helpers.go. `/api/…` is no repository there. */
 const OWNER_PATTERN = /^[A-Za-z0-9](?!.*[._-]{2})(?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const MAX_OWNER_LENGTH = 40;
 const RESERVED_OWNERS = new Set(

@@ -1,12 +1,10 @@
 /**
- * Opens a host of a given kind: the only place that knows which class stands behind each. Everything outside this folder
- * speaks to a host through these types and through `GitTransport`.
- *
- * All methods reject with HostError; its code says what the caller may conclude:
+ * Opens a host of a given kind: only this file knows which class stands behind each. All outside this folder speaks to
+ * a host through these types and `GitTransport`. All methods reject with HostError; its code says what the caller may
+ * conclude:
  * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
  * - `unreachable`: nobody knows whether it was done. A method may be called again, with the same result, unless it is
  *   marked as **once**: what that does must be looked for first, which some of these methods do themselves.
- *
  * A write to a repository that was renamed goes to its new name, if that is public.
  */
 import type { ActivityCall } from './code-host.ts';

@@ -1,13 +1,9 @@
 /**
- * Caches the last answers of the ledger or another slow source: for questions that are asked far more often than their
- * answers change, and for times when the source does not answer.
- *
- * The isolate's memory and the data centre's cache avoid asking for a while. KV has the last known value for all data
- * centres, and is read when the source fails; it is written only when a value has changed, so that a badge in a popular
- * README costs no writes.
- *
- * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
- * cache entry, and, after the answer, one KV read if the isolate did not know the value.
+ * Caches the last answers of the ledger or another slow source: for questions asked far more often than their answers
+ * change, and for times when it does not answer. The isolate's memory and the data centre's cache avoid asking for a
+ * while. KV has the last known value for all data centres, for when the source fails; it is written only when a value
+ * has changed, so that a badge in a popular README costs no writes. Cost: nothing while fresh in memory, and one cache
+ * look-up after that. Then the source's own, one cache entry, and a KV read after the answer if the value was unknown.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -42,7 +38,6 @@ export interface LastKnownPlaces {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** An answer. */
 export interface Held {
   readonly value: unknown;
   /** Milliseconds since 1970; from then on it is asked for again. */

@@ -1,18 +1,15 @@
 /**
- * What the requests of an isolate wait for: memory, and each other. Memory is one counter for everything that grows with
- * what a client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
+ * What the requests of an isolate wait for: memory, and each other. Memory is one counter for all that grows with what
+ * a client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
  *
  * A request is small, or it has the one large place. The small ones share a pool. A request that needs more than a
- * small one may have, or than the pool has left, takes the large place, and then its bytes no longer count in the pool:
- * what it may hold is bounded by the limits on a single request. So a request on an idle isolate never waits, and
- * neither does the one in the large place, whatever it needs: it comes to its end, and the next one gets the place.
- * That is why requests that hold something and wait for more cannot block each other.
+ * small one may have, or than the pool has left, takes the large place, and its bytes no longer count in the pool: the
+ * limits on a single request bound them. So a request on an idle isolate never waits, nor does the one in the large
+ * place, which comes to its end. That is why requests that hold something and wait for more cannot block each other. A
+ * client leaves a part of the pool to others, and one that has had the large place queues behind those who wait for it.
  *
- * A client leaves a part of the pool to others, however many requests it makes; and a client that has had the large
- * place queues behind those who wait for it.
- *
- * A request that has died cannot give anything back, so what a request holds expires when it shows no sign of life. Nor
- * can its promises be awaited, which never settle: whoever waits looks again every few milliseconds.
+ * A request that has died gives nothing back, so what it holds expires when it shows no sign of life. Its promises
+ * never settle, so whoever waits looks again every few milliseconds.
  */
 import { HostError } from '../host-error.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
@@ -21,10 +18,7 @@ import { Recent } from './recent.ts';
 
 const MiB = 1024 * 1024;
 
-/**
- * Six pushes with rows in their spools. Together with the large place (24 MiB of commits, 18 MiB of a listing, some
- * more for rows and the search), this leaves room in an isolate of 128 MB.
- */
+/** Six pushes with spool rows; with the large place (24 MiB of commits, 18 MiB of a listing), it fits into 128 MB. */
 const SHARED_BYTES = 16 * MiB;
 /** Of the pool, for one request: two rows and what the scanner needs, or some 3,500 commits. */
 const SMALL_BYTES = 4 * MiB;
@@ -60,15 +54,11 @@ export class MemoryBudget {
     this.#smallBytes = smallBytes;
   }
 
-  /**
-   * What a request holds: nothing yet. @param client on whose behalf; null: the service's own.
-   * @param isPatient false: it never waits for what others hold.
-   */
+  /** What a request holds: nothing yet. @param client null: the service. @param isPatient false: it never waits. */
   open(clock: Clock, client: string | null = null, isPatient = true): MemoryHold {
     return new MemoryHold(this, clock, client, isPatient);
   }
 
-  /** All bytes that are held. */
   get heldBytes(): number {
     return this.#sum(() => true);
   }
@@ -222,7 +212,6 @@ export class MemoryHold implements Memory {
   }
 }
 
-/** The budget of the isolate that this code runs in. */
 export const isolateMemory = new MemoryBudget();
 
 /** Of bodies that still arrive: whoever dawdles keeps others from sending a long text, and nobody from pushing. */
@@ -266,10 +255,7 @@ const MAX_POLL_MS = 160;
 /** So nobody waits for a quarter longer than necessary. */
 const POLL_GROWTH = 1.25;
 
-/**
- * Tries until it succeeds. Answers whether it had to wait. @param attempt takes at once what is free: when this function
- * returns, someone else may have it. @throws HostError `busy` after too long a wait.
- */
+/** Tries until it succeeds, and answers whether it had to wait. @throws HostError `busy` after too long a wait. */
 async function waitUntil(attempt: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
   const giveUpAt = clock.now() + maxWaitMs;
   let hasWaited = false;

@@ -1,9 +1,7 @@
 /**
  * The one cache of what this isolate has learned, for the requests that follow: entries that are good for a while, and
- * not too many of them. Another isolate learns for itself.
- *
- * When there is too much, what was used longest ago is dropped. What has expired is dropped when the next entry comes,
- * at the latest one life later; with no next entry it stays, within its limit.
+ * not too many. When there is too much, what was used longest ago is dropped. What has expired is dropped when the next
+ * entry comes, at most one life later; with no next entry it stays, within its limit.
  */
 export interface RecentLimits<T> {
   /** How long an entry is good. Without it: until it is dropped. */
@@ -68,7 +66,6 @@ export class Recent<T> {
     }
   }
 
-  /** Answers whether there was such an entry. */
   delete(key: string): boolean {
     this.#weight -= this.#entries.get(key)?.weight ?? 0;
     return this.#entries.delete(key);

@@ -1,7 +1,4 @@
-/**
- * An answer that may be late or never come, if it comes in time. Rejects with what `tooLate` makes if not (default: a
- * `TimeoutError`); the work itself is not stopped.
- */
+/** An answer, if it comes in time. If not, rejects with `tooLate` (default: a `TimeoutError`); the work goes on. */
 export async function within<T>(
   ms: number,
   answer: Promise<T>,

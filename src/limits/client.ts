@@ -38,10 +38,7 @@ export function windowKey(client: Client, isOfPrefix: boolean): string {
   return isOfPrefix ? client.prefixHash('window', today) : client.hash('window', today);
 }
 
-/**
- * The network of the client that sent `request`, in one spelling: `192.0.2.1`, `2001:db8:0:1::/64`, a circuit such as
- * `fc00:dead:beef:4dad:0:0:0:2a`, or `unknown`. Without the header, the peer of the connection, as workerd names it.
- */
+/** The client's network: `192.0.2.1`, `2001:db8:0:1::/64`, a circuit, or `unknown`. Without the header, the peer's. */
 export function clientNetwork(request: Request, headerName: string): string {
   const claimed = request.headers.get(headerName) ?? peerOf(request);
   return claimed === null ? UNKNOWN : networkOf(claimed.trim());
@@ -76,10 +73,7 @@ export function networkOf(address: string): string {
   return prefix === CIRCUITS ? spelt.join(':') : `${prefix}::/64`;
 }
 
-/**
- * What one subscriber may hold: an IPv4 address, or the /48 around a /64, which a free tunnel gives to anybody. All
- * circuits of an onion service lie in one. @param network as `networkOf` spells it.
- */
+/** What one subscriber may hold: an IPv4 address, or the /48 around a /64. An onion service's circuits lie in one. */
 export function prefixOf(network: string): string {
   const [prefix] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
   return prefix === undefined ? network : `${prefix}:/48`;

@@ -1,9 +1,7 @@
 /**
- * Everything that was created lately in the account's name, or is about to be: one row for each. A row names the windows
- * that it counts in, and a window is the rows that name it. So something counts in all of its windows or in none, and is
- * released in all of them by forgetting one row.
- *
- * Pure. A row counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
+ * Everything that was created lately in the account's name, or is about to be: one row for each, which names the
+ * windows that it counts in. So it counts in all of them or in none, and is released by forgetting one row. Pure. A row
+ * counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Asker, fairWait, type Use } from './fairness.ts';

@@ -1,14 +1,12 @@
 /**
  * Who waits first when little is left of what all share: the account, a repository, a thread, the host's calls.
  *
- * One rule for every such window, in its last third: if several networks have used it, each waits that has had its part,
- * and one part more is always there for whoever comes next. A network that is alone has no part to keep to. In the
- * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to the
- * others.
- *
- * The last tenth is kept, also from a network that is alone: in a repository, for networks that have opened nothing
- * there; elsewhere a third of it for networks that have had nothing, and all of it for people who have taken part in the
- * thread before, until they have had as much.
+ * One rule for every such window, in its last third: if several networks have used it, each waits that has had its
+ * part, and one part more is there for whoever comes next. A network that is alone has no part to keep to. In the
+ * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to
+ * others. The last tenth is kept, also from a network that is alone: in a repository, for networks that have opened
+ * nothing there; elsewhere a third of it for networks that have had nothing, and all for people who took part in the
+ * thread before, until they had as much.
  *
  * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
  * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).

@@ -1,7 +1,4 @@
-/**
- * Every limit on how often something may be done, with its reason. The contract fixes some (section 8). The others are
- * variables, and generous: a person who works, or a discussion behind one address, must not notice them.
- */
+/** Every limit, with its reason: the contract's (section 8), or a variable, so generous that no person notices it. */
 import type { Limit } from './sliding-window.ts';
 
 const MINUTE_MS = 60_000;
@@ -13,10 +10,7 @@ export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies L
 /** Of an IPv6 /48, which a free tunnel gives to anybody. Enough for four clients that share an office or a campus. */
 export const PREFIX_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
 
-/**
- * Repositories that are newly forked for one client, an IPv6 /48 as a whole: a push that the host then refuses leaves its
- * fork behind. Five pull requests an hour need five.
- */
+/** New forks for one client or IPv6 /48: a refused push leaves its fork. Five pull requests an hour need five. */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
 const PREFIX = 'an IPv4 address or an IPv6 /48';
@@ -81,7 +75,6 @@ export type OpenLimitName = keyof typeof OPEN_LIMITS;
 export type TriedName = OpenLimitName | keyof typeof FIXED_TRIES;
 export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
 
-/** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
 
 /** Whether all networks of an IPv6 /48 are counted together. */

@@ -1,9 +1,7 @@
 /**
  * The limits of one request: what its client reads, tries and creates. Nothing below handlers and pushes knows of one.
- *
- * What is read or tried counts in the client's window, one of many objects. What is created counts at the account, one
- * object, in one call: all or nothing. Neither waits for the other. Once a client is over a limit, this isolate
- * remembers until when, so that further requests reach no object.
+ * What is read or tried counts in the client's window, one of many objects; what is created at the account, one object,
+ * in one call: all or nothing. An isolate remembers who is over a limit, so that more requests reach no object.
  */
 import { isAhead } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
@@ -25,7 +23,6 @@ interface AccountPort {
 interface LimitsSetup {
   readonly client: () => Promise<Client>;
   readonly open: OpenLimits;
-  /** The object of a client's windows. */
   readonly windows: (key: string) => {
     hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt?: boolean): Promise<Wait>;
   };
@@ -64,10 +61,7 @@ const misses: ClientHits = new Recent({ most: 10_000 });
 /** By client: how many calls its window was not told of. */
 const untold = new Recent<number>({ most: 10_000 });
 
-/**
- * The windows of networks that have no room for another pull request: their pushes reach neither the host, nor the
- * account, and few of them the guard. Room may be released in another isolate, so this is believed for a minute.
- */
+/** Full windows of networks, whose pushes reach no host. For a minute only: another isolate may release room. */
 const full = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
 interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
   /** The account has refused a push for it. */
@@ -110,7 +104,6 @@ export class Limits {
     this.#setup = setup;
   }
 
-  /** The limits by a name. */
   of(name: TriedName): readonly Limit[] {
     return { ...this.#setup.open, ...FIXED_TRIES }[name];
   }

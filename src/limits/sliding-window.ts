@@ -1,7 +1,4 @@
-/**
- * Limits over the last minutes, exact to the millisecond: all of them must allow an attempt. Only the times of accepted
- * attempts are kept, so never more than the limits allow, and a refused one does not lengthen the wait.
- */
+/** Limits over the last minutes, to the millisecond: all must allow an attempt. A refused one lengthens no wait. */
 import { isWithin } from '../isolate/clock.ts';
 import type { Recent } from '../isolate/recent.ts';
 
@@ -22,10 +19,7 @@ export interface Wait {
 
 export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
 
-/**
- * A wait as a client is told it: rounded up to the quarter hour if the window is an hour or longer, else to the minute.
- * The exact one says when somebody who shares the address did something.
- */
+/** A wait as a client is told it, rounded up: the exact one says when somebody who shares the address did something. */
 export function toldMs({ waitMs, withinMs }: Wait): number {
   const unitMs = withinMs >= 60 * MINUTE_MS ? 15 * MINUTE_MS : MINUTE_MS;
   return Math.ceil(waitMs / unitMs) * unitMs;

@@ -1,7 +1,4 @@
-/**
- * What a write asks of the account, and what that answers. A write counts in all windows that it names, or in none. All
- * keys are keyed hashes: the account's object learns no address and no name.
- */
+/** What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address or name. */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import type { Client } from './client.ts';
 import type { Asker } from './fairness.ts';

@@ -1,7 +1,4 @@
-/**
- * What is counted for operators. Labels take their values from small fixed sets, and none tells of a person or a
- * repository. A histogram is a counter for each bucket, so that counts of several isolates add up.
- */
+/** What is counted. Labels have few values, none of a person or repository. A histogram has a counter per bucket. */
 export interface Family {
   readonly type: 'counter' | 'histogram';
   readonly help: string;

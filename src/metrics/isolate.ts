@@ -69,7 +69,6 @@ export class Isolate {
   }
 }
 
-/** The isolate that this code runs in. */
 export const isolate = new Isolate();
 
 /** A duration as Go prints it, which is what the contract shows (4.9): `4h23m15.2s`, `15.2s`, `850ms`, `0s`. */

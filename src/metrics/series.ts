@@ -1,7 +1,6 @@
 /**
- * Counts as plain data: a series, spelled as Prometheus does (`name{label="value"}`), and its value. Records of many
- * isolates become one by adding them up. Of a histogram, only the smallest bucket that a value fits into is counted: a
- * request costs three additions. Pure.
+ * Counts as plain data: a series, spelled as in Prometheus (`name{label="value"}`), and its value; those of isolates
+ * add up. Of a histogram, only the smallest bucket that fits is counted: a request costs three additions. Pure.
  */
 import {
   CATALOGUE,
@@ -104,7 +103,6 @@ function histogramLines(name: string, { buckets = [] }: Family, counts: Counts):
   });
 }
 
-/** The labels of a series, without the braces. */
 function labelTexts(name: string, counts: Counts): string[] {
   return Object.keys(counts)
     .filter((series) => series.startsWith(`${name}{`))

@@ -1,8 +1,7 @@
 /**
- * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one Tally object adds up those
- * of all isolates. Rare events send the sheet at once, but at most once a second, because every delivery writes to disk;
- * others send it ten seconds after the last time. An isolate that ends loses only its last seconds. A sheet that cannot be
- * delivered is kept; if only the answer was lost, its counts count twice.
+ * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one Tally object adds them
+ * up. Rare events send it at once, but at most once a second, because a delivery writes to disk; others ten seconds
+ * after the last time. A sheet that is not delivered is kept; if only the answer was lost, its counts count twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';

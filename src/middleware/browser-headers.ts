@@ -39,10 +39,7 @@ function setHeaders(headers: Headers, isBadge: boolean): void {
   if (!headers.has(POLICY)) headers.set(POLICY, isBadge ? EMBEDDABLE : NOTHING);
 }
 
-/**
- * Tells Tor Browser that a page is also found at the operator's onion service (`Onion-Location`, Tor Project's community
- * documents). Only pages at SERVICE_URL say so: the onion service's own must not.
- */
+/** Tells Tor Browser of the onion service (`Onion-Location`, Tor Project), on pages at SERVICE_URL, not on its own. */
 export const onionLocation: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { onionUrl, serviceUrl } = c.var.config;
@@ -71,9 +68,8 @@ const preflight = cors({
 });
 
 /**
- * CORS: web pages anywhere may call the JSON endpoints and the Git remote, and read the answers. These know no cookies: the
- * caller must send every secret. The operator's endpoints are among them, because the notification service's page calls
- * them for the buttons of alerts. Reports are not: a page must not report in the name of the people who open it.
+ * CORS: pages anywhere may call the JSON endpoints and the Git remote, which know no cookies. So may the operator's,
+ * for the buttons of alerts. Not reports: a page must not report in the name of the people who open it.
  */
 export const crossOrigin = new Hono<AppEnv>();
 

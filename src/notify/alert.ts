@@ -1,12 +1,8 @@
-/**
- * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
- * They never contain the password; each button has its own token.
- */
+/** The operator's alerts (contract, section 6): what happened, and buttons. Each has a token, never the password. */
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
-/** What a button does. */
 export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
 
 /** @param hash of the pseudonym: the button is good for no other. */
@@ -25,7 +21,6 @@ export type Alert =
       readonly most?: number;
     }
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
-  /** The bot account has another login. */
   | { readonly kind: 'renamed'; readonly hostName: string; readonly before: string; readonly login: string }
   /** `isLast`: more of them wait until the hour is over. */
   | ({ readonly kind: 'moderation'; readonly isLast?: boolean } & ModerationNews)
@@ -77,12 +72,10 @@ interface AlertFacts {
 /** Where the operator sees what is delayed: src/routes/moderation/delayed.ts. */
 export const REVIEW_PATH = '/admin/delayed';
 
-/** The label of a button. */
 const UNDO_FLOOD = 'Remove comments, issues';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Priorities. */
 const [URGENT, HIGH, USUAL] = [5, 4, 3];
 
 /** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
@@ -107,7 +100,6 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
   };
 }
 
-/** What its buttons do. */
 export function actionsOf(alert: Alert): readonly Action[] {
   if (alert.kind === 'review') return ['review'];
   if ('hash' in alert) return [pardonOf(alert.hash)];

@@ -50,12 +50,10 @@ export function publicService({ notifyBaseUrl, notifyAdminUrl, notifyToken }: Se
   return { notifyBaseUrl, notifyToken: isSameServer ? notifyToken : null };
 }
 
-/** For the operator's alerts. */
 export function operatorService(config: Omit<Servers, 'notifyBaseUrl'>): NotificationService {
   return { notifyBaseUrl: config.notifyAdminUrl, notifyToken: config.notifyToken };
 }
 
-/** The notification service did not take a message. */
 export class NotificationError extends Error {
   override readonly name = 'NotificationError';
   readonly status: number;

@@ -1,7 +1,4 @@
-/**
- * The connections of one client request, or of one Durable Object: the platform does not let others use its sockets.
- * Their number is limited, and requests beyond it wait. Free connections are kept for some seconds.
- */
+/** The connections of one request, or of one Durable Object: others cannot use its sockets. More requests wait. */
 import { connect } from 'cloudflare:sockets';
 import { Connection, type SocketLike } from './connection.ts';
 import { OutgoingError } from './outgoing-error.ts';

@@ -1,9 +1,8 @@
 /**
- * One TCP or TLS connection: bytes both ways, and an end that takes effect at once.
- *
- * Traps of the platform's sockets, all seen in workerd:
- * - `close()` waits for a pending write, so a server that does not read would block it for ever. `abort()` ends the
- *   write, but then workerd closes the connection only when the client's request is over: only for a pending write.
+ * One TCP or TLS connection: bytes both ways, and an end that takes effect at once. Traps of the platform's sockets,
+ * all seen in workerd:
+ * - `close()` waits for a pending write, so a server that does not read would block it for ever. `abort()` ends that,
+ *   but then workerd closes the connection only when the client's request is over: only for a pending write.
  * - A connection that the server has closed looks sound until somebody reads it. So an idle one has a pending read.
  * - BYOB reads are ten times faster than others.
  */

@@ -1,7 +1,4 @@
-/**
- * One request and its response over one connection (RFC 9112), at the same time: a server may answer before it has read
- * everything. The connection is used again only if both ended properly, nothing follows, and the server allows it.
- */
+/** One request and its response (RFC 9112), at the same time. A connection is reused only if both ended properly. */
 import { concatBytes } from '../git/bytes.ts';
 import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';

@@ -1,8 +1,7 @@
 /**
- * Everything that leaves the Worker leaves through here: HTTP/1.1 over sockets of our own, offered as a `fetch`. The
- * runtime's `fetch` adds header fields that nobody can take away: on Cloudflare a request to a server outside its network
- * carries the client's address (`CF-Connecting-IP`), and every request the name of the Worker's zone (`CF-Worker`).
- * `node:http` is `fetch` in disguise there, and undici compiles WebAssembly, which Workers refuse.
+ * Everything leaves the Worker through here: HTTP/1.1 over sockets of our own, offered as a `fetch`. The runtime's adds
+ * header fields that nobody can take away: on Cloudflare the client's address (`CF-Connecting-IP`) outside its network,
+ * and the Worker's zone (`CF-Worker`). `node:http` is the same there, and undici needs WebAssembly.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
@@ -117,9 +116,8 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
 }
 
 /**
- * Where to repeat the request; null: the response is the answer itself. A write follows only redirects that repeat it
- * (307, 308): `fetch` would make a GET of the others, and its success would look like the write's. No request follows to
- * another server, because its credentials are meant for this one.
+ * Where to repeat the request; null: nowhere. A write follows only redirects that repeat it (307, 308): the success of
+ * a GET would look like its own. None leads to another server, as credentials are meant for this one.
  */
 export function redirectTarget(request: { method: string; url: URL }, response: Response): URL | null {
   const location = response.headers.get('Location');

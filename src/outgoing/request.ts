@@ -1,7 +1,4 @@
-/**
- * An HTTP/1.1 request as it leaves (RFC 9112, sections 3, 6 and 7; RFC 9110, section 5). Its header fields come from one
- * list, in its order and spelling: another one is an error, so nothing of a client's request can leave by mistake.
- */
+/** An HTTP/1.1 request (RFC 9112). Header fields come from one list: nothing of a client's can leave by mistake. */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 
@@ -73,10 +70,7 @@ export type RequestBody =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'stream'; readonly stream: ReadableStream<Uint8Array>; readonly length: number | null };
 
-/**
- * Sends bytes piece by piece, because the platform copies what it writes. Once a response has come, their owner may
- * give their memory back, and the rest is not sent. @returns whether the connection has taken it all.
- */
+/** Sends in pieces, as the platform copies them, until their owner frees them. @returns whether all was taken. */
 export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
   const { byteLength } = bytes;
   for (let at = 0; at < byteLength; at += READ_BYTES) {
@@ -87,9 +81,8 @@ export async function sendBytes(bytes: Uint8Array, connection: Connection): Prom
 }
 
 /**
- * Sends a stream to its end. One that breaks off, or is not as long as announced, is never ended properly, because the
- * server must not take a part for the whole: the caller destroys the connection.
- * @returns whether the connection has taken it all. @throws what the stream failed with.
+ * Sends a stream to its end. One that breaks off, or is not as long as announced, is never ended properly: the server
+ * must not take a part for the whole. @returns whether the connection has taken it all. @throws as the stream.
  */
 export async function sendStream(
   reader: ReadableStreamBYOBReader,

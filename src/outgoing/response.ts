@@ -1,9 +1,8 @@
 /**
- * An HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6 and 7).
- *
- * This is our own parser because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length` beside
- * `Transfer-Encoding`, lengths such as `2abc`, and reads what follows a body as a second response. With each of these,
- * client and server can disagree about where a message ends. Here they are errors.
+ * An HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6 and 7). Our own parser,
+ * because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length` beside `Transfer-Encoding`, lengths
+ * such as `2abc`, and a second response behind a body. Client and server could disagree where a message ends, so these
+ * are errors.
  */
 import { latin1 } from '../git/bytes.ts';
 import { malformed, type OutgoingError } from './outgoing-error.ts';

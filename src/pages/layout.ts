@@ -1,7 +1,4 @@
-/**
- * The frame of every page, and its Content-Security-Policy. Hono's `html` escapes whatever is put into it. A page loads
- * nothing: it contains its style, script and icon, and the policy allows style and script by their hashes.
- */
+/** Every page's frame. It loads nothing: its policy allows its own style and script by hash. Hono's `html` escapes. */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config.ts';

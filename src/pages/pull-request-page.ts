@@ -204,10 +204,7 @@ export function pullRequestText(page: PullRequestPage): string {
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
-/**
- * Its events as an Atom feed (RFC 4287). Ids depend only on the hash, so that readers recognise an entry at another
- * address of the service. All links lead to the page: feed readers fetch them, and would tell the code host who follows.
- */
+/** Atom feed (RFC 4287). Ids are the same at any address of the service. No link tells the code host who follows. */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   const { prHash, events } = pullRequest;
   const name = nameOf(pullRequest);

@@ -60,10 +60,7 @@ const TEMPLATES = /^pull_request_template\/$/i;
 const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
-/**
- * Two lists, and at most one request after them. Rejects if something cannot be found out: silence is no consent.
- * @param botLogin asked only if there is a list of vouched accounts.
- */
+/** At most one request after two lists. Rejects if something stays unknown: silence is no consent. */
 export async function readCommunityFiles(
   files: FilesHost,
   kind: HostKind,
@@ -110,8 +107,7 @@ async function standingIn(
 
 /**
  * As vouch reads a list: the first line that names the account decides; case does not matter, and a handle without a
- * platform is of any. What only a person would take for a denunciation (`--name`, `-@name`) is one: whoever wrote it wants
- * to refuse.
+ * platform is of any. What only a person would take for a denunciation (`--name`, `-@name`) is one, too.
  */
 export function standingOf(text: string, login: string, kind: HostKind): Pick<Standing, 'kind' | 'reason'> {
   const wanted = login.toLowerCase();

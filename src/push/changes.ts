@@ -1,9 +1,7 @@
 /**
- * All files that leave with a delayed push: those of its newest commit, compared with the upstream commit that it stands
- * on, what only its earlier commits have, and whatever else is in its pack.
- *
- * The host is asked only for what is in folders of that upstream commit, so it learns no id of the push. What passes a
- * bound is listed without its difference, and what cannot be listed is counted.
+ * All files that leave with a delayed push: what its newest commit changes in the upstream commit that it stands on,
+ * what only its earlier commits have, and the rest of its pack. The host is asked only for what is in folders of that
+ * commit, so it learns no id of the push. Beyond a bound, a file is listed without its difference, or only counted.
  */
 import type { Difference } from '../edit/lines.ts';
 import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
@@ -23,7 +21,6 @@ const MAX_SHOWN = 50;
 export const MAX_FILE_BYTES = 64 * 1024;
 const MAX_COMPARED_BYTES = 512 * 1024;
 const MAX_SHOWN_LINES = 5_000;
-/** Paths that are listed. */
 const MAX_LISTED = 5_000;
 /** Folders that are compared, of all commits together. */
 const MAX_FOLDERS = 500;
@@ -64,7 +61,6 @@ export interface PushedFiles {
   readonly pack: StoredPack;
 }
 
-/** The difference of two texts. */
 export type Differ = (before: string, after: string) => Difference;
 
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
@@ -87,7 +83,6 @@ export function boundaryOf(commits: PlannedCommits): Oid | null {
   return parent ?? null;
 }
 
-/** What stands at a path, or is missing there. */
 export interface ChangedEntry {
   readonly path: string;
   /** Of a submodule, the commit of its own repository; null: it is removed. */
@@ -401,7 +396,6 @@ class Comparison {
     return { ...shown, difference: differ(decodeEscaped(before), decodeEscaped(after)) };
   }
 
-  /** Without its difference. */
   async #listedOnly({ path, now, old, kind }: Pair): Promise<ChangedFile> {
     const isModeChanged = now !== null && old !== null && now.mode !== old.mode;
     const remarks = [

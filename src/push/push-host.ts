@@ -66,9 +66,8 @@ export interface PushStore {
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The pull request with the last of these works: an open one, else a merged one, else a closed one. Null: none has
-   * any. Undefined: the list cannot be read. Never rejects.
-   * @param works keyed hashes of commits without their author and dates.
+   * The pull request with the last of these works: open, else merged, else closed. Null: none has any. Undefined: the
+   * list cannot be read. Never rejects. @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
     repository: RepositoryName,
@@ -82,10 +81,7 @@ export interface PushStore {
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** A delayed push that waits, or has ended within the last day. @param push as `NewDelayedPush.push` */
   findDelayed(push: string): Promise<DelayedView | null>;
-  /**
-   * @param spool that was kept. @param keptUntil how long it is there, and its key.
-   * @returns `found`: the same push waits already, and nothing is kept.
-   */
+  /** @param keptUntil how long spool and key are there. @returns `found`: the same push waits; nothing is kept. */
   keepDelayed(
     delayed: Omit<NewDelayedPush, 'name' | 'dueAt' | 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
@@ -96,10 +92,8 @@ export interface PushStore {
 }
 
 /**
- * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
- * the first write at the host, a slot of its address, and what is left to the repository and to the bot account.
- *
- * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
+ * Whether a push is accepted (contract, 4.6): before its pack is read, panic switch and limit; before the first write
+ * at the host, slot, repository and bot account. Fails closed: else an anonymous service could be flooded.
  */
 export interface PushLimits {
   /**
@@ -113,19 +107,13 @@ export interface PushLimits {
     pushHash?: () => Promise<string>,
     patience?: 'none' | 'delay' | 'wait',
   ): Promise<Refusal | null>;
-  /**
-   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it is
-   * not, or nobody knows. Never rejects. @param pushHash as for `enter`.
-   */
+  /** For a push that fails anyway: counts it if over the pull request limit. Null: not, or unknown. Never rejects. */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /** Of the pull request that the push opens. Takes nothing yet. @param pushHash repeated pushes share it. @throws Refusal */
   slot(pushHash: string): Promise<Slot>;
   /** Why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
-  /**
-   * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
-   * @throws Refusal while the host asks for a pause, or if other clients come first.
-   */
+  /** Takes a bot's write that creates nothing. @throws Refusal in a pause of the host, or if others come first */
   takeQuota(): Promise<void>;
   /** Takes what a fork costs: it counts as something created, whatever becomes of the push. @throws Refusal */
   takeFork(): Promise<void>;
@@ -133,15 +121,9 @@ export interface PushLimits {
 
 /** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */
 export interface Slot {
-  /**
-   * Takes it, one creation of the bot account and one pull request of the repository: all or nothing, before the first
-   * write. @param policyLimits those that the repository's policy sets. @throws Refusal
-   */
+  /** Takes it, one of the bot's creations and one of the repository's: all or nothing, before any write. @throws */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
-  /**
-   * Takes it alone: the pull request is opened later, or has begun, and no other attempt runs.
-   * @param isAnother whether it needs one of its own, even if an earlier attempt has one. @throws Refusal
-   */
+  /** Takes it alone: no other attempt runs. @param isAnother a new one, if an earlier attempt has one. @throws */
   settle(isAnother: boolean): Promise<void>;
   /** Tells the guard and the statistics that the pull request is open. Answers who could not be told. Never rejects. */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;

@@ -70,10 +70,7 @@ export function pushHashOf({ host, store, target }: PushRun, { taken, options }:
   return store.hash('push', parts.join(' '));
 }
 
-/**
- * What a push locks: the pull request that it updates, so that two updates never mix; and itself, while it is published,
- * so that it never runs twice at once and a retry resumes it. `end` releases all, even a claim that is still on its way.
- */
+/** What a push locks: its pull request, and itself while it is published. `end` releases even a claim on its way. */
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
   readonly #store: PushStore;
@@ -118,10 +115,8 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new.
-   * @param pushHash the same for a repeated push.
-   * @param proposed hash and date, unless a retry already has them; null: it is not published now.
-   * @throws Refusal if the same push is in progress.
+   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new. @param proposed
+   * hash and date, unless a retry has them; null: not published now. @throws Refusal if the same push is in progress
    */
   async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null) {
     const { hostKey, clock } = this.#host;
@@ -174,15 +169,11 @@ export class Claims {
   }
 }
 
-/** The refusal for a push that has to wait for another one. */
 export function inProgress(reason: string, advice: string): Refusal {
   return new Refusal('in-progress', reason, [advice]);
 }
 
-/*
- * The key of a pull request (src/secret/keyed-hash.ts). Anybody who knows the pr_hash can update the pull request, as the
- * contract says. To withdraw it, or to change its title or description, a push also gives the key.
- */
+/* By contract, the pr_hash is enough to update. Withdrawals and other texts take the key (secret/keyed-hash.ts). */
 
 const SHOWN = 'The push that opened it showed the key.';
 /** What a key is needed for; `update` only where the operator says so. */

@@ -45,10 +45,7 @@ export async function findSameWork(
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }
 
-/**
- * Tells it before anything is public. What is closed may be proposed again. @param more to do besides.
- * @throws Refusal if it is open, and the operator wants no doubles; not of a preview
- */
+/** What is closed may come again. @throws Refusal, but of a preview, if it is open and the operator wants no doubles */
 export async function tellSameWork(
   { reply, settings, target }: Pick<PushRun, 'reply' | 'settings' | 'target'>,
   { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,

@@ -49,7 +49,6 @@ import { withdraw } from './withdraw.ts';
 /** What became of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
   | { readonly kind: 'published'; readonly facts: BannerFacts }
-  /** Accepted, and published later. */
   | { readonly kind: 'delayed'; readonly facts: DelayedFacts }
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
   /** None of its commands was accepted. */
@@ -57,7 +56,6 @@ export type Outcome = { readonly lines: readonly string[] } & (
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 );
 
-/** What has arrived. */
 export interface Arrival {
   readonly said: Announced;
   readonly task: Task;
@@ -75,7 +73,6 @@ type Task =
   | { readonly kind: 'withdrawal'; readonly prHash: string }
   | Outcome;
 
-/** The end of an answer. */
 export interface Conclusion extends ReportStatus {
   readonly outcome: Outcome;
   /** Null: nothing has failed. */
@@ -197,10 +194,7 @@ export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): 
   await run.end(isAnswered);
 }
 
-/**
- * A client that has used up its limit is told so, whatever else is wrong with its push, unless the push updates an open
- * pull request. Null: the limit does not apply.
- */
+/** That the client's limit is used up, whatever else is wrong. Null: it is not, or an open pull request is updated. */
 async function refusedByLimit(
   run: PushRun,
   { said, logged }: Arrival,

@@ -1,9 +1,7 @@
 /**
- * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, closes it,
- * and removes its branch where it has one. None of the limits on pull requests applies.
- *
- * The branch is deleted first, by the service's own record: it belongs to the bot, so nobody can keep it, whatever has
- * happened to the repository. Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names it, closes it and removes
+ * its branch. No limit on pull requests applies. The branch goes first, by the service's own record: it is the bot's,
+ * so nobody can keep it, whatever has happened to the repository. What failed half-way can be pushed again.
  */
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { isRefusedByHost, unlessMissing } from '../host-error.ts';
@@ -21,11 +19,7 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
   readonly repository: RepositoryName;
 }
 
-/**
- * @param prHash its push has given the key.
- * @param deletedRef the ref that the push deletes; null: it deletes none.
- * @throws Refusal
- */
+/** @param prHash its push has given the key. @param deletedRef that the push deletes; null: none. @throws Refusal */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
   const claim = (await run.claims.claimListed(prHash)) ?? (await run.claims.claimPullRequest(prHash));
   const found = await find(run, prHash, claim);
@@ -100,8 +94,7 @@ async function removeBranch(
   const branch = workBranch(prHash);
   await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;
-    // The fork may be gone, or an earlier attempt has removed the branch. Ask for both, because a host may be wrong
-    // once.
+    // The fork may be gone, or the branch removed before. Ask for both, because a host may be wrong once.
     if (await isForkGone(host, fork, error)) return;
     const source = { repository: fork, refName: `refs/heads/${branch}` };
     if ((await branchTip(host, source)) !== null) throw error;

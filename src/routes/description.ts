@@ -1,7 +1,4 @@
-/**
- * Describes an endpoint beside its handler. /openapi.json (service/openapi.ts) collects the descriptions from the app
- * that serves the requests.
- */
+/** Describes an endpoint beside its handler. /openapi.json (service/openapi.ts) collects this from the serving app. */
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
 import * as z from 'zod';
 import { MAIN_HOST } from '../config/hosts.ts';
@@ -26,10 +23,7 @@ export interface Description extends Pick<DescribeRouteOptions, 'summary' | 'des
   readonly responses: Record<string, Answer>;
 }
 
-/**
- * Attaches the description to the handler. Unlike hono-openapi's `describeRoute`, this is no middleware and costs a request
- * nothing; nothing is generated before someone asks for the document.
- */
+/** Unlike hono-openapi's `describeRoute`, no middleware: it costs nothing until someone asks for the document. */
 export function described<H extends object>(handler: H, description: Description): H {
   return Object.defineProperty(handler, uniqueSymbol, { get: () => ({ spec: toSpec(description) }) });
 }

@@ -1,8 +1,7 @@
 /**
  * One-way names for what the service must recognise again without knowing it: HMAC-SHA256 with the service's secret.
- *
  * Each use has its own prefix, so that equal texts of two uses never give equal hashes. The identity hash has none, as
- * the contract gives its text (2.2); that text begins with an owner's name, which holds no colon.
+ * the contract gives its text (2.2), which begins with an owner's name without a colon.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -34,10 +33,9 @@ export function identityHash(secret: string, thread: string, userToken: string):
 }
 
 /**
- * The key of a pull request: 32 lower-case hex characters. Its pr_hash is public, because its branch has that name, so the
- * hash alone only updates it. The author also gets this key, to withdraw the pull request and to change its texts. It
- * follows from the hash, so nothing has to be stored, and a push that is repeated shows the same one. One of its
- * characters is a letter: see newPrHash in src/pr-hash.ts.
+ * The key of a pull request: 32 lower-case hex characters. Its pr_hash is public, as its branch has that name, so it
+ * only updates it. The author's key also withdraws it and changes its texts. It follows from the hash: nothing is
+ * stored, and a push that is repeated shows the same one. It has a letter: see newPrHash in src/pr-hash.ts.
  */
 export function prKeyOf(secret: string, prHash: string): string {
   const key = keyedHash(secret, 'pr-key', prHash).slice(0, 32);

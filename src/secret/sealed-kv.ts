@@ -1,10 +1,8 @@
 /**
- * What the service keeps in KV: names and values that say nothing without its secret. Anybody who has the account or
- * the disk can list KV with the expiry of each entry, which tells when the entry was written. So the entries of a day
- * expire together.
- *
- * AES-256-GCM. Each name has a key of its own, and each value a random initialisation vector in front. Values are
- * filled up, because the length of a repository's history is enough to recognise it.
+ * What the service keeps in KV: names and values that say nothing without its secret. Whoever has the account or the
+ * disk can list the expiry of each entry, which tells when it was written, so the entries of a day expire together.
+ * AES-256-GCM. Each name has its own key, each value a random initialisation vector in front. Values are filled up: the
+ * length of a history is enough to recognise it.
  */
 import { keyedHash } from './keyed-hash.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
- * Where memory is short, rows begin much earlier, so that a crowd of pushes that crawl leaves room for others.
- */
+/** What a push has sent, until it is judged: up to a mebibyte in memory (or less), then in encrypted rows. */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
@@ -58,9 +55,8 @@ interface SpoolClaim {
 }
 
 /**
- * How many bytes the pushes of an isolate may keep in their spools at once: in all, and for one client. On one machine
- * there is one isolate, so this bounds its disk. On Cloudflare each isolate counts for itself: one object that counts for
- * all would be asked with each megabyte. Rows of a process that died do not count; their object removes them.
+ * How many bytes an isolate's pushes may keep in their spools: in all, and for one client. On one machine, this bounds
+ * its disk. On Cloudflare each isolate counts for itself: one object for all would be asked with each megabyte.
  */
 export class SpoolBudget {
   readonly #claims = new Set<SpoolClaim>();

@@ -1,8 +1,7 @@
 /**
  * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up: docs/hosted-database.md.
- * Reads query tables that the key may read, with one indexed query each. Writes and karma use functions, because the
- * key is public and must not reach those tables. A request is tried once: writers have an outbox, and readers have the
- * last known value.
+ * Reads query tables that the key may read, with one indexed query each. Writes and karma use functions: the key is
+ * public and must not reach those tables. A request is tried once: writers have an outbox, readers a last known value.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
@@ -33,8 +32,7 @@ export function hostedLedger(
   // A project's bare address gets the path under which Supabase serves PostgREST; any other path is the operator's.
   const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
     headers: { apikey: key, Authorization: `Bearer ${key}` },
-    // The client's own timeout ends with the headers, so a body could stall. A redirect would send the key to another
-    // server.
+    // The client's own timeout ends with the headers: a body could stall. A redirect would take the key elsewhere.
     async fetch(input, init) {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });

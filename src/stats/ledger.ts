@@ -1,9 +1,8 @@
 /**
  * The ledger: pull requests (contract, 2.8), their number, and karma (2.3), in D1 or the operator's hosted database.
- * Cost: a question reads one row by its key, or the rows of its answer in the order of an index. A row written costs as
- * much as a thousand read: in D1, an entry writes its row and that of an index, and the count of a repository reads
- * that. Every method rejects with the database's error. Writes may come twice: a pull request's URL makes the second do
- * nothing, and karma is set, not added to.
+ * Cost: a question reads one row by its key, or the rows of its answer by an index. A row written costs as much as a
+ * thousand read: in D1, an entry writes its row and that of an index. Every method rejects with the database's error.
+ * Writes may come twice: a pull request's URL makes the second do nothing, and karma is set, not added to.
  */
 import { MAIN_HOST } from '../config/hosts.ts';
 

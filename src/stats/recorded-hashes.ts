@@ -115,9 +115,8 @@ export async function recordedHashesOf(
 export type RecordedWork = { readonly prHash: string; readonly last: number };
 
 /**
- * Those among a repository's newest pull requests that were recorded with any of these works: the ones with the last of
- * them first, and of these the oldest, because others may be copies. Rejects if the answer is slow.
- * @param works as `hashStatements` takes them.
+ * Those among a repository's newest that were recorded with any of these works (as `hashStatements` takes them): first
+ * those with the last work, then the oldest, as others may be copies. Rejects if the answer is slow.
  */
 export async function prHashesWith(
   db: D1Database,

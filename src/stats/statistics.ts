@@ -46,10 +46,7 @@ export interface OpenedPullRequest extends LedgerRepository {
   readonly works?: readonly string[];
 }
 
-/**
- * Adds its entry in the ledger, and its pr_hash in the list of pages, from the moment when it is open: in one call, where
- * both are in D1. Recording either again changes nothing. Rejects with the error of the database.
- */
+/** Adds it to ledger and page list, in one call if both are in D1; repeatable. Rejects with the database's error. */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,

@@ -1,7 +1,4 @@
-/**
- * Reads the bodies of requests, and of the host's answers to Git, within limits of size and time. Reads are BYOB reads
- * into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4 KiB, ten times slower.
- */
+/** Reads bodies within limits of size and time: BYOB reads, ten times faster than the default ones of 4 KiB. */
 import { ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
 import { systemClock } from '../isolate/clock.ts';
@@ -53,10 +50,7 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
   };
 }
 
-/**
- * The chunks of a body. Their buffers are reused, because V8 is slow to notice garbage outside its own heap. `read`
- * rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
- */
+/** The chunks of a body. Their buffers are reused: V8 is slow to notice garbage outside its heap. Throws BodyError. */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
   return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
 }
@@ -199,9 +193,8 @@ export const UNCOUNTED_BYTES = 16 * 1024;
 const TEXT_COPIES = 4;
 
 /**
- * The whole body as text; a compressed one is not inflated. What has arrived counts among all bodies, and then in the
- * memory of the request; what is only announced does not, so nobody takes memory by promising a body.
- * @throws BodyError; HostError `busy`. The rest has been read then: a client that cannot send it never reads the answer.
+ * The whole body as text, not inflated. What has arrived counts, not what is announced, so nobody takes memory by a
+ * promise. @throws BodyError; HostError `busy`, after the rest: a client that cannot send never reads the answer.
  */
 export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, memory } = limits;
@@ -235,11 +228,10 @@ const PATIENCE_MS = 5 * MINUTE_MS;
 const PATIENT_BYTES_PER_MS = 8 * SLOWEST_BYTES_PER_MS;
 
 /**
- * How slowly a body may come: at least 1 KiB a second over each minute of waiting, which stops a sender of a byte now and
- * then; and it may make us wait for five minutes beyond what 8 KiB a second would take. These stop one that crawls on
- * purpose, and so keeps a connection and its memory (at 1 KiB a second, 100 MB take a day), within six minutes. A slow
- * line is not given up: 15 KB a second, or Tor's 20 to 50, take 100 MB to their end, whatever the pauses, and 4 KB a
- * second still get 2 MB through. Only waiting counts, so a slow receiver on our side never makes a sender look slow.
+ * How slowly a body may come: at least 1 KiB a second over each minute of waiting, which stops a sender of a byte now
+ * and then; and within five minutes beyond what 8 KiB a second would take, which stops one that crawls on purpose to
+ * keep a connection and its memory. A slow line is not given up: 15 KB a second, or Tor's 20 to 50, take 100 MB to
+ * their end. Only waiting counts: a slow receiver on our side makes no sender look slow.
  */
 export class Pace {
   readonly #windowMs: number;

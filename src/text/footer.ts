@@ -1,7 +1,4 @@
-/**
- * What the service writes under a comment or an issue (contract, 2.5 and 2.6) and, where a repository wants that, a pull
- * request; and how it finds its line again. Without the blank line, `---` would make a heading of the body's last line.
- */
+/** What the service writes under texts (contract, 2.5, 2.6). Without the blank line, `---` is a heading. */
 
 /** The longest comment or issue that the host takes, in characters (code points). */
 export const MAX_TEXT_CHARACTERS = 65_536;

@@ -1,7 +1,4 @@
-/**
- * Markdown, read by markdown-it: what a text consists of, and its preview. Hosts read nearly the same; what they may read
- * in another way is refused by the caller (footer-room.ts), or counts in both ways (noise.ts).
- */
+/** Markdown as markdown-it reads it. What hosts may read otherwise is refused (footer-room.ts) or counts (noise.ts). */
 import MarkdownIt, { type Token } from 'markdown-it';
 
 /** Deeper nesting is refused. markdown-it leaves out what lies too deep, so it must read deeper. */
@@ -15,10 +12,7 @@ const MOST_OPEN_BRACKETS = 8_000;
 const MOST_TOKENS = 100_000;
 const MARKS = /^[\s>*+\d.)-]*/;
 
-/**
- * Link definitions stay text, because markdown-it looks for their ends again and again, and hosts have footnotes in the
- * same form. Emphasis changes nothing that is asked here.
- */
+/** Link definitions stay text: their ends cost much to find, and hosts have footnotes. Emphasis changes no answer. */
 const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable([
   'reference',
   'emphasis',

@@ -1,7 +1,6 @@
 /**
- * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history. One request to
- * the host, and one more for the history if none was listed lately. Newer history is listed beside the answer. The push
- * that follows finds the refs and the listings in the cache.
+ * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history. One request
+ * to the host, and one for the history if none was listed lately. The push that follows finds both in the cache.
  */
 import type { Oid } from '../git/objects/oid.ts';
 import { encodeReceivePackAdvertisement, type Ref, selectHaves } from '../git/wire/ref-advertisement.ts';
@@ -29,10 +28,7 @@ export async function discoverForPush(
   return encodeReceivePackAdvertisement(list.refs, haves);
 }
 
-/**
- * Lists what upstream has got since it was listed last, for the push that will probably follow the discovery before
- * this call. Call it only for a repository whose fork is known. Never rejects.
- */
+/** Lists upstream's newer history for the push that will follow. Only if its fork is known. Never rejects. */
 export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
   // Otherwise the push lists it itself, and reports errors.
   await openHistory(host, target).catch(() => {});

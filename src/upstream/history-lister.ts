@@ -1,9 +1,8 @@
 /**
  * Lists upstream's history from the host: commits without their trees, by date, starting with the last 90 days. Only a
- * push that reaches further back extends it. The request names only tips that upstream itself advertises.
- *
- * Listings are cached: in the isolate's memory for the push that follows its discovery, and in KV for all other
- * isolates. The key has the host and the tips, and a tip determines its history, so an entry is never wrong.
+ * push that reaches further back extends it. The request names only tips that upstream itself advertises. Listings are
+ * cached: in memory for the push after its discovery, and in KV for other isolates. The key has the host and the tips,
+ * which determine their history, so an entry is never wrong.
  */
 import { createHash } from 'node:crypto';
 import { utf8 } from '../git/bytes.ts';

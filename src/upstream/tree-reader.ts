@@ -1,8 +1,7 @@
 /**
- * Finds a path in a commit, and reads no more than the folders on the way, level by level, because hosts serve objects
- * by their ids and not by paths. GitHub allows no filter by depth but `tree:0`, which leaves out everything that was not
- * asked for by its id. So the fifth call for a folder asks for all folders below it instead, and takes the answer if it
- * is small. In a repository of 10,000 files, with a hundred in each folder, the way to one file costs 9 KB.
+ * Finds a path in a commit, and reads only the folders on the way, level by level: hosts serve objects by their ids,
+ * and GitHub allows no filter by depth but `tree:0`. The fifth call for a folder asks for all folders below it, and
+ * takes the answer if it is small. With 10,000 files, a hundred in each folder, the way to one costs 9 KB.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import { type Commit, parseCommit } from '../git/objects/commit.ts';
@@ -95,10 +94,7 @@ export async function findPath(read: ReadObjects, root: Oid, parts: readonly str
   }
 }
 
-/**
- * The paths of all files, in the order of their folders; null: the folders are too large. Names that are not UTF-8 are
- * left out. One call, and 64 KiB for some 1,500 files. Rejects as `read` does, or with ProtocolError.
- */
+/** Paths of all files but those not UTF-8; null: too large. One call, 64 KiB for some 1,500. Rejects as `read`. */
 export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] | null> {
   const objects = await read({ wants: [root], withFolders: true }, MAX_FOLDERS_BYTES);
   if (objects === null) return null;

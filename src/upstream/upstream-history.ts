@@ -1,7 +1,6 @@
 /**
- * The history that a push is compared with: it tells upstream's commits from the pusher's. The main part is that of the
- * base branch and the default branch, on which a push must be based. The rest is what upstream's other branches have in
- * addition, which must not be rewritten as if it were the pusher's; of too much, the oldest is left out.
+ * What tells upstream's commits from the pusher's: the history of the base and the default branch, on which a push must
+ * be based; and what others add, which must not be rewritten as the pusher's. Of too much, the oldest is left out.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
 import { SHARED } from '../git/objects/commit-table.ts';
@@ -65,10 +64,7 @@ export class UpstreamHistory implements KnownHistory {
   /** Lists upstream's refs once more; null: it was done, or is not worth it. */
   #relist: (() => Promise<readonly Ref[]>) | null;
 
-  /**
-   * @param refs upstream's branches and tags, as many as are kept. @param main the base branch and the default branch,
-   * which need not be among them. @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
-   */
+  /** @param main the base and the default branch, perhaps not in `refs`. @param relist if `refs` may be seconds old. */
   constructor(
     lister: Pick<HistoryLister, 'list'>,
     repository: RepositoryName,

@@ -1,7 +1,4 @@
-/**
- * Upstream's refs, listed once for a discovery and the push that follows it within a second or two: a client decides from
- * the discovered refs what to send, so that list is also the right one for its push. Another isolate lists again.
- */
+/** Upstream's refs, listed once for a discovery and its push: from that list, a client decides what to send. */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { MovedError } from '../host-error.ts';
@@ -60,10 +57,7 @@ export async function listUpstreamRefs(host: RefsHost, repository: RepositoryNam
   return list;
 }
 
-/**
- * The list of the discovery before this push, or else a fresh one. A discovery of a repository that has moved is
- * redirected, but some clients (isomorphic-git) still push to the old name, so a push follows itself. @throws HostError
- */
+/** The list of its discovery, or a fresh one. Follows moves: isomorphic-git pushes to old names. @throws HostError */
 export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
   const listed = async (name: RepositoryName) => {
     const known = remembered.get(repositoryKey(host.transport.hostName, name), host.clock.now());

@@ -50,7 +50,6 @@ export interface DelayedPush extends Omit<NewDelayedPush, 'push' | 'same' | 'cli
   readonly said: readonly string[];
   /** How often it was tried in vain. */
   readonly failures: number;
-  /** The operator has seen it. */
   readonly isApproved: boolean;
   /** Its person wants it no more. What is public of it could not be removed yet. */
   readonly isGivenUp: boolean;
@@ -98,9 +97,8 @@ export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 export type SeenPush = { readonly name: string; readonly attempt: string };
 
 /**
- * Why it ends, or why it could not be published yet. `review`: the operator has to see it first, by a setting that is
- * newer than the push, or because it could not be removed. `later`: @property askedMs how long the refusing side asks to
- * wait. @property counts whether the next pause grows.
+ * Why it ends, or waits on. `review`: the operator has to see it first, by a setting newer than the push, or because it
+ * could not be removed. `askedMs`: how long the refusing side asks to wait. `counts`: whether the next pause grows.
  */
 export type DelayFailure =
   | { readonly kind: 'review' }
@@ -114,7 +112,6 @@ export const ROLLED_BACK = [
   'It came with a burst of pushes, which the operator has rolled back. You may push it again.',
 ] as const;
 
-/** The reasons that an operator may give. */
 export const DISCARD_REASONS = {
   spam: 'It looks like spam or advertising.',
   'off-topic': 'It has nothing to do with the repository.',

@@ -1,11 +1,8 @@
 /**
  * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for all.
- *
  * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
- * moment of 30 days, a key that is deleted or has expired cannot.
- *
- * Only the holder of its lease may publish a push. The lease is stored, so a process that dies keeps it until it
- * expires; it has to be renewed, and a holder that has lost it can end nothing here.
+ * moment of 30 days, a key that is deleted or has expired cannot. Only the holder of its lease may publish a push. It
+ * is stored, so a process that dies keeps it until it expires; who has lost it can end nothing here.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -86,10 +83,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#now());
   }
 
-  /**
-   * If the clock was set back, its window is later: see the view. @param mostBytes of all that wait.
-   * @returns `found`: the same push waits already, and nothing is kept. `full`: there is no room.
-   */
+  /** Its window is later if the clock was set back. `found`: the same waits already. `full`: no room in `mostBytes`. */
   async keep(
     push: NewDelayedPush,
     mostBytes: number,
@@ -121,10 +115,7 @@ export class DelayedPushes extends DurableObject<Env> {
     return true;
   }
 
-  /**
-   * Makes it due, and leases it. @returns `tried`: the service has just tried to publish it, and tries again by itself.
-   * `review`: it waits for the operator. `unknown`: it does not wait, or is to be removed.
-   */
+  /** Makes it due, and leases it. `tried`: the service has just tried to publish it, and tries again by itself. */
   async publishNow(name: string): Promise<Lease | 'busy' | 'tried' | 'review' | 'unknown'> {
     const [row, now] = [this.#waiting(name), this.#now()];
     if (row === undefined || row.isGivenUp) return 'unknown';
@@ -253,9 +244,8 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * A rollback: what was kept in the last hours goes, too, even while somebody publishes it: they lose the lease. What may
-   * be public already waits for the operator, so that nobody publishes the rest.
-   * @param since milliseconds since 1970.
+   * A rollback: what was kept in the last hours goes, even while it is published: the lease is lost. What may be public
+   * already waits for the operator, so that nobody publishes the rest. @param since milliseconds since 1970.
    */
   async stopSince(since: number): Promise<void> {
     const rows = this.#keptSince(since);

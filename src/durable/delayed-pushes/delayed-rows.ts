@@ -13,7 +13,6 @@ const MOST_ROWS = 10_000;
 /** Of all rows and bytes, for the pushes of one client. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
 
-/** What stays of one that has ended. */
 type End = Pick<DelayedPush, 'state' | 'said' | 'published'>;
 
 export class DelayedRows {

@@ -1,9 +1,7 @@
 /**
- * Which of the pushes that are due are published now. Pure.
- *
- * Fair among clients: the first push of each comes before the second one of anybody. Of pushes that wait for a chosen
- * time, few are published one after the other with a minute or two in between, so that two of them do not look like one
- * person's; where many are due, a crowd hides them, and the spacing would only delay them.
+ * Which of the pushes that are due are published now. Pure. Fair among clients: the first push of each comes before the
+ * second one of anybody. Of pushes that wait for a chosen time, few are published a minute or two apart, so that two of
+ * them do not look like one person's; many are a crowd that hides them, and the spacing would only delay them.
  */
 import { bytesOf, type DelayedPush } from './delayed-push.ts';
 

@@ -1,10 +1,8 @@
 /**
- * Time for what waits, by a clock that may be wrong. Pure.
- *
- * The latest moment that was seen is stored. A clock that is set back stands still until it has caught up, so nothing
- * is published early. A jump forward of more than a day may be a machine that was off, or a wrong clock: what is due
- * is published, but nothing expires for a day. Until then the jump is not believed either, so that a clock that is
- * corrected goes on where it was.
+ * Time for what waits, by a clock that may be wrong. Pure. The latest moment that was seen is stored. A clock that is
+ * set back stands still until it has caught up, so nothing is published early. A jump forward of more than a day may be
+ * a machine that was off, or a wrong clock: what is due is published, but nothing expires for a day, and a clock that
+ * is corrected meanwhile goes on where it was.
  */
 
 export const DAY_MS = 24 * 60 * 60 * 1000;

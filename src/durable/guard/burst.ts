@@ -1,10 +1,8 @@
 /**
- * Notices unusually many pushes, comments and issues, or many addresses behind them (contract, sections 6 and 8), and says
- * when to tell the operator: when a burst begins, when its figures have doubled, and every ten minutes as long as it lasts,
- * so that a trickle cannot hide a flood. One client alone, which can make a burst with twenty tiny requests, is told once
- * in ten minutes; an IPv6 /48 is one client here, because a free tunnel gives all of it.
- *
- * Pure. Cost: memory for the events of one minute, and constant time for each.
+ * Notices unusually many pushes, comments and issues, or many addresses behind them (contract, sections 6 and 8), and
+ * says when to tell the operator: when a burst begins, when its figures have doubled, and every ten minutes as long as
+ * it lasts, so that a trickle cannot hide a flood. One client alone (here also an IPv6 /48, as a free tunnel gives it)
+ * is told once in ten minutes. Pure. Cost: memory for the events of one minute, and constant time for each.
  */
 import { isWithin } from '../../isolate/clock.ts';
 import type { BurstFigures } from '../../notify/alert.ts';
@@ -73,10 +71,7 @@ export class BurstDetector {
     return { events: this.#events.length - this.#first, addresses: this.#perAddress.size };
   }
 
-  /**
-   * What to tell the operator during a burst, and to pass in with the next call; null: nothing.
-   * @param hasBegun whether it begins with the last event.
-   */
+  /** What to tell the operator in a burst, and to pass in next time; null: nothing. @param hasBegun with this one. */
   toTell(told: ToldBurst | null, hasBegun: boolean, now: number): ToldBurst | null {
     const { events, addresses } = this.figures;
     const last = told !== null && isWithin(told.at, BURST_PAUSE_MS, now) ? told : null;

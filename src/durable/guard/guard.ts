@@ -1,9 +1,7 @@
 /**
- * The operator's controls: the panic switch, the burst detectors, alerts and their buttons, and what a rollback undoes
- * (contract, 3.2 to 3.4). One object for the whole service, so that the switch works everywhere immediately.
- *
- * Cost: a push attempt writes nothing; the last minute and the limit of pushes are in memory, and begin anew after a
- * restart. What is created writes one row, and an alert about five.
+ * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and rollbacks (contract, 3.2 to
+ * 3.4). One object for the whole service, so that the switch works everywhere immediately. Cost: a push attempt writes
+ * nothing, as the last minute and the limit of pushes are in memory; what is created writes a row, an alert five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -64,10 +62,7 @@ export class Guard extends DurableObject<Env> {
     };
   }
 
-  /**
-   * Counts a push attempt, whether or not it is accepted. @param address as a keyed hash. @param limits of one address.
-   * @param prefix as a keyed hash: all addresses that the client may hold.
-   */
+  /** Counts a push attempt, accepted or not, by keyed hashes of the address and of all that the client may hold. */
   async admit(address: string, limits: readonly Limit[], prefix: string): Promise<Admittance> {
     const at = Date.now();
     await this.#count('burst', address, prefix, at);
@@ -93,10 +88,7 @@ export class Guard extends DurableObject<Env> {
     if (isNews) await this.tell({ kind: 'token', account, problems });
   }
 
-  /**
-   * False if it is to be told later, because too many come at once.
-   * @param at when it happened, if not now. @param address that the alert may name; it is kept only until it was sent.
-   */
+  /** False if too many come at once: it is told later. @param address it may name; kept only until it was sent. */
   async tell(alert: Alert, at = Date.now(), address: string | null = null): Promise<boolean> {
     const outcome = this.#operator.tell(this.env, alert, Date.now(), { at, address });
     if (outcome === 'kept') await this.#wakeAt(Date.now());
@@ -131,10 +123,7 @@ export class Guard extends DurableObject<Env> {
     return true;
   }
 
-  /**
-   * Begins to undo what was created in the last two hours. Answers the id for `rollbackResult`; null if the credential is
-   * not valid. Asked again with the same credential while it runs, it answers the same id.
-   */
+  /** Begins to undo the last two hours. Answers the id, the same while it runs; null: the credential is not valid. */
   async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const id = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));

@@ -1,7 +1,6 @@
 /**
- * What the operator is told on their topic: the alerts that wait for the notification service, how often each kind may
- * come, and what was told last. Without a topic, nothing is kept. An address is in memory only, for the first attempt; a
- * later one names its pseudonym, which is all that is stored.
+ * What the operator is told: alerts that wait for the notification service, how often each kind may come, what was told
+ * last. Without a topic, nothing is kept. An address is in memory for the first attempt only; its pseudonym is stored.
  */
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
@@ -20,10 +19,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /** Of alerts of one kind in an hour. How many more there were of a capped one is told at its end. */
 const MOST_OF_A_KIND = 20;
-/**
- * Flagged pseudonyms without comments, which cost an attacker nothing: by themselves, so that they do not use up the quota
- * of the others. The rest is not told at all.
- */
+/** Flagged pseudonyms without comments cost an attacker nothing: they have their own quota; the rest is not told. */
 const OF_NOBODY = { name: 'nobody', most: 2 };
 
 /** Between two alerts that pushes wait for the operator. */
@@ -151,10 +147,7 @@ export class Operator {
     return all;
   }
 
-  /**
-   * Takes a report of an account, and answers whether the operator is to hear of it now: once, until it is well again.
-   * @param account behind a colon it names what was looked at: each is reported by itself.
-   */
+  /** Whether the operator is to hear of it now: once, until it is well again. `account:part` is reported by itself. */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
     const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
     const before = (this.last(TOKEN_PREFIX + account, now) ?? nothing) as TokenReport;

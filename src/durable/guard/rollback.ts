@@ -1,8 +1,7 @@
 /**
- * What a rollback undoes, and how (contract, 3.4 and 4.17): whatever was created in the last two hours is tracked. First,
- * the delayed pushes of these hours are discarded, so that nothing follows. Then pull requests are closed, a few at a time,
- * and if the operator says so, comments are deleted and issues closed. It runs in the guard's alarm, also if its caller
- * disconnects and after a restart, when nobody knows all it has undone. What fails stays tracked, for the next attempt.
+ * What a rollback undoes, and how (contract, 3.4 and 4.17): what was created in the last two hours. First, the delayed
+ * pushes of these hours are discarded. Then pull requests are closed, a few at a time, and if the operator says so,
+ * comments deleted and issues closed. It runs in the guard's alarm, also without its caller. What fails stays tracked.
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -19,7 +18,6 @@ export const TRACKED_MS = 2 * 60 * 60 * 1000;
 /** A request to a Worker may have six connections open. */
 const AT_ONCE = 4;
 
-/** Something at a code host. */
 interface Place {
   /** The key of the code host. */
   readonly host: string;
@@ -34,7 +32,6 @@ interface Place {
 export type Tracked = Place &
   ({ readonly kind: 'pull-request'; readonly prHash: string } | { readonly kind: 'comment' | 'issue' });
 
-/** What a rollback is to undo. */
 export interface RollbackScope {
   /** Leave alone the pull requests of clients that opened no other one. */
   readonly spareSingle: boolean;
@@ -55,10 +52,7 @@ export class Rollbacks {
   #isRunning = false;
   /** For their callers, by the rollback's id. */
   readonly #ends = new Map<string, PromiseWithResolvers<RollbackResult | null>>();
-  /**
-   * Numbers for clients, by their keyed hash, as long as a row has them. In memory only, so that no row tells, even to a
-   * holder of the key, which client opened which pull request. After a restart, every client gets a new number.
-   */
+  /** Numbers for clients while a row has them, by keyed hash. In memory only: no row tells which client opened what. */
   readonly #clients = new Map<string, number>();
   #lastClient: number;
 
@@ -86,10 +80,7 @@ export class Rollbacks {
     );
   }
 
-  /**
-   * Begins one, which the next `run` carries out, or joins the one that this credential has begun. Answers its id.
-   * @param tokenHash null: by the password. @param mayBegin asked only for a new one; false: null is answered.
-   */
+  /** Begins one for the next `run`, or joins this credential's. Answers its id; null: it may not begin a new one. */
   begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
     const scope = JSON.stringify(what);
     const waiting = this.#waiting();
@@ -110,15 +101,13 @@ export class Rollbacks {
     return this.#ends.get(id)?.promise ?? null;
   }
 
-  /** Whether one waits for an alarm. */
   get isWaiting(): boolean {
     return !this.#isRunning && this.#waiting().length > 0;
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Rejects if it cannot store
-   * an end: that one is carried out again when the platform repeats the alarm. @param onIncomplete called with the token of
-   * each that could not undo everything.
+   * Carries out those that have not ended, also those that begin meanwhile, one by one. Rejects if it cannot store an
+   * end: the platform repeats the alarm. @param onIncomplete called with the token of each that could not undo all.
    */
   async run(env: Env, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;
@@ -126,8 +115,7 @@ export class Rollbacks {
       for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
         const { id, tokenHash } = row;
         const scope = JSON.parse(row.scope) as RollbackScope;
-        // What is not public yet does not become so. The operator's request does the same, and removes what is half
-        // public. A flood of comments is no reason to discard a push.
+        // The operator's request does the same, and removes what is half public. A flood of comments discards no push.
         if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
         const all = this.#toUndo(scope, Date.now());
         const undo = undoAtHost(env);

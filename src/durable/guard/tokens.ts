@@ -1,7 +1,4 @@
-/**
- * What the buttons of an alert contain instead of the password (contract, 2.9): good for one action, once, for ten minutes.
- * Only the hash is stored; of something random, it reveals nothing.
- */
+/** What an alert's buttons hold, not the password (contract, 2.9): for one action, once, ten minutes. Stored hashed. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Action } from '../../notify/alert.ts';
 

@@ -1,13 +1,10 @@
 /**
- * The bot account at one code host, for all isolates: everything that is created in its name, how long the host wants to
- * be left alone, what it still lets the account do, and which forms have posted what.
- *
- * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A write asks it
- * last, when nothing else refuses it, in one call: the network, the repository, the thread and the account allow it
- * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
- *
- * Cost: a write that creates something stores one row; a form stores two. The host's calls are in memory: after a restart,
- * the next answer tells of them. While there is anything to forget, an hourly alarm deletes it without a trace.
+ * The bot account at one code host, for all isolates: what is created in its name, how long the host wants to be left
+ * alone, what it still lets the account do, and which forms have posted what. Apart from the guard, so that the panic
+ * switch does not depend on how busy the account is. A write asks it last, in one call: the network, the repository,
+ * the thread and the account allow it together or not at all (src/limits/creations.ts). While it cannot be asked,
+ * nothing is created. Cost: such a write stores one row, a form two. The host's calls are in memory: its next answer
+ * tells of them. While there is anything to forget, an hourly alarm deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -50,7 +47,6 @@ export interface PostName {
   readonly content: string;
 }
 
-/** What was posted. */
 export interface Posted {
   readonly url: string;
   /** Of the thread. */
@@ -75,7 +71,6 @@ interface SentPost {
   readonly posted: Posted | null;
 }
 
-/** What the account may still do. */
 export interface AccountFigures {
   /** Null: the host has said nothing of calls lately. */
   readonly calls: { readonly limit: number; readonly left: number } | null;
@@ -253,9 +248,8 @@ export class HostAccount extends DurableObject<Env> {
 }
 
 /**
- * How long the asker waits when the host allows few calls more: first the networks that have written most.
- * @param writes of this hour, oldest first: with those for which calls are left, a window that all share. @param begun how
- * many of them since the host said what is left.
+ * How long the asker waits when the host has few calls left: first the networks that have written most. @param writes
+ * of this hour, oldest first: with the calls left, a window for all. @param begun how many since it said so.
  */
 export function callsWait(
   calls: KnownCalls | null,

@@ -1,9 +1,7 @@
 /**
- * The comments of one pseudonym: where they are, and what must still be done with them: show another karma in their
- * footers, delete them, or look for one that may exist. Only the host stores their texts.
- *
- * An attempt is recorded before the host is asked. If the record is still there later, its answer was lost and its comment
- * may exist, so the thread is searched for it. What moderation decides meanwhile is recorded with the attempt.
+ * The comments of one pseudonym: where they are, and what must still be done: show another karma in their footers,
+ * delete them, or look for one that may exist. Only the host stores their texts. An attempt is recorded before the host
+ * is asked: if the record is still there later, the answer was lost, and the thread is searched.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
@@ -61,7 +59,6 @@ const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 const ATTEMPT = 'id, owner, repo AS name, number, started_at AS startedAt, due_at AS dueAt, failures';
 
-/** As a query answers it. */
 type Row<T extends Pick<Thread, 'repository'>> = Omit<T, 'repository'> & { owner: string; name: string };
 
 function placed<T extends Pick<Thread, 'repository'>>({ owner, name, ...rest }: Row<T>): T {
@@ -242,10 +239,7 @@ export class Comments {
     }
   }
 
-  /**
-   * An action that was ordered meanwhile stays; what a pardon has cancelled meanwhile is undone. @param karmaBefore of a
-   * reset: what the comment showed; null: none.
-   */
+  /** What was ordered meanwhile stays, what a pardon cancelled is undone. @param karmaBefore shown before a reset. */
   #done({ kind, commentId }: Chore, karmaBefore: number | null): void {
     if (kind === 'delete') {
       this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);

@@ -1,7 +1,6 @@
 /**
- * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, reports and comments.
- *
- * It posts the comments itself, one at a time, so that karma is exact, and takes reports meanwhile. What follows from them
+ * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, reports and comments. It
+ * posts the comments itself, one at a time, so that karma is exact, and takes reports meanwhile. What follows from them
  * (footers to edit, comments to delete) is stored at once, and the alarm retries it until the host has done it.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -61,10 +60,7 @@ export interface CommentRequest {
   readonly wants: Wants;
 }
 
-/**
- * `busy`: too many comments of this pseudonym are waiting. `too-long`: for the host; `maxCharacters` are left for the
- * author's words. `wait`: the thread, or the account, has no room for it now.
- */
+/** `busy`: too many of this pseudonym wait. `maxCharacters`: room for the author. `wait`: thread or account is full. */
 export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
   | { readonly kind: 'blocked' | 'busy' }
@@ -82,7 +78,6 @@ export type AppealOutcome =
 /** What its page shows: all of it is public, at the code host or in its comments' footers. */
 export interface PublicRecord {
   readonly standing: Standing;
-  /** The key of the code host. */
   readonly host: string;
   /** The newest first. */
   readonly posted: readonly PostedOn[];
@@ -228,10 +223,7 @@ export class Identity extends DurableObject<Env> {
     }
   }
 
-  /**
-   * Never rejects: if the account cannot be asked, that is why the comment has to wait. @param isGood false: reports forbid
-   * a share of what is kept for people who take part in the thread.
-   */
+  /** Never rejects: without an answer, the comment waits. @param isGood false: no share of what participants get. */
   #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
     const { config, host } = this.#reached();
     const now = Date.now();

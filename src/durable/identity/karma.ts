@@ -1,7 +1,4 @@
-/**
- * The karma of one pseudonym (contract, 2.3), stored here. The ledger is read once, when nothing is known here, and the
- * object's alarm copies the last change to it. While it cannot be reached, comments continue; its value is added later.
- */
+/** A pseudonym's karma (contract, 2.3). The ledger is read once, and told by the alarm; without it, comments go on. */
 import { succeeds, within } from '../../isolate/within.ts';
 import type { Ledger } from '../../stats/ledger.ts';
 import { backOffMs } from '../due-rows.ts';

@@ -1,7 +1,4 @@
-/**
- * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post. The rules are pure:
- * facts and the time go in; new facts and the actions to take come out. After a clock was set back, nothing lasts longer.
- */
+/** A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and actions out. Clocks set back prolong nothing. */
 import { isAhead } from '../../isolate/clock.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -87,7 +84,6 @@ export function reported(
   return { facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
 }
 
-/** How many reports still mean something. */
 function countOf(facts: ModerationFacts, now: number): number {
   return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt).length;
 }

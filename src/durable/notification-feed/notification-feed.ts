@@ -1,7 +1,4 @@
-/**
- * The notifications feed of the bot account at one code host, read every minute: one object, so that all runs share one
- * memory and two never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
- */
+/** Reads the bot's notifications at a host each minute, one run at a time. Pull requests' objects tell each once. */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { afterOneMore, type FeedCursor, SETTLED_MS, type SpentCalls } from '../../events/feed-cursor.ts';
@@ -31,10 +28,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#account = new AccountLook(ctx.storage.kv);
   }
 
-  /**
-   * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
-   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
-   */
+  /** Passes events on to the pull requests' objects, or leaves them to the next run. @param cronTime milliseconds. */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return;
@@ -75,10 +69,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#isRunning = false;
   }
 
-  /**
-   * Makes the next run look at a thread with a new comment: the feed never shows what the bot itself did. If this call is
-   * lost, the comment is reported with the next event of the thread.
-   */
+  /** For a new comment of the bot, which the feed never shows. If this is lost, the thread's next event brings it. */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
     const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
@@ -95,10 +86,7 @@ export class NotificationFeed extends DurableObject<Env> {
 const PAUSE_MS = 60 * 60 * 1000;
 const LOGIN_KEY = 'login';
 
-/**
- * What no answer to another call shows of the bot's account, looked for once an hour: that GitHub has flagged it, so that
- * nobody else sees its pull requests, and that its login has changed.
- */
+/** What only a look at the account shows, once an hour: GitHub has flagged, so hidden it, or its login has changed. */
 export class AccountLook {
   readonly #kv: SyncKvStorage;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -134,7 +122,6 @@ const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long it is known whose a pull request is: that never changes, but not all need be kept for ever. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** As a query answers it. */
 type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
   Record<'owner' | 'repo', string> & { isKnown: number };
 
@@ -146,7 +133,6 @@ function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
   return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
 }
 
-/** What is remembered of the feed. */
 class SqlFeedMemory implements FeedMemory {
   readonly #sql: SqlStorage;
   readonly #kv: SyncKvStorage;

@@ -1,8 +1,7 @@
 /**
- * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies before,
- * the person pushes again: the retry finds its pr_hash here, so that it opens no second pull request, and its date, so that
- * the commits get the same ids. After the answer, the push is forgotten. One that nobody retries within an hour is cleaned
- * up, and a pull request that it opened is recorded.
+ * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies, a
+ * retry finds its pr_hash here, so that it opens no second pull request, and its date, so that the commits get the same
+ * ids. One that nobody retries within an hour is cleaned up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

@@ -21,7 +21,6 @@ export interface HistoryEvent {
   readonly at: number;
 }
 
-/** What has ended a pull request. */
 export interface Ending {
   readonly state: Exclude<PullRequestState, 'open'>;
   /** Nobody has told of it before. */
@@ -57,10 +56,7 @@ export class History {
     this.#kept.standing = { state, at: seconds(at) };
   }
 
-  /**
-   * Takes the host's answer if it is newer than the known state. Answers whether it has been reopened. @param ending null:
-   * it was open. @param at when the host was asked, in milliseconds since 1970.
-   */
+  /** Takes the host's newer answer; null: it was open. Answers whether it has been reopened. @param at milliseconds. */
   observe(ending: Ending | null, at: number): boolean {
     const known = this.#kept.standing;
     const isOpen = known.state === 'open';
@@ -82,7 +78,6 @@ export class History {
   }
 }
 
-/** Whether an event ends the pull request. */
 export function isEnd(event: HostEvent): event is HostEvent & { readonly kind: Ending['state'] } {
   return !REMARKS.has(event.kind);
 }

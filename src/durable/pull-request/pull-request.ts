@@ -1,9 +1,8 @@
 /**
- * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about it.
- *
- * A push ends when the pull request is recorded here. The alarm sends the notifications, and what the push could not
- * tell itself, so that no outage delays a push or loses anything. Recording the same push again publishes nothing
- * again. No notification is sent before the code host shows the pull request. All times are milliseconds since 1970.
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
+ * it. A push ends when it is recorded here. The alarm sends notifications, and what the push could not tell itself, so
+ * that no outage delays a push or loses anything. Recording a push again publishes nothing again. No notification is
+ * sent before the host shows the pull request. All times are milliseconds since 1970.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf, openHttp } from '../../configured.ts';
@@ -29,10 +28,7 @@ const KEY = 'pull-request';
 
 const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
 const DAY_MS = 24 * 60 * 60 * 1000;
-/**
- * How long to try to tell. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. A
- * rollback closes nothing that is older than what the guard tracks.
- */
+/** News is of no use after a week; a wrong count stays for ever. A rollback closes nothing that is not tracked. */
 const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
 /** One that the host has not shown for so long is not looked for any more. Its messages stay unsent. */
 const UNSEEN_LIFE_MS = 7 * DAY_MS;
@@ -200,9 +196,8 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Tells topic, page and feed what happened on the host: each event once, by its key. False if no push has recorded it.
-   * @param host its key: anybody may give a branch elsewhere the same name. @param look where `events` are all that the
-   * host has told: the pull request is open if none of them has ended it.
+   * Tells topic, page and feed what happened on the host, each event once. False: no push has recorded it. @param host
+   * its key: a branch elsewhere may have the same name. @param look `events` are all: if none ends it, it is open.
    */
   async tell(host: string, events: readonly HostEvent[], at: number, look?: HostLook): Promise<boolean> {
     const { record } = this.#kept;

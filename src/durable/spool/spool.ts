@@ -1,9 +1,7 @@
 /**
  * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by attempt and number. On
- * Cloudflare each attempt has an object of its own; on one machine all share one, because each object is a file there.
- *
- * A push removes its rows itself; the alarm removes those of one that died or was delayed for too long. The last ones take
- * the whole file with them; until then, new rows fill the room of removed ones.
+ * Cloudflare each attempt has an object of its own; on one machine all share one, as each object is a file there. A
+ * push removes its rows; the alarm those of one that died or was delayed too long, and with the last ones the file.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

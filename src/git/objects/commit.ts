@@ -1,7 +1,6 @@
 /**
- * Commit objects: parses the original, and builds the anonymous commit that replaces it from a whitelist: tree, parents,
- * the bot's identity and the service's clock, the message byte for byte, and the `encoding` header that says how to read
- * it. Every other header (signatures, merged tags, headers that a client invents) may identify the person.
+ * Parses commits, and builds anonymous ones from a whitelist: tree, parents, the bot's identity, the service's clock,
+ * the message and its `encoding`. Every other header (signatures, merged tags, invented ones) may identify the person.
  */
 import { latin1 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';

@@ -1,9 +1,8 @@
 /**
- * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's, and whether the pack has
- * anything else. No original commit id may reach the host, not even as a parent's name or as a question. So the walk
- * starts at the pushed tip and goes down through the pack until it meets upstream's history, which was listed before. A
- * commit of the pack that upstream does not list is new and will be rewritten. A parent that is neither in the pack nor
- * listed is unproven, and stops the push.
+ * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's, and whether the pack
+ * has anything else. No original commit id may reach the host, not even as a parent's name or in a question. So the
+ * walk goes down from the pushed tip until it meets upstream's history, which was listed before. A commit of the pack
+ * that is not listed is new, and rewritten. A parent neither in the pack nor listed is unproven, and stops the push.
  */
 import { latin1 } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
@@ -170,10 +169,9 @@ function tooManyParents(): ProtocolError {
 }
 
 /**
- * Whether the accepted branch needs all that was kept, and everything that the other refs point at. A pack does not say
- * what commit a file belongs to, so the files of other refs would leave, too, unless every commit is new work of the
- * branch or upstream's (known, or an ancestor of such a commit), and every tag points at one of these.
- * @param boundary what the new commits are based on. @param otherTips what the other refs of the push point at.
+ * Whether the accepted branch needs all that was kept, and all that the other refs point at. A pack does not say what
+ * commit a file belongs to, so files of other refs would leave, too, unless each commit is new work of the branch or
+ * upstream's (`boundary`, known, or an ancestor of these), and each tag points at one of them.
  */
 export function areAllNeeded(
   kept: Iterable<KeptObject>,

@@ -1,7 +1,4 @@
-/**
- * The new commits of a push without any trace of who made them, and when: tree, parents, message, and where a message
- * mentions another of them. Bytes that can be stored; with an identity and dates, they become commits (anonymize.ts).
- */
+/** The new commits of a push without who made them and when: they can be stored. anonymize.ts makes commits of them. */
 import { HEX_VALUES, latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
@@ -22,9 +19,8 @@ interface Mention {
 }
 
 /**
- * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them. They would reveal the
- * original ids, and refer to nothing at the host. So a full id, or an abbreviation that matches exactly one of the push's
- * commits, is replaced by the new id, cut to the same length. In all encodings that Git allows, the digits are ASCII.
+ * Ids of the push's own commits in texts, as `git revert` writes them, would reveal the originals. Each, or an
+ * abbreviation of only one, becomes the new id, cut to the same length. Digits are ASCII in all encodings of Git.
  */
 export class OwnIds {
   readonly #oids = new OidTable();

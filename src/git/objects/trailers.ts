@@ -1,7 +1,4 @@
-/**
- * Trailers at the end of a commit's message, such as `Signed-off-by: Ada <ada@example.org>` (git-interpret-trailers(1)).
- * Texts are Latin-1 strings of a message's bytes, whatever its encoding: trailers are ASCII.
- */
+/** Trailers of a commit's message (git-interpret-trailers(1)). Texts are its bytes as Latin-1: trailers are ASCII. */
 
 /** What Git itself writes: with one of these, only a quarter of the lines must be trailers. */
 const OF_GIT = /^(?:Signed-off-by: |\(cherry picked from commit )/;

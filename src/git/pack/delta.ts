@@ -1,7 +1,4 @@
-/**
- * Deltas: a base's size, the result's size, then copy and insert instructions (gitformat-pack, "Deltified
- * representation"). Those of commits and tags are resolved to be rewritten; those of trees and blobs, to be searched.
- */
+/** Deltas (gitformat-pack, "Deltified representation"): the base's size, the result's, copy and insert instructions. */
 import { concatBytes } from '../bytes.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 

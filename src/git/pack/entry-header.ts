@@ -1,7 +1,4 @@
-/**
- * The header of a pack and those of its entries (gitformat-pack, "pack-*.pack files", "Size encoding", "Pack entries").
- * Sizes and distances are computed in floating point: they come from the wire and may pass 2^31.
- */
+/** The headers of a pack and of its entries (gitformat-pack). In floating point: sizes on the wire may pass 2^31. */
 import { OID_BYTES } from '../objects/oid.ts';
 import { badPack } from '../wire/protocol-error.ts';
 

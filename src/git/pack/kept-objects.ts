@@ -1,7 +1,4 @@
-/**
- * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
- * objects that were asked for, all. They may be tens of thousands, so a `KeptObject` is made when it is asked for.
- */
+/** What is kept of a pack, of a push commits and tags: tens of thousands, so a `KeptObject` is made when asked for. */
 import { ByteArrays } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
 import { NumberList } from '../compact-lists.ts';

@@ -1,7 +1,4 @@
-/**
- * Commits and tags that a pack stores as deltas of objects behind them, or of deltas of such objects. They have passed
- * as anything else, because what a delta makes is known only with its base. Deltas of each other stay where they are.
- */
+/** Commits and tags stored as deltas of objects behind them. They have passed, as only the base tells what they are. */
 import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { ProtocolError, tooLarge } from '../wire/protocol-error.ts';
@@ -26,10 +23,7 @@ export function hiddenCommit(): ProtocolError {
   );
 }
 
-/**
- * @param pack the entries that have passed. @returns where those begin in it that are kept now, in order.
- * @throws ProtocolError `too-large`, `bad-pack`; what `memory` throws.
- */
+/** @param pack what passed. @returns where those begin that are kept now. @throws ProtocolError, and as `memory`. */
 export async function keepLateDeltas(
   pack: StoredPack,
   kept: KeptObjects,

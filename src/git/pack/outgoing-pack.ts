@@ -6,10 +6,7 @@ import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT, PACK_HEADER_BYTES } fr
 /** Commits are small, and a write costs more than a copy. */
 const PIECE_BYTES = 64 * 1024;
 
-/**
- * Pieces of the pack; each may be used until the next one is asked for.
- * @param contents of the new commits, `commitCount` of them. @param passed the other entries, one behind the other.
- */
+/** Each piece is good until the next. @param contents of `commitCount` new commits. @param passed the other entries. */
 export async function* outgoingPack(
   commitCount: number,
   contents: Iterable<Uint8Array>,

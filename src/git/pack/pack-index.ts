@@ -49,10 +49,7 @@ export class PackIndex {
     this.#isOfFolders = isOfFolders;
   }
 
-  /**
-   * Finds whole objects only, until `resolve`. @throws what the memory of `objects` throws.
-   * @param found called for each object whose id is known, now and later. @param isOfFolders whether files are left out.
-   */
+  /** Whole objects, until `resolve`. @param found gets each whose id is known. @param isOfFolders leaves out files. */
   static async of(
     pack: StoredPack,
     objects: PackedObjects,

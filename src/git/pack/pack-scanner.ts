@@ -1,10 +1,9 @@
 /**
- * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
- *
- * Commits and tags (or all objects, if that is wanted) are inflated and kept. Other entries pass as they will leave:
- * views of the chunks they came in, in runs as long as they can be, with distances of ofs-deltas corrected where
- * commits lay in between. Their zlib streams are walked to find their ends, but not inflated. Structure, sizes and
- * checksum of the pack are verified; the content of what passes is the host's to check. Nothing is allocated per entry.
+ * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files"). Commits and tags (or all
+ * objects, if wanted) are inflated and kept. Other entries pass as they will leave: views of their chunks, in runs as
+ * long as they can be, with distances of ofs-deltas corrected where commits lay in between. Their zlib streams are
+ * walked to find their ends, but not inflated. Structure, sizes and checksum of the pack are verified; the content of
+ * what passes is the host's to check. Nothing is allocated per entry.
  */
 import { createHash } from 'node:crypto';
 import { NumberList } from '../compact-lists.ts';
@@ -296,10 +295,7 @@ export class PackScanner {
   }
 }
 
-/**
- * How far entries move towards the pack's start because commits before them were removed: an ofs-delta names its base by
- * distance. Consecutive cuts become one, and a pack with its commits first has only one.
- */
+/** How far entries move as commits before them are removed: ofs-deltas name bases by distance. Adjacent cuts join. */
 export class OffsetShift {
   /** Where each cut begins and ends, and how many bytes were removed up to its end. */
   readonly #starts = new NumberList('float64');

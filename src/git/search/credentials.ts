@@ -1,7 +1,6 @@
 /**
- * Credentials, which name their owner's account to everybody whom the issuer tells. Known by the forms that the issuers
- * have published, not by the words around them. `isProven`: a checksum fits, or the structure is one that nobody writes by
- * hand. What only looks like a credential may be an example, so a person is only told.
+ * Credentials name their owner's account to all whom the issuer tells. Known by forms that issuers have published.
+ * `isProven`: a checksum fits, or nobody writes such a structure by hand. Of others, a person is only told.
  */
 import { crc32 } from 'node:zlib';
 import { latin1 } from '../bytes.ts';

@@ -1,13 +1,11 @@
 /**
- * What to search for so that nobody publishes their own name by mistake: the names and addresses in the headers of
- * pushed objects, in the forms in which a text may contain them.
- *
- * An address is searched for as a whole, and so is the login in one that the host has made. A name is searched for if it
- * has at least two words, or one long word: "Ada" is too common. Upper and lower case are equal. Surely somebody's are
- * its words as they stand, with a blank or a character that replaces it in file names between them, and the last one
- * first, with a comma. Everything else is one rule: the words in any order that keeps their round, with one other
- * character between two of them, or none, and also without their accents. That may mean something else where it stands
- * (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts, which are only noted.
+ * What to search for so that nobody publishes their own name by mistake: names and addresses in the headers of pushed
+ * objects, in the forms in which a text may contain them. Upper and lower case are equal. An address is searched for as
+ * a whole, and so is the login in one that the host has made; a name if it has two words, or one long word: "Ada" is
+ * too common. Surely somebody's are its words as they stand, with a blank or what replaces it in file names between
+ * them, and the last one first, with a comma. All else is one rule: the words in any order that keeps their round, with
+ * one other character between two of them, or none, also without accents. That may mean something else (`markdown` is
+ * no Mark Down), and so may a login or a name of one word: these are minor texts, which are only noted.
  */
 import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
 import { lineEnd, startsWith } from '../objects/commit.ts';

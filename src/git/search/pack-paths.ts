@@ -1,7 +1,4 @@
-/**
- * Where files of a pack belong, gathered from its folders. Of a folder that is a delta of upstream's, only the inserted
- * bytes may be known, so this is only good enough for messages: a name, or the folders above it, may be missing.
- */
+/** Paths of a pack's files, for messages only: a delta of a folder shows only its inserts, so names may be missing. */
 import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
 import type { IndexedObject } from '../pack/pack-index.ts';
 

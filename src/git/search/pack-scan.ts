@@ -1,7 +1,4 @@
-/**
- * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. Of a delta it
- * sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way, and go on.
- */
+/** The first look at a pack: what names somebody, or may do so. Of a delta it sees what is inserted, not the copies. */
 import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';

@@ -1,12 +1,10 @@
 /**
  * Searches what a pack would publish for names, addresses and original ids.
- *
- * 1. `PackScan` searches every whole object, and all that deltas insert, once. A delta is suspect, too, if a part of a
- *    name stands next to what it copies.
- * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If upstream's objects are needed for that,
- *    the host is asked for all that the pack stands on, or for none: of a choice it would learn what the chosen have in
- *    common. It is never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot be
- *    resolved, a whole name is a finding; a part counts as not searched.
+ * 1. `PackScan` searches whole objects and deltas' inserts. A part of a name next to what is copied is suspect, too.
+ * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If that needs upstream's objects, the
+ *    host is asked for all that the pack stands on, or none: a choice would tell what the chosen have in common. It is
+ *    never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot be resolved, a whole
+ *    name is a finding; a part counts as not searched.
  * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the same line of
  *    upstream's version of the file.
  */

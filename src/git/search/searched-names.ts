@@ -46,10 +46,9 @@ const BEFORE_RAW: ByteClass = [0];
 const MAX_COPIED = 2;
 
 /**
- * Original ids of the push's own commits, as a file may contain them: `.git-blame-ignore-revs` names whole ids, changelogs
- * name abbreviations, and a clone inside the work tree becomes a submodule that names one. An original id is a hash over
- * name, address and second, so anybody who sees it can test a guess. In messages, ids are replaced; files stay as they
- * are. Three for each id: seven digits of it, eight or more, and its bytes in a folder.
+ * Original ids of the push's own commits in files: `.git-blame-ignore-revs` names whole ids, changelogs abbreviations,
+ * a submodule an id. They are hashes over name, address and second, so anybody can test a guess. In messages, ids are
+ * replaced; files stay as they are. Three for each: seven digits, eight or more, and its bytes in a folder.
  */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {

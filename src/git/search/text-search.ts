@@ -1,10 +1,9 @@
 /**
- * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one.
- *
- * A text is a row of byte classes, so that upper and lower case, or a blank and a dash, are the same to it. All places
- * of all texts stand in one row of bits: a bit is set if its text has matched up to there. One shift and one mask per
- * byte would do ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states, made
- * when it is first needed. Bytes that no text tells apart are one kind, so rows are short.
+ * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one. A text is
+ * a row of byte classes: upper and lower case, or a blank and a dash, are the same to it. All places of all texts stand
+ * in one row of bits: a bit is set if its text has matched up to there. One shift and one mask per byte would do
+ * ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states, made when first
+ * needed. Bytes that no text tells apart are one kind, so rows are short.
  */
 
 /** The bytes that may stand at one place of a text. */

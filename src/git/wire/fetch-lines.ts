@@ -1,7 +1,6 @@
 /**
- * Reads the lines of an upload-pack request as they arrive, and collects those that are passed on. A body of kilobytes
- * can inflate to millions of lines, and a call of a decoder for each would take a minute. So each chunk becomes one text
- * with a character for each byte. A line is a part of it and keeps all of it in memory: copy what you keep.
+ * Lines of an upload-pack request as they arrive, and what is passed on. Kilobytes can inflate to millions of lines,
+ * too many for calls of a decoder: each chunk is one text. A line keeps all of that in memory: copy what you keep.
  */
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';

@@ -1,11 +1,9 @@
 /**
- * Removes from a client's upload-pack request what it tells about the client: which commits of its own it has, where
- * its shallow clone ends, the names of its branches, and the name of its Git (gitprotocol-v2, "fetch";
- * gitprotocol-pack, "Packfile Negotiation"; versions 0 and 1 ask alike).
- *
- * Only known lines are passed on, such as a `want`. A `have` is passed on if upstream has that commit; dropping one
- * makes the answer larger at worst. A `shallow` cannot be dropped, or the host would assume that the client has more, so
- * a request with a foreign one is refused.
+ * Removes from an upload-pack request what it tells about the client: which commits it has, where its shallow clone
+ * ends, the names of its branches and of its Git (gitprotocol-v2, "fetch"; gitprotocol-pack, "Packfile Negotiation";
+ * versions 0 and 1 ask alike). Only known lines are passed on, such as a `want`, and a `have` if upstream has that
+ * commit: dropping one makes the answer larger at worst. A `shallow` cannot be dropped, or the host would assume that
+ * the client has more, so a request with a foreign one is refused.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes } from '../bytes.ts';

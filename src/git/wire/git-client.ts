@@ -3,10 +3,7 @@
 /** `libgit2`: anything built on it. `other`: JGit, go-git, dulwich, isomorphic-git, or an unknown client. */
 export type GitClient = 'git' | 'libgit2' | 'other';
 
-/**
- * libgit2 calls itself `git/2.0 (libgit2 1.9.0)`, dulwich and isomorphic-git begin with `git/` too; only git itself has
- * a longer version right behind it, such as `git/2.39.5` or `git/2.47.1.windows.2`.
- */
+/** Libraries begin with `git/` too: `git/2.0 (libgit2 1.9.0)`. Only git has a longer version there, as `git/2.39.5`. */
 export function gitClientOf(userAgent: string): GitClient {
   if (/libgit2/i.test(userAgent)) return 'libgit2';
   return /^git\/\d+\.\d+\./.test(userAgent) ? 'git' : 'other';

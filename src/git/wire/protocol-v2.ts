@@ -1,7 +1,4 @@
-/**
- * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2, "ls-refs", "fetch").
- * They go without a look at the host's capabilities, which saves a round trip: version 2 is stateless over HTTP.
- */
+/** Protocol v2 with the host (gitprotocol-v2). Stateless over HTTP, so it takes no round trip for capabilities. */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';

@@ -1,9 +1,8 @@
 /**
- * The command section of a push, before its pack: shallow lines, command-list, push options (gitprotocol-pack, "Reference
- * Update Request and Packfile Transfer"). A client that somebody has written by hand may leave the section of options out
- * in spite of its capability, and name options in the command-list (contract, 4.6): no command begins as an option does.
- * A faulty request still needs an in-band answer, because Git hides any other: so its capabilities and the names of its
- * refs are read as far as they can be, behind the fault, too.
+ * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference Update
+ * Request"). A client written by hand may leave out the section of options in spite of its capability, and name options
+ * in the command-list (contract, 4.6): no command begins as an option does. A faulty request still needs an in-band
+ * answer, as Git hides any other: capabilities and names of refs are read behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryClaim } from '../memory.ts';

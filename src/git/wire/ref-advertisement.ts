@@ -1,7 +1,4 @@
-/**
- * Reference discovery for a push: upstream's refs (gitprotocol-http, "Smart Server Response"; gitprotocol-pack, "Reference
- * Discovery"), and more commits in `.have` lines, so that a stale clone finds its base and sends only its work.
- */
+/** Upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and `.have`s, so stale clones find a base. */
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { pktLengthDigits } from './pkt-line.ts';
 

@@ -1,7 +1,4 @@
-/**
- * report-status: the answer to a push (gitprotocol-pack, "Report Status"), a pkt-line section of its own, also inside band
- * 1. Each command has its line with the ref that the client pushed. Version 2 has option lines behind an `ok`.
- */
+/** The answer to a push (gitprotocol-pack, "Report Status"), a section of its own. In v2, options follow an `ok`. */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';

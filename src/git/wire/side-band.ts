@@ -1,7 +1,4 @@
-/**
- * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data"). The client adds
- * `remote: ` before each line of bands 2 and 3.
- */
+/** One pkt-line stream with three bands (gitprotocol-pack, "Packfile Data"). Git shows 2 and 3 behind `remote: `. */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthDigits, readPacket, refuseErrorPacket } from './pkt-line.ts';

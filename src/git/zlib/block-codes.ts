@@ -1,11 +1,10 @@
 /**
  * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7), as
- * canonical Huffman codes (§3.2.2) with two-level decoding tables.
- *
- * Packs hold tens of thousands of blocks of a few hundred bytes, so building tables is a large part of the work.
- * Symbols are sorted by the lengths of their codes while those are read, each is written once, and the table grows by
- * doubling: what stands for the codes of up to n bits is copied behind itself to serve n + 1. Codes are kept with their
- * first bit lowest, as they come. Both tables are in one array, so that a loop gets from one to the other by an offset.
+ * canonical Huffman codes (§3.2.2) with two-level decoding tables. Packs hold tens of thousands of blocks of a few
+ * hundred bytes, so building tables is much of the work. Symbols are sorted by the lengths of their codes as these are
+ * read, each is written once, and the table grows by doubling: what stands for the codes of up to n bits is copied
+ * behind itself to serve n + 1. Codes are kept with their first bit lowest, as they come. Both tables are in one array:
+ * a loop needs only an offset.
  */
 import {
   DISTANCES_AT,
@@ -106,10 +105,7 @@ class HuffmanCode {
   }
 }
 
-/**
- * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at
- * most 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
- */
+/** A subtable with n <= 5 index bits holds n + 1 or more of 286 or 30 symbols: at most (286 + 30) / 6 * 2^5 entries. */
 const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
 const MAX_CODE_LENGTH_BITS = 7;
@@ -193,10 +189,7 @@ export class BlockCodes {
     return pos;
   }
 
-  /**
-   * Puts `count` symbols into the buckets of their lengths; false if they do not end by the bit `end`. All except a
-   * copy of the previous length take the same branch, so that the processor need not predict which one comes.
-   */
+  /** Puts symbols into buckets; false if they go beyond `end`. Nearly all take one branch, so it is well predicted. */
   #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
     const table = codeLengthTable;
     const { counts, symbols } = code;

@@ -1,10 +1,9 @@
 /**
- * The two loops over the symbols of a compressed block (RFC 1951 §3.2.3): one writes output, one only counts it.
- *
- * Each has a fast loop, which keeps at least 24 bits at hand and needs no check of the end, and a careful step for what
- * the fast loop leaves: the last bytes before `end`, codes with a subtable, the end of the block, and errors. A step
- * that does not end by the bit `end` is not taken. The fast loops' constants are their own, since another module's cost
- * a load and a check in each step, and `| 0` says that a sum stays within 31 bits, which is otherwise checked.
+ * The two loops over the symbols of a compressed block (RFC 1951 §3.2.3): one writes output, one only counts it. Each
+ * has a fast loop, which keeps at least 24 bits at hand and needs no check of the end, and a careful step for the rest:
+ * the last bytes before `end`, codes with a subtable, the end of the block, and errors. A step that does not end by the
+ * bit `end` is not taken. The fast loops have their own constants, since another module's cost a load and a check in
+ * each step, and `| 0` says that a sum stays within 31 bits, which is otherwise checked.
  */
 import {
   DISTANCES_AT,

@@ -1,11 +1,9 @@
 /**
  * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its output: a pack does
- * not store the compressed lengths of its entries, so every stream must be decoded to find the next entry. Output is
- * counted, and written only as far as the caller asks, or passed on piece by piece. Everything that zlib's inflate
- * refuses is refused, except wrong checksums of content that is not kept.
- *
- * Decoding reads 32 bits at any bit offset straight from the chunk. At its end, the few bytes that are less than a
- * whole step are carried over in a small buffer, and the same code continues there.
+ * not store compressed lengths, so every stream must be decoded to find the next entry. Output is counted, and written
+ * only as far as the caller asks, or passed on piece by piece. All that zlib's inflate refuses is refused, except wrong
+ * checksums of content that is not kept. Decoding reads 32 bits at any bit offset straight from the chunk. At its end,
+ * the few bytes that are less than a whole step are carried over in a small buffer, and the same code continues there.
  */
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
@@ -80,10 +78,7 @@ export class ZlibWalker {
     return this.#state === DONE;
   }
 
-  /**
-   * Starts at the first byte of a zlib stream whose inflated length must be exactly `inflatedBytes`. The first
-   * `keepBytes` bytes of it (`inflatedBytes`: all, and the checksum is verified) are written to `output`.
-   */
+  /** Begins a stream of `inflatedBytes`; `keepBytes` of them go to `output`. If all do, the checksum is verified. */
   begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
     this.#state = ZLIB_HEADER;
     this.#inflatedBytes = inflatedBytes;
@@ -113,10 +108,7 @@ export class ZlibWalker {
     this.#sink = sink;
   }
 
-  /**
-   * Walks `chunk[start..end)`, of less than 256 MiB, and returns the index behind the last byte of the stream, or
-   * `end` when the stream goes on (then not `done`). After an error, nothing but begin() may be called.
-   */
+  /** Walks less than 256 MiB. Returns the index behind the stream, or `end`, not `done`. After an error: `begin`. */
   walk(chunk: Uint8Array, start: number, end: number): number {
     const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
     this.#streamBytesLeft -= index - start;

@@ -1,7 +1,4 @@
-/**
- * One back-off for an account. When the host asks for a pause, no call of the account leaves this isolate from then on,
- * and those of others stop as soon as they ask the board, every few seconds. A push asks it with its admission.
- */
+/** One back-off for an account. In a pause, no call leaves this isolate, nor others as soon as they ask the board. */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';

@@ -1,7 +1,4 @@
-/**
- * What a code host still lets the bot account ask of its REST interface, and when pages wait, which come last. Who of
- * those that write waits: durable/host-account/host-account.ts. A write is a push, a comment or an issue.
- */
+/** What a host still lets the account ask by REST, and when pages wait. Writers wait in durable/host-account. */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';

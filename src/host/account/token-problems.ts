@@ -69,10 +69,7 @@ const GITEA_SCOPES: Readonly<Record<string, TokenProblem>> = {
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
 const MISSING_SCOPE = /^[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 
-/**
- * Forgejo and Gitea say nothing of a token's scopes until one is missing: then a call is refused with 403 and a text
- * that names it (routers/api/v1/api.go: tokenRequiresScopes, and rejectPublicOnly of Gitea 1.27.3).
- */
+/** Forgejo and Gitea name a missing scope in a 403 (routers/api/v1/api.go: tokenRequiresScopes, rejectPublicOnly). */
 function missingScope({ status, text }: HostAnswer): readonly TokenProblem[] | null {
   if (status !== 403) return null;
   if (/not available for public-only tokens/.test(text)) return ['public-only'];

@@ -1,7 +1,4 @@
-/**
- * Requests to the host in Git's own protocol: the refs, the history and the objects of a public repository, and the
- * bot's pushes. They contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
- */
+/** Requests to the host in Git's own protocol: only ids, ref names and the rewritten pack. Reads are retried. */
 import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
@@ -72,10 +69,7 @@ export class GitTransport {
   readonly #memory: MemoryHold;
   readonly #isPublic: IsPublic | null;
 
-  /**
-   * @param memory what the request holds that all this is for. Lists of refs stay in it until its end.
-   * @param isPublic null: upstream's repositories are never listed with the bot's token.
-   */
+  /** @param memory keeps lists of refs to its end. @param isPublic null: upstream is never listed with the token. */
   constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, isPublic: IsPublic | null) {
     this.#http = http;
     this.#clock = clock;
@@ -111,9 +105,8 @@ export class GitTransport {
   }
 
   /**
-   * Objects by their ids, of a public repository; null: they are larger. One request.
-   * @param maxBytes of the answer, and of the objects inflated, without what each wanted one takes besides.
-   * @throws HostError; `unreachable` also if the host does not have one of them.
+   * Objects by their ids, of a public repository; null: they are larger. One request. @param maxBytes of the answer,
+   * and of the objects, without what each takes besides. @throws HostError; `unreachable` also if one is missing.
    */
   async readObjects(
     repository: RepositoryName,
@@ -130,10 +123,7 @@ export class GitTransport {
     return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
-  /**
-   * Pushes as the bot: to one of its forks, or (`offer`) to a public repository that opens a pull request of it.
-   * @param body commands and pack. @throws HostError; after `unreachable` it is unknown whether the push took place.
-   */
+  /** Pushes to a fork, or (`offer`) to upstream. @throws HostError; `unreachable`: perhaps the push took place. */
   async push(
     repository: RepositoryName,
     body: ReadableStream<Uint8Array>,

@@ -1,7 +1,6 @@
 /**
- * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures. The
- * headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own forks and
- * for repositories that are known to be public, because it could read private repositories for anyone.
+ * Smart HTTP requests to the host (gitprotocol-http), with headers that contain nothing of the client's. The bot's
+ * token goes only to its own forks and to repositories known to be public: it could read private ones for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
@@ -121,9 +120,8 @@ export class SmartHttp {
   }
 
   /**
-   * Any request about a repository, with the host's answer unchanged, redirects included.
-   * @param path after `<owner>/<name>.git/`. @param timeoutMs until the answer begins; null: the caller limits it.
-   * @throws HostError `unreachable` if no answer begins in time.
+   * Any request about a repository; its answer is unchanged, even a redirect. @param path after `<owner>/<name>.git/`.
+   * @param timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits it.
    */
   async fetch(
     repository: RepositoryName,

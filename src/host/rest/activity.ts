@@ -1,7 +1,6 @@
 /**
- * Reads what others do to the bot's pull requests: the account's notifications say which ones were touched, and the pull
- * request itself says how. And what is said on any thread. No notification is marked as read: the operator may use the
- * same account in a browser, so the feed is asked for all. Nothing is retried: the caller comes back in a minute.
+ * Reads what others do to the bot's pull requests (its notifications say to which), and what is said on any thread. It
+ * marks none as read, as the operator may use the account, too. Nothing is retried: the caller comes back in a minute.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { parseRepositoryName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
@@ -72,9 +71,8 @@ export class RestActivity {
   }
 
   /**
-   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
-   * @param since milliseconds since 1970.
-   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
+   * The pull requests that were touched since a moment, in milliseconds since 1970. @param wantsMore is handed each
+   * page, the newest first, and says whether to go on to the next one.
    */
   async feed(
     since: number,
@@ -181,10 +179,7 @@ interface AnsweredEntry {
   readonly updated_at?: string | null;
 }
 
-/**
- * The pull request that an entry is about, as a list of one; none if it is about anything else, or does not say: it must
- * not hide the others. @throws TypeError if it is no entry of a feed at all.
- */
+/** The pull request of an entry, as a list of one; none: it is of something else, or unclear. @throws TypeError */
 function pullRequestThread(entry: AnsweredEntry): FeedThread[] {
   const { id, reason, subject, repository: named, updated_at } = entry;
   if (subject === undefined && named === undefined) throw new TypeError('the host lists something else');

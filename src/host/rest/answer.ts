@@ -1,7 +1,6 @@
 /**
- * Which answers of the host's REST interface are believed: those with the status that the call has when it succeeds,
- * and with fields of the right shape. Proxies, maintenance pages and faults answer too, and their 200 says nothing. All
- * functions throw TypeError for anything else: what the host has done is then as unknown as without an answer.
+ * Which answers of the REST interface are believed: those with the status of a success, and fields of the right shape.
+ * Proxies and faults answer 200, too. Else all functions throw TypeError: what was done is then unknown.
  */
 import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 

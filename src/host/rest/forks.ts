@@ -34,10 +34,7 @@ export class ForkRepositories extends RestRepositories {
     );
   }
 
-  /**
-   * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten, or
-   * does something else instead, such as a merge commit of its own, the branch is set.
-   */
+  /** Brings the fork's branch to upstream's tip. It is set where the host cannot merge, or makes its own commit. */
   async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
     const { rest } = this;
     const merge = { ...placeOf(fork), branch };
@@ -60,10 +57,7 @@ export class ForkRepositories extends RestRepositories {
     throw secondRefusal.code === 'missing' || isAboutWorkflows ? (refusal ?? secondRefusal) : secondRefusal;
   }
 
-  /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects,
-   * the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which the fork has, and is synced.
-   */
+  /** Adds upstream's branch if it is missing: at once where forks share objects, else from `boundary`, and synced. */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;
     if ((await this.#createBranch(fork, branch, upstream.tip)) === null) return;

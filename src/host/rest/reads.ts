@@ -147,10 +147,9 @@ export async function readComments(
 }
 
 /**
- * Writes to a repository that may have been renamed. A host redirects such a write, GitHub with 307, others with 301. The
- * client follows only redirects that repeat the request (RFC 9110, 15.4: with 301 a POST may become a GET), so after the
- * others nothing has been done, and the same write is made under the new name.
- * @throws HostError; `moved` if the host redirects the write, and shows no public repository of another name.
+ * Writes to a repository that may have been renamed. The client follows only redirects that repeat the request (RFC
+ * 9110, 15.4: with 301 a POST may become a GET), so after the others nothing has been done, and the write is made under
+ * the new name. @throws HostError; `moved` if the host shows no public repository of another name.
  */
 export async function underCurrentName<T>(
   rest: Rest,

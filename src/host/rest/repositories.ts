@@ -98,10 +98,7 @@ export abstract class RestRepositories {
     );
   }
 
-  /**
-   * The pull request of a head: the one that was recorded last, if the host shows it with that number; else what its
-   * lists say, which may lack the newest one for a while: the open one, else a closed one; null: there never was one.
-   */
+  /** The pull request of a head: the recorded one, if shown; else an open or a closed one of lists, which may lag. */
   async findPullRequest(
     repository: RepositoryName,
     head: Head,

@@ -1,7 +1,4 @@
-/**
- * Every call of a host's REST interface. An answer that does not look like a success of the call is a HostError: a
- * refusal says what `failure.ts` makes of it, and anything else is no answer.
- */
+/** Calls of a host's REST interface. What is no success is a HostError: a refusal (`failure.ts`), or no answer. */
 import type { Endpoints } from '@octokit/types';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
@@ -18,12 +15,10 @@ import type { HostKind } from '../kinds.ts';
 import { expectList, expectStatus } from './answer.ts';
 
 /**
- * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share. Everything else is asked
- * for and read alike. "Gitea" is its source at 1.26; docs.github.com/rest is "REST".
- *
- * A field that only one of them has needs no entry: where it is missing, it counts as unset. Those are `source`,
- * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`, `owner.visibility` and
- * `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
+ * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share. "Gitea" is its source at
+ * 1.26; docs.github.com/rest is "REST". A field that only one of them has needs no entry: where it is missing, it
+ * counts as unset. Those are `source`, `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and
+ * `internal`, `mirror`, `owner.visibility` and `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
  */
 function differencesOf(kind: HostKind) {
   const isGitHub = kind === 'github';
@@ -188,10 +183,7 @@ export class Rest {
     return entries;
   }
 
-  /**
-   * Makes calls, and repeats them where that may help.
-   * @param isRepeatable false: only where the host has said that it did nothing. @throws HostError
-   */
+  /** Repeats calls where that helps. @param isRepeatable false: only where the host did nothing. @throws HostError */
   async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
     // Whoever asks again by itself has words of its own for fields of another shape.
     if (!this.#habits.isPatient) return calls();

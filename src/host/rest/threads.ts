@@ -1,7 +1,6 @@
 /**
- * What the bot writes on a code host: comments on issues and pull requests, and new issues. Each write ends within a
- * time that somebody waits. Creating is never retried: if the host's answer is lost, it may have been done, and a second
- * comment would be worse than an error. All else is repeatable, and retried.
+ * What the bot writes on a code host, each within a time that somebody waits. Creating is never retried: if the host's
+ * answer is lost, it may have been done, and a second comment would be worse than an error. All else is retried.
  */
 import { HostError, unlessMissing } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';

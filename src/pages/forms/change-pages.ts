@@ -101,9 +101,8 @@ function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
 }
 
 /**
- * What the form of a change holds, by the names of its fields; empty: not given. `blob` and `seen` are the file and the
- * commit as the form has shown them, no `blob` a new file, no `pr_hash` a new pull request. `own_name` is only searched
- * for. Nothing is kept between two steps.
+ * A change's form by its fields; empty: not given. `blob` and `seen`: the file and the commit as shown; no `blob`: a
+ * new file; no `pr_hash`: a new pull request. `own_name` is only searched for. Nothing is kept between two steps.
  */
 export const NO_FIELDS = {
   path: '',
@@ -272,7 +271,6 @@ function timeField(isDelayed: boolean): Html {
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
 }
 
-/** @property path of the file. */
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
   Readonly<Record<'path' | 'topicUrl', string>>;

@@ -1,7 +1,4 @@
-/**
- * The frame and the parts of pages with forms, and the table of a difference. They work without a script; every label
- * belongs to its field, and every mistake is announced.
- */
+/** Parts of pages with forms, without script: every label belongs to its field, and every mistake is announced. */
 import { html, raw } from 'hono/html';
 import { aroundAddresses } from '../../edit/addresses.ts';
 import type { Difference, ShownLine } from '../../edit/lines.ts';
@@ -93,7 +90,6 @@ function remarksCard({ remarks }: GivenAway): Html | '' {
   return card('remarks', 'What the service has looked for', text);
 }
 
-/** What is wrong with what was sent. */
 export function problemNotice(problem: string | null): Html | '' {
   if (problem === null) return '';
   return html`<div class="notice bad" role="alert" id="problem"><p>${problem}</p></div>`;

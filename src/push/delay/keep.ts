@@ -1,7 +1,4 @@
-/**
- * In place of act three: keeps what was judged, encrypted, to be published later (release.ts). Only the person gets the
- * address of its page.
- */
+/** In place of act three: keeps what was judged, encrypted, for release.ts. Only the person gets its page's address. */
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { Slot, PushSettings } from '../push-host.ts';
@@ -114,10 +111,7 @@ async function again(
   };
 }
 
-/**
- * What the person should know before it is published, of a push to no pull request that the service has recorded.
- * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
- */
+/** Of a push to no recorded pull request. @throws Refusal if all its work is open, or any where doubles are refused */
 async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
   const { host, store, reply, settings, target } = run;
   if (work.prHash !== null) {
@@ -136,10 +130,7 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
   await tellSameWork(run, work, same);
 }
 
-/**
- * @returns the facts of another one if the same push came first.
- * @throws Refusal if there is no room for it, or it cannot be stored. Then nothing of it is kept.
- */
+/** @returns facts of the same push if it came first. @throws Refusal without room or storage: nothing is kept then. */
 export async function keep(
   run: PushRun,
   received: Received,

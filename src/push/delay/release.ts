@@ -1,7 +1,4 @@
-/**
- * Publishes a delayed push. Only the scheduler does, and "Publish now" on its page. First comes the half of judging that
- * was left out: what the place says, and what may have changed since. What the push is stays as it was judged.
- */
+/** For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, and publishes it. */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';

@@ -1,6 +1,5 @@
 /**
- * Where a push goes: whether the repository takes it, which pull request it updates, and which branch of upstream it is
- * for. What the host's interface says of it is the half of judging that a delayed push runs when it is published.
+ * Where a push goes: repository, pull request, branch. A delayed push asks the host's interface when it is published.
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -163,10 +162,7 @@ export function workflowLines(
   return paths.length === 0 ? [] : [workflowSentence(paths)];
 }
 
-/**
- * Ids of submodules' commits leave unchanged, and if those commits are not public, nobody can get them. The host is not
- * asked whether they are: it would learn ids that may not become public.
- */
+/** Ids of submodules' commits leave unchanged; nobody can get private ones. Asking the host would tell it the ids. */
 export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
   if (changed === null)
     return ['This repository has submodules. The service could not check whether you change one.'];
@@ -182,8 +178,7 @@ export function submoduleLines(changed: readonly ChangedEntry[] | null): readonl
 
 /**
  * The pull request that a push names, claimed; null: none, or one that nobody knows, which the person is told.
- * @param claim its claim, if the service has it in its list; otherwise only the host knows it.
- * @throws Refusal if another push to it is in progress, or its key is missing
+ * @param claim null: only the host may know it. @throws Refusal if another push to it is running, or its key is missing
  */
 export async function findNamed(
   questions: Questions,

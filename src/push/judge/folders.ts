@@ -1,7 +1,4 @@
-/**
- * What hosts would refuse in the folders of a push, told before anything is made there: their own answer names ids that
- * nobody has. Only of a push that is in memory, and of what can be read without asking upstream.
- */
+/** What hosts would refuse in a push's folders: they would name ids that nobody has. Only of what is in memory. */
 import {
   faultsOfGitmodules,
   faultsOfTree,

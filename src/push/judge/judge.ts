@@ -1,7 +1,6 @@
 /**
- * Act two: judges what was received against upstream, in two halves: what the push is, which Git tells, and what the
- * place says. Every refusal that does not come from the host is made here, on the whole push, whatever its size.
- * Nothing has been written at the host yet.
+ * Act two: judges what was received, in two halves: what the push is, which Git tells, and what the place says. All
+ * refusals but the host's are made here, on the whole push of any size, before anything is written at the host.
  */
 import { utf8 } from '../../git/bytes.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';

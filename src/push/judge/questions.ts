@@ -107,9 +107,8 @@ export function findPullRequest(
   return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
 }
 
-/* What other people have put on the branch of a pull request, which an update would delete. The branch is usually where the
-   service has left it, which is recorded. But the answer to an update may have been lost after its commits had arrived: so
-   commits that the service has made are its own, also if they are not recorded. */
+/* What others have put on the branch of a pull request, which an update would delete. Commits that the service has made
+   are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
 
 /**
  * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go with it.
@@ -219,7 +218,6 @@ export function questionsOf(
     noteRules: (...lines: string[]) => run.notes.unshift(...lines),
     /** Why a number is not that of an open issue; null: it is. */
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
-    /** As the function. */
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
     /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */

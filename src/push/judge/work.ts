@@ -1,7 +1,6 @@
 /**
- * Which commits of a push are new, on which of upstream's they stand, and what is made of them: commits that leave, or one
- * of them all, signed off if the person wants that. Nothing may leave unless everything that it stands on is proved to be
- * upstream's, and everything in the pack is needed by the one branch that is taken.
+ * Which commits of a push are new, where in upstream they stand, and what leaves: they, or one made of them, signed off
+ * if wanted. What they stand on must be proved upstream's, and all of the pack be needed by the one branch taken.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -102,10 +101,7 @@ export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
   return found;
 }
 
-/**
- * The commits that leave: all new ones, or one that is made of them. @throws Refusal if they cannot become one.
- * @param sign null: the messages stay as they are. @param newestOf the one that contains all others; null: there is none.
- */
+/** The commits that leave: all new ones, or one made of them. @param sign null: messages stay. @throws Refusal */
 export async function planWork(
   { commits: pushed, boundary }: Work,
   { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
@@ -159,9 +155,8 @@ function newestCommit(commits: NewCommits): NewCommit {
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
-/* `-o sign-off`: the person affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/), and each
-   new commit ends with the sign-off of the author that it gets. The person's own sign-offs go, because they would name
-   them; those of others stay. */
+/* `-o sign-off` affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/): each new commit
+   ends with its new author's sign-off. The person's own, which would name them, go; those of others stay. */
 
 /** Also indented, as `git merge --squash` lists them. */
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
@@ -244,8 +239,7 @@ const MOST_BORROWED = 3;
 const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Lines about commits of other pull requests, which would go out once more, under the bot's name. Nobody is asked about the
- * work of one author. @param advertised as `Questions` has it. @param own the pull request that is updated; null: none.
+ * Commits of other pull requests, which would go out again under the bot's name. One author's work is not asked about.
  */
 export async function borrowedLines(
   advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,

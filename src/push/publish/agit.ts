@@ -1,10 +1,8 @@
 /**
- * One push to upstream that opens or updates the pull request (AGit flow). Nothing has to be made before, and nothing is
- * left where the host refuses.
- *
- * The server accepts an update only if the new commits stand on the old ones, or if it is told to force it. Unlike with
- * a branch, it cannot be told which commit is replaced. Our own pushes to a pull request wait for each other. On Forgejo,
- * maintainers may push to it, too: what they push between our look and a forced update is lost, and nobody is told.
+ * One push to upstream that opens or updates the pull request (AGit flow); a refusal leaves nothing there. An update
+ * that does not stand on the old commits must be forced, and unlike with a branch, the server cannot be told which
+ * commit that replaces. Our own pushes wait for each other. But on Forgejo, what maintainers push between our look and
+ * a forced update is lost, and nobody is told.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { AgitRequest, PullRequest } from '../../host/code-host.ts';

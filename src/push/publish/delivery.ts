@@ -62,7 +62,6 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   /** Sends the commits, and opens or updates the pull request. Only after `prepare`. @throws Refusal: see `leavesWork` */
   abstract deliver(proposal: Proposal): Promise<PullRequest>;
 
-  /** The push has failed. */
   failed(): void {}
 
   protected tellOpening(): Promise<void> {
@@ -85,10 +84,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     return steps.run(step, () => upload(host.transport, whole, pack(), settings.writeTimeoutMs));
   }
 
-  /**
-   * An earlier attempt may have opened the pull request, and others may have pushed to it.
-   * @param tip where its commits end now; zero: nowhere. @throws Refusal
-   */
+  /** Others may have pushed to what an earlier attempt opened. @param tip its end; zero: nowhere. @throws Refusal */
   protected async refuseOthersWork(
     { source }: Pick<PullRequest, 'source'>,
     prHash: string,
@@ -212,10 +208,7 @@ export async function upload(
   }
 }
 
-/*
- * Why receive-pack did not take the commits. GitHub's own lines name ids that the person does not have, pages that only
- * the bot may open, and commands that reach only the person's own repository.
- */
+/* Why receive-pack refused, in our words: GitHub's name ids that nobody has, the bot's pages, and useless commands. */
 
 const MOST_FILES = 10;
 /** As much of the host's lines is read. */

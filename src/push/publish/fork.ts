@@ -1,7 +1,6 @@
 /**
- * The bot's fork, ready to be pushed to: its objects have arrived, and the branches that the push is based on are where
- * upstream has them. A host answers at once when it forks, and the objects come later. An existing fork does not follow
- * upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ * The bot's fork, ready to be pushed to. A new one's objects come later than the host's answer. An old one does not
+ * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
@@ -31,8 +30,7 @@ export interface ReadyFork {
 }
 
 /**
- * What this isolate knows about forks, by repository. To ask for an existing fork is a write, and writes are limited. With
- * the last known tips of its branches, a push needs no request if upstream has no new commits.
+ * By repository. Asking for a fork is a limited write; with its tips, an unchanged upstream costs a push no request.
  */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
   most: MOST_FORK_BYTES,
@@ -71,10 +69,7 @@ function isElsewhere(error: unknown): boolean {
   return error instanceof HostError && (error.code === 'missing' || error.code === 'moved');
 }
 
-/**
- * Makes sure that the fork has its objects. One that this isolate knows is not asked for again.
- * @param upstream the refs that the push is based on, with upstream's tips. @throws HostError, also if it comes too late.
- */
+/** Makes sure that the fork has its objects. @param upstream the push's bases there. @throws HostError, also if late */
 export async function ensureFork(
   { host, limits }: PushPorts,
   forks: ForkHost,

@@ -1,7 +1,4 @@
-/**
- * A pull request from a branch of the bot's fork: prepares the fork, sends the commits, reads what the host says about
- * them, and opens the pull request or finds it again after an attempt that died.
- */
+/** Prepares the bot's fork, sends the commits, and opens the pull request, or finds it after an attempt that died. */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { ForkHost } from '../../host/open.ts';
 import type { PullRequest } from '../../host/code-host.ts';
@@ -132,8 +129,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
       this.upload('push', proposal, { repository: this.#fork, refName, oldTip });
     try {
       const report = await send(before);
-      // Git may leave out what is in newer upstream commits that the person has fetched, although the work does not
-      // stand on them (packs made with bitmaps). If the sync was under way, the host may have lacked something.
+      // Packs made with bitmaps may leave out what newer upstream commits have: an unfinished sync may lack it.
       const syncing = this.#syncing;
       const refusal = refusedCommits(report);
       const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
@@ -166,8 +162,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
       // Another attempt at the same push may have been faster.
       const found = await findPullRequest(run, repository, botLogin, prHash, null).catch(() => null);
       if (found?.isOpen) return found;
-      // A branch without a pull request is useless. But it stays if it had one, or if this or an earlier attempt may
-      // have opened one, because deleting it would close that.
+      // Without a pull request it is useless. But if one may be open, now or from before, deleting it would close that.
       if (!isRepeated && named === null && !leavesWork(error))
         await this.host.deleteBranch(this.#fork, branch).catch((failure: unknown) => {
           run.logger.warn('a branch without a pull request stays on the fork', { error: failure });

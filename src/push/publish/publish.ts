@@ -1,7 +1,6 @@
 /**
- * Act three: from the verdict to the pull request. The limits and the lock come first, in `enter`; from then on it refuses
- * only what the host refuses. If it runs again for the same push, it continues where the earlier attempt stopped, and
- * never opens a second pull request.
+ * Act three: from the verdict to the pull request. Limits and lock come first, in `enter`; then only the host refuses.
+ * A repeated push continues where the earlier attempt stopped, and never opens a second pull request.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -57,10 +56,7 @@ export interface Resumed {
 export type Entered = Awaited<ReturnType<typeof enter>>;
 export type Published = Awaited<ReturnType<typeof publish>>;
 
-/**
- * Takes what the limits leave, and begins, both at once. A delayed push keeps the date of the moment when it has its
- * slot, so it begins after that. @throws Refusal if it has to wait
- */
+/** Takes what the limits leave, and begins at once; a delayed push, dated by its slot, begins after. @throws Refusal */
 export async function enter(run: PushRun, publication: Publication) {
   const { slot, push, resumed } = publication;
   const { repositories } = run.host;
@@ -112,10 +108,7 @@ export async function publish(
   }
 }
 
-/**
- * Of a pull request that an update has opened, where the first was closed in between (AGit flow); null: there is none. It
- * is open already, whatever the limits say.
- */
+/** For a pull request that an update opened as its first was closed (AGit flow): already open. Null: none. */
 async function slotOfAnother(
   { limits }: PushRun,
   { push, pushHash }: Publication,

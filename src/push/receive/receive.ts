@@ -1,7 +1,4 @@
-/**
- * Act one: reads the commands and options, chooses the command, and reads the pack to its last byte. The result is a value;
- * nobody was asked or told anything. It refuses only what cannot be parsed or stored.
- */
+/** Act one: reads commands, options and pack. Asks and tells nobody; refuses only what cannot be parsed or stored. */
 import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { OidTable } from '../../git/objects/oid-table.ts';
@@ -39,10 +36,7 @@ export interface Announced {
   readonly isWithdrawal: boolean;
   /** The ref that it deletes; null: none. */
   readonly deletedRef: string | null;
-  /**
-   * The answer for each of its refs. @param reason why the accepted one is refused; null: it is not.
-   * @param forAll whether none of them counts by itself.
-   */
+  /** For each ref. @param reason why the accepted one is refused, or null. @param forAll none counts by itself. */
   statuses(reason: string | null, forAll: boolean): readonly CommandStatus[];
 }
 

@@ -148,7 +148,6 @@ export function delayedLines({ reason, window, isBegun, pageUrl, found }: Delaye
   ];
 }
 
-/** What a withdrawal has left. */
 export type Withdrawn = {
   readonly prUrl: string;
   /** Its branch is removed from the fork. */

@@ -1,9 +1,7 @@
 /**
- * Why a push failed, as the person sees it: the one place where errors become text. Also the steps that need the host,
- * with what each says when it fails or takes long.
- *
- * As in Git's own receive-pack, the status table gets a short reason, and the lines above it explain it and say what to
- * do. Only the public messages of the two error classes are shown, never a cause.
+ * Why a push failed, in words: the one place where errors become text; and the steps that need the host, with what each
+ * says when it fails or takes long. As in Git's receive-pack, the status table gets a short reason, and the lines above
+ * it explain it and say what to do. Only public messages of the two error classes are shown, never a cause.
  */
 import { ProtocolError, type ProtocolErrorCode } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
@@ -106,7 +104,6 @@ export class Refusal extends Error {
     this.preview = more.preview ?? null;
   }
 
-  /** The lines, with blank lines around them. */
   get paragraph(): readonly string[] {
     return this.lines.length === 0 ? [] : ['', ...this.lines, ''];
   }
@@ -129,10 +126,7 @@ export class HostSteps {
     this.#hostName = hostName;
   }
 
-  /**
-   * Runs one step, and says every ten seconds what the service is waiting for. @throws Refusal that names the step: the host
-   * has failed or takes too long, and whether the step took effect is unknown
-   */
+  /** Says every ten seconds what it waits for. @throws Refusal that names the step, which may have taken effect */
   async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
     const [failure, waiting, limitMs, next] = STEPS[step];
     const startedAt = this.#clock.now();

@@ -31,9 +31,8 @@ export interface Reply {
 export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
- * Progress on band 2, the report-status on band 1, an error on band 3. Notes wait until the client listens, which it does
- * only after it has sent everything. Every reply is complete, even a refusal: lines that explain, the report-status with
- * each pushed ref, the final line, a flush. With only an error on band 3, Git would report a broken connection.
+ * Progress on band 2, report-status on band 1, an error on band 3. Notes wait until the client has sent everything, and
+ * listens. Even a refusal is complete, with each pushed ref: after an error alone, Git reports a broken connection.
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;

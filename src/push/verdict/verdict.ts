@@ -1,7 +1,4 @@
-/**
- * What comes of judging a push: what it is (Git), and what the place says (the host's interface). And what follows from
- * it: the text of the pull request, the dates of its commits, its preview.
- */
+/** The verdict on a push: what it is (Git), what the place says (the host's interface); its text, dates and preview. */
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
@@ -27,10 +24,7 @@ import { readMarkdown } from '../../text/markdown.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { type Preview, Refusal } from '../reply/refusal.ts';
 
-/**
- * What a push is, as Git alone tells it: data, without any name, date or original id of the person. It can be stored
- * (delay/kept-push.ts), and published by another isolate later.
- */
+/** What a push is, as Git tells it, without name, date or original id: it can be stored (delay/kept-push.ts). */
 export interface PushedWork {
   readonly base: Ref;
   /** Whether the person named it. If not, an open pull request keeps its own. */
@@ -138,10 +132,9 @@ function withFooter(body: string, footer: string): string {
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 
 /**
- * Which date each commit gets. One that was already rewritten for this pull request keeps its date, and over the same
- * parents its id, so reviewers see only what is new. It is recognised by the id that it would have if all new commits were
- * dated 1970, and not by its original id: that is a hash over name and dates, so anyone who knows the pr_hash could push
- * many guesses at once and see which one keeps its date.
+ * Which date each commit gets. One rewritten before for this pull request keeps its date, and over the same parents its
+ * id: reviewers see only what is new. It is recognised by its id with all new commits dated 1970. By its original id, a
+ * hash over name and dates, anyone with the pr_hash could push many guesses and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;

@@ -1,7 +1,6 @@
 /**
- * The frame of pages with forms, and how a form that a person has sent is read, within bounds. Forms know no cookies,
- * but a limit counts for the address that sends one: so posts from pages of other sites are refused, and forms that the
- * service did not make. What was typed is never lost: a form with an old token is shown again, with a new one.
+ * The frame of forms, and how a sent one is read, within bounds. It counts for an address, so posts from other sites
+ * and forms that the service did not make are refused. With an old token, a form is shown again: nothing typed is lost.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

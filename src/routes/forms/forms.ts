@@ -1,6 +1,5 @@
 /**
- * Contributions from a browser: forms below the path of a remote, without script and cookies. The paths lie beside those
- * of the JSON endpoints, whose answers pages of other sites may read.
+ * Forms below a remote's path, without script and cookies; beside JSON endpoints, whose answers other sites may read.
  */
 import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
@@ -38,8 +37,7 @@ forms.post(CHANGE_FORM, onSent(CHANGE_FORM, MAX_CHANGE_BYTES, sendChange));
 forms.get(WITHDRAW_FORM, onForm(WITHDRAW_FORM, showWithdrawal));
 forms.post(WITHDRAW_FORM, onSent(WITHDRAW_FORM, MAX_WITHDRAWAL_BYTES, answerWithdrawal));
 
-// A page of the code host, by its own path behind the path of a remote: who replaces only the host's name in an address
-// gets to the form for it.
+// Who replaces only the host's name in the address of a page there gets to the form for it.
 const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, string>) =>
   onRepositoryPage((c, target) => {
     const query = new URLSearchParams(queryOf(c)).toString();

@@ -1,9 +1,7 @@
 /**
- * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
- * src/git/wire/fetch-request.ts. The bot's token is never sent, because it could read private repositories for anyone.
- *
- * The host's answers stream through unchanged, with three exceptions: a repository that has moved, a password that the
- * host asks for because it shows the repository to nobody, and an error, whose words may name the service's address.
+ * Clone and fetch (contract, 4.5 and 4.7), relayed without what tells of the client (src/git/wire/fetch-request.ts).
+ * The bot's token is never sent: it could read private repositories for anyone. Answers stream through unchanged but
+ * for a repository that has moved, a password that the host asks for, and errors, which may name the service's address.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -105,8 +103,7 @@ async function relayed(
   let answer = await askHost(c, target, 'git-upload-pack', asked);
   const movedTo = answer === null ? null : movedRepository(answer);
   if (movedTo !== null) {
-    // Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one,
-    // and would turn a redirected POST into a GET. So the redirect is followed here.
+    // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected POST into a GET.
     await answer?.body?.cancel();
     answer = await askHost(c, movedTo, 'git-upload-pack', asked);
   }

@@ -38,15 +38,11 @@ export function gitClient(c: Context<AppEnv>): GitClient {
   return gitClientOf(c.req.header('User-Agent') ?? '');
 }
 
-/**
- * An error at a discovery. Programs get it as the contract says; Git shows a person only plain text (http.c,
- * `show_http_message`).
- */
+/** An error at a discovery, by the contract; for Git as plain text, all that it shows (http.c, `show_http_message`). */
 export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
   return answerRefused(c, refusal, gitClient(c) === 'git' ? 'text' : 'json');
 }
 
-/** The host does not answer. */
 export function unreachable({ var: { host } }: Context<AppEnv>): Refused {
   const error = `failed to reach ${hostNameOf(host)}`;
   return { ...refused(502, error), explanation: `${sentence(error)} Try again in a few minutes.` };
@@ -67,10 +63,7 @@ export function announcedBytes(c: Context<AppEnv>): number {
   return Number(c.req.header('Content-Length') ?? 0);
 }
 
-/**
- * Answers 413 immediately, and keeps the connection open until the client has stopped sending. If the connection broke
- * earlier, the client would never read the answer. Git stops sending when it sees the status.
- */
+/** Answers 413 at once, and keeps the connection until Git has seen it and stops: else the answer would be lost. */
 export async function answerTooLarge(
   c: Context<AppEnv>,
   body: ChunkSource,

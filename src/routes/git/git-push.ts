@@ -1,9 +1,7 @@
 /**
- * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells.
- *
- * Every problem with a push is reported in-band with status 200, because Git hides the text of any other status, and
- * ends with "Everything up-to-date". There are two exceptions: 413, which the contract requires, and 415, for requests
- * that no Git client sends, and that panic comes before.
+ * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells. Problems are told
+ * in-band with status 200, because Git hides the text of any other status, and ends with "Everything up-to-date".
+ * Exceptions: 413, by contract, and 415 for requests that no Git client sends, after panic.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';

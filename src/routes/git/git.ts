@@ -1,8 +1,6 @@
 /**
- * The Git remote: `/v1/<host>/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7).
- *
- * These endpoints are always anonymous and never ask for a key or a password. Errors that the contract does not give
- * as JSON are plain text: Git shows the body of such an answer behind `remote:`.
+ * The Git remote `/v1/<host>/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7): anonymous, without key or
+ * password. Errors that the contract does not give as JSON are plain text, which Git shows behind `remote:`.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -191,9 +189,8 @@ git.post(
 );
 
 /**
- * git-lfs looks for its server below the remote's own address, with several methods and paths. It shows an error to the
- * person if the error has the form of its API ("Response Errors" in git-lfs' docs/api). 501 also tells it that there is
- * no locking.
+ * git-lfs looks for its server below the remote's address, with several methods and paths. It shows an error in the
+ * form of its API ("Response Errors" in git-lfs' docs/api). 501 also says that there is no locking.
  */
 git.all('/info/lfs/:path{.+}', (c) =>
   c.body(JSON.stringify({ message: NO_LFS }), 501, { 'Content-Type': 'application/vnd.git-lfs+json' }),

@@ -30,11 +30,7 @@ import { gitClient } from './git-http.ts';
 import { pushLimits } from './push-limits.ts';
 import { pushStore } from './push-store.ts';
 
-/**
- * Only the Git side: refs and history of public repositories.
- * @param repositories the bot's side; null: no request needs its account.
- * @param timeoutMs how long requests may wait for an answer.
- */
+/** Git's side alone. @param repositories the bot's; null: no request needs its account. @param timeoutMs of each. */
 export function historyHost(
   c: Context<AppEnv>,
   memory = memoryFor(c),

@@ -1,7 +1,6 @@
 /**
- * POST /v1/delayed: publishes a delayed push. Only this service asks for it, of its own Worker, so that the work is done
- * where requests are placed. The caller must show the service's own seal, and hold the lease of the push. Here is also
- * what else needs a push that waits: to read it, and to remove what has begun.
+ * POST /v1/delayed publishes a delayed push. Only this service asks its own Worker for it, with its seal and the push's
+ * lease, so that it runs where requests are placed. Here, such a push is also read, and removed once begun.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -167,11 +166,7 @@ function openAt(c: Context<AppEnv>, hostKey: string): boolean {
   return true;
 }
 
-/**
- * Its client was admitted when it was pushed.
- * @param owed what its network's limits could not give it then.
- * @param client the random name by which it is known here. Its shares are counted under that.
- */
+/** Its client was admitted before. @param owed what limits did not give then. @param client its random name here. */
 function runOf(
   c: Context<AppEnv>,
   { target, owed }: Pick<KeptPush, 'target' | 'owed'>,
@@ -233,10 +228,7 @@ function stillOurs<T>(answer: T | null): T {
   return answer;
 }
 
-/**
- * Ends a push that somebody has begun to publish: first at the code host, then here. False: it could not be removed. It
- * waits, and nobody publishes it. It goes on also if the client leaves.
- */
+/** Ends it at the code host, then here, even if the client leaves. False: it could not; it waits, never published. */
 export async function removeDelayed(
   c: Context<AppEnv>,
   begun: BegunPush,

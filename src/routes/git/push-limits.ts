@@ -129,10 +129,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
 }
 
 /**
- * For a pull request: what it takes of its client, and of the repository and the account.
- * @param own of its client; no windows for a push that was delayed, whose client has given them already.
- * @param burst by which the guard counts its client.
- * @param client null: nobody is to be alerted.
+ * What a pull request takes of client, repository and account. @param own of its client; without windows if it was
+ * delayed, as they are given. @param burst by which the guard counts its client. @param client null: nobody is alerted.
  */
 export function openSlot(
   c: Context<AppEnv>,
@@ -241,19 +239,13 @@ async function alertOperator(
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
 }
 
-/**
- * Counts a push of a client that is full. Answers whether the guard must hear of it: the operator is to be told of a
- * burst also if it is refused, so the guard gets as many pushes of a client in a minute as make one.
- */
+/** Counts a full client's push. The operator hears of a refused burst, too: the guard gets as many as make one. */
 function mustBeTold(client: string): boolean {
   const limit = { most: BURST_PUSHES, withinMs: BURST_WINDOW_MS };
   return hitBy(client, told, [limit], Date.now()).waitMs === 0;
 }
 
-/**
- * A pull request is open: tells the guard and statistics before its push is answered. Answers who could not be told.
- * @param client by which the guard counts. Never rejects.
- */
+/** Tells the guard and statistics before the push is answered. Answers who could not be told. Never rejects. */
 async function tellOpened(
   c: Context<AppEnv>,
   { number, ...opened }: OpenedPullRequest & { readonly number: number },

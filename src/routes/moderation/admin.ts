@@ -1,7 +1,6 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, undoing what is newest, and pardons. An attempt
- * counts against the limits of its address before anything else is checked, and a wrong credential against that of its
- * /48, too. If the limits cannot be checked, every request is refused.
+ * The operator's endpoints (contract, 4.16 and 4.17): panic switch, rollback, pardons. Each attempt first counts for
+ * its address, and a wrong credential for its /48, too. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -230,10 +229,7 @@ async function rollBack(
   });
 }
 
-/**
- * The guard does the same before it closes anything. Here, what was half published is removed, too. Answers how many
- * could not be. Never rejects.
- */
+/** As the guard does first; here, what is half published goes, too. Answers how many could not. Never rejects. */
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   try {
     const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
@@ -277,10 +273,7 @@ async function drain(c: Context<AppEnv>): Promise<Response> {
   return c.json<z.infer<typeof drainAnswer>>({ delayed: others.delay + others.busy, to_review: review });
 }
 
-/**
- * A handler that counts a request before it reads it. `handle` gets a credential that may be valid, and answers null if
- * the guard does not accept it.
- */
+/** Counts a request before it reads it. `handle` gets a credential that may be valid; null: the guard refuses it. */
 function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
   schema: z.ZodType<T>,
   handle: (c: Context<AppEnv>, fields: T, credential: Credential) => Promise<Response | null>,
@@ -307,9 +300,8 @@ export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Prom
 }
 
 /**
- * Null if the credential cannot be valid. The guard checks tokens; each counts like a wrong password, because nobody has
- * forty valid ones. While its /48 is over the limit, even the correct password is answered like a wrong one, so that
- * guessing on tells nothing.
+ * Null: it cannot be valid. The guard checks tokens; each counts like a wrong password, as nobody has forty valid ones.
+ * While its /48 is over the limit, even the correct password is answered like a wrong one: guessing on tells nothing.
  */
 export async function credentialOf(
   c: Context<AppEnv>,

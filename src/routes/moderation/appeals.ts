@@ -1,7 +1,6 @@
 /**
- * /v1/moderation/appeal: the author of a flagged or blocked pseudonym tells the operator why that was wrong, as JSON or
- * with a form without script. Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym
- * and the text, and nothing of the request besides.
+ * /v1/moderation/appeal: with their token, the author of a flagged or blocked pseudonym tells the operator why that was
+ * wrong, as JSON or with a form. The operator gets the pseudonym and the text, and nothing else of the request.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

@@ -1,9 +1,8 @@
 /**
- * /admin/delayed: the operator sees everything that waits, for whatever reason, and all that would leave with it;
- * publishes what waits for them, and discards what they do not want. It opens with PANIC_PASSWORD or with the token of
- * an alert, and only by a POST: links are followed by machines, too. That attempt counts in the limit of the operator's
- * endpoints; once open, for ten minutes, requests do not. Nothing is stored: a cookie for that page only says until
- * when, and the service's secret signs it.
+ * /admin/delayed: the operator sees all that waits and what would leave with it, publishes or discards it.
+ * PANIC_PASSWORD or an alert's token opens it, only by a POST: machines follow links, too. That counts like an attempt
+ * at the operator's endpoints; for ten minutes after, requests do not. A cookie, signed with the service's secret, says
+ * until when.
  */
 import { type Context, Hono } from 'hono';
 import { getSignedCookie, setSignedCookie } from 'hono/cookie';

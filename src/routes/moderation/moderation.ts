@@ -1,6 +1,5 @@
 /**
- * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4). A person gets pages, a program JSON when
- * its Accept asks for it. Errors follow the same rule.
+ * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4). Pages, or JSON if Accept asks for it.
  */
 import { type Context, Hono } from 'hono';
 import { resolver } from 'hono-openapi';
@@ -33,10 +32,7 @@ import { answerRefused, explained, NOT_KEPT, type Refused, retryAfter } from '..
 import { answerPage, preferredType } from '../pages/answer-page.ts';
 import { answer, as, asError, asJson, count, described, HTML } from '../description.ts';
 
-/**
- * Reports about hashes that the service has given to nobody. Anyone can make them up, so they must leave no object
- * behind; they count by the same rules, in this isolate only.
- */
+/** Reports about made-up hashes, which must leave no object behind: the same rules count them, in this isolate only. */
 const madeUp = new Recent<ModerationFacts>({ most: 5_000, lifeMs: REPORT_LIFE_MS });
 
 export const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];

@@ -1,7 +1,4 @@
-/**
- * GET /v1/pr/<hash> and its `.atom`: a pull request for its author, who has no account at the code host. Unlike the topic,
- * where anyone can post, it has only what the host and pushes have reported, and what people wrote, read when asked for.
- */
+/** GET /v1/pr/<hash> and `.atom`, for its author: only what host and pushes report. To its topic, anyone can post. */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';

@@ -56,10 +56,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   });
 }
 
-/**
- * The anonymous ones, newest first, as they were seconds ago: a crowd of readers wakes their objects no oftener than one.
- * @param mayAsk whether this client may cause a question. @returns null if they cannot be listed. Never rejects.
- */
+/** The anonymous ones, newest first, kept for seconds against crowds; null: they cannot be listed. Never rejects. */
 async function listedPullRequests(
   c: Context<AppEnv>,
   target: RepositoryName,

@@ -1,7 +1,4 @@
-/**
- * What was written on an issue or a pull request, for a page: asked of the host at most once a minute for each thread, and
- * charged to the client. Only the isolate's memory holds it. Readers share no promise: it would belong to one's request.
- */
+/** What was written on a thread, asked of the host once a minute. No shared promise: it would belong to one request. */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';

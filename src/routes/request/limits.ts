@@ -65,10 +65,7 @@ export async function withinLimit(
   return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
 }
 
-/**
- * What `find` finds; null: nobody has that name. Such look-ups are counted, and too many refused before the next: so a
- * client that guesses does not learn even which guess was right.
- */
+/** What `find` finds, or null. Misses count; after too many, a client that guesses does not even learn of a hit. */
 export async function lookUp<T>(
   c: Context<AppEnv>,
   find: () => Promise<T | null>,
@@ -169,10 +166,7 @@ export function waitText(wait: Wait): string {
 /** Discovery belongs to a push, or to a fetch, which asks Git. */
 const DISCOVERY = /\/info\/refs$/;
 
-/**
- * What the bot account asks its code host is charged to the client that causes it: the host allows some 5,000 calls an
- * hour for everybody, and a page, a badge or a push that is refused costs some of them, too.
- */
+/** Charges the bot account's calls to the client that causes them: the host allows some 5,000 an hour for everybody. */
 export class ChargedHttp extends HttpClient {
   readonly #c: Context<AppEnv>;
 

@@ -1,7 +1,4 @@
-/**
- * Bodies that do not fit into the buffers on their way. A client that stops reading one is given up after WRITE_TIMEOUT,
- * and then keeps neither memory nor a connection to the code host.
- */
+/** Bodies beyond the buffers. Who stops reading is given up after WRITE_TIMEOUT, and holds no memory or connection. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';

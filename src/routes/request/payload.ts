@@ -75,9 +75,8 @@ function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
 }
 
 /**
- * Whether a browser sends a POST for a page of another site: a report counts for the address of whoever has that open.
- * Every browser says where a POST comes from, in Sec-Fetch-Site or Origin, which no page can change. A program sends
- * neither.
+ * Whether a browser sends a POST for another site's page: a report counts for whoever has that open. Browsers say where
+ * a POST comes from, in Sec-Fetch-Site or Origin, which no page can change. Programs send neither.
  */
 export function isCrossSite(request: Request): boolean {
   const site = request.headers.get('Sec-Fetch-Site');

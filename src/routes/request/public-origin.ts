@@ -1,7 +1,4 @@
-/**
- * The service's own address: `SERVICE_URL`, else that of the request (contract, 2.5). What only the client sees names
- * the onion service if the client came through it.
- */
+/** The service's address: `SERVICE_URL`, else the request's (contract, 2.5), or the onion's for who came through it. */
 import type { Config } from '../../config.ts';
 
 type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>;
@@ -27,10 +24,7 @@ export function shownOrigin(request: Request, config: Addresses): string {
   return onionUrl !== null && isOnion(request, config) ? onionUrl : publishedOrigin(request, config);
 }
 
-/**
- * `Cache-Control` of an answer that names the service. Only the operator's address may be shared: with that of the
- * request, a client could put any address into a shared cache.
- */
+/** `Cache-Control`. Only a configured address may be shared: a client could put any other into a shared cache. */
 export function keptFor(seconds: number, request: Request, config: Addresses): string {
   const isShared = config.isServiceUrlGiven && !isOnion(request, config);
   return `${isShared ? 'public' : 'private'}, max-age=${seconds}`;

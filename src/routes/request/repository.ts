@@ -48,7 +48,6 @@ function withTarget(handle: Handler, formOf: (c: Context<AppEnv>, wrong: 'host' 
 
 const NO_SUCH_REPOSITORY = explained(400, 'No such repository', sentence(INVALID_NAME));
 
-/** The address names none of the hosts. */
 export function unknownHost({ var: { config } }: Context<AppEnv>): Refused {
   const beginnings = config.hosts.map((host) => `/v1/${host.key}/ for ${hostNameOf(host)}`);
   const list = new Intl.ListFormat('en', { type: 'conjunction' }).format(beginnings);

@@ -1,6 +1,5 @@
 /**
- * What is suspended, and what is wrong with the bot's account, for pages, badges and comments: a copy, at most two
- * seconds old. So a crowd of readers never reaches the guard, which must stay free for pushes.
+ * What is suspended or wrong with the bot: a copy, two seconds old at most, so that readers leave the guard to pushes.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';

@@ -1,7 +1,6 @@
 /**
- * The endpoints below /api (contract, 4.10 to 4.13), and the service key, without which some of them do not answer.
- * Statistics know a pull request when its push is answered, so no cache keeps them. Cost: one row of D1 for the total,
- * and ten rows through an index for the list.
+ * /api (contract, 4.10 to 4.13), and the service key, which some of it needs. Statistics know a pull request when its
+ * push is answered, so no cache keeps them. Cost: one row of D1 for the total, ten rows through an index for the list.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

@@ -1,8 +1,7 @@
 /**
- * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key. Cost: a badge's data is
- * cached for five minutes. After that it costs one row of the ledger, or some four requests to the host for a
- * repository's policy. They are made with Git, as the public makes them, and the host limits this service's own
- * address. So few may cause them. Of the panic switch, a badge shows a copy that is at most two seconds old.
+ * Badges for READMEs (contract, 4.14 and 4.15), public even if the service requires a key. Cost, every five minutes:
+ * one row of the ledger, or some four requests to the host for a policy, with Git as the public makes them. The host
+ * limits this service's address, so few may cause them. The panic switch is a copy, at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

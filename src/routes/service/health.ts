@@ -1,7 +1,4 @@
-/**
- * GET /health (contract, 4.8): says which code runs, so that anyone can compare it with its source. Always public. It does
- * not need the host or the database: an answer means that the Worker runs.
- */
+/** GET /health (contract, 4.8): which code runs, to compare with its source. Public, without host or database. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';

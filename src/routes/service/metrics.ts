@@ -1,8 +1,7 @@
 /**
- * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers. Who sends the service key may also ask for
- * Prometheus' text, with the counts of the whole service. Without a key nobody may: they would show each push, preview and
- * refusal to anybody who asks every second. Cost of the text: one call of the Tally object, one of that of the delayed
- * pushes, and one of each account's.
+ * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers; with the service key also Prometheus'
+ * text for the whole service, which would show each push, preview and refusal to who asks every second. Its cost: a
+ * call of the Tally object, of that of the delayed pushes, and of each account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';

@@ -1,7 +1,4 @@
-/**
- * The API's description: GET /openapi.json for tools (OpenAPI 3.1), generated from the descriptions beside the handlers
- * and the schemas that they use; GET /docs for people, which `npm run documents` makes of it.
- */
+/** GET /openapi.json (OpenAPI 3.1), made of the handlers' descriptions; GET /docs, as `npm run documents` makes it. */
 import { type Context, Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { AppEnv } from '../../env.ts';

@@ -1,7 +1,4 @@
-/**
- * Anonymous comments: over JSON (contract, 4.1 and 4.2), and their checks and posting, which the form of a reply shares.
- * Both paths do the same: on the host, a pull request's general comments are those of the issue of its number.
- */
+/** Comments: as JSON (contract, 4.1 and 4.2), and what the form shares. A pull request's are those of its issue. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
@@ -141,8 +138,7 @@ async function answerComment(
 type Written = Readonly<Record<'body' | 'userToken', string>>;
 
 /**
- * Whether it may be posted, as far as its text tells. Counts an attempt of the client, before Markdown is read: a refused
- * text must not cost the service more than a posted one. @param payload the fields of the JSON endpoint.
+ * Whether its text may be posted. Counts an attempt before Markdown is read: a refusal must not cost more than a post.
  */
 export async function checkComment(
   c: Context<AppEnv>,

@@ -1,7 +1,4 @@
-/**
- * Anonymous issues: over JSON (contract, 4.3), and their checks and posting, which the form of an issue shares. The bot
- * creates it. After that, an issue is a thread like any other; the token in the answer identifies its author there.
- */
+/** Issues: as JSON (contract, 4.3), and what the form shares. The token in the answer identifies their author there. */
 import { waitUntil } from 'cloudflare:workers';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -124,10 +121,7 @@ async function answerIssue(
   });
 }
 
-/**
- * Whether it may be created, as far as its text tells; `issue` has it as it will stand. Counts an attempt of the client,
- * before Markdown is read. @param payload the fields of the JSON endpoint.
- */
+/** Whether its text may be posted; `issue` has it as it will stand. Counts an attempt, before Markdown is read. */
 export async function checkIssue(
   c: Context<AppEnv>,
   repository: RepositoryName,

@@ -1,7 +1,6 @@
 /**
- * What comments and issues share, sent as JSON or with a form: whether they may be posted now, as far as that does not
- * depend on their author or their text; and that each is posted once for each form, or for each Idempotency-Key, however
- * often it is sent. A request without a key that is repeated after a lost answer posts once more.
+ * What comments and issues share: whether they may be posted now, whoever writes what; and that each is posted once for
+ * each form or Idempotency-Key, however often it is sent. Without a key, one repeated after a lost answer posts again.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';

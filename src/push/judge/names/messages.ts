@@ -1,7 +1,6 @@
 /**
- * What the texts and files of a push tell besides names: people whom messages name or would disturb, commits that nobody
- * has, what a merge was made of, home folders, leftovers of programs. A message is kept byte for byte, so the person is
- * told, and only the person.
+ * What a push tells besides names: people whom messages name or would disturb, commits that nobody has, what a merge
+ * was made of, home folders, leftovers of programs. Messages stay byte for byte, so the person is told, and only they.
  */
 import { isLeftover } from '../../../files/leftovers.ts';
 import { latin1 } from '../../../git/bytes.ts';
@@ -144,9 +143,8 @@ export interface NamedCommits {
 }
 
 /**
- * Commits that are neither the push's own nor upstream's: probably earlier forms of the work, from before a rebase, whose
- * ids serve to test a guess of name, address and second. Lists upstream's history further back only if that is needed.
- * @param messages with zeros in place of the push's own ids.
+ * Commits of neither the push nor upstream: probably earlier forms of the work, whose ids serve to test a guess of
+ * name, address and second. Lists history further only if needed. @param messages with zeros for the push's own ids.
  */
 export async function namedCommits(
   messages: Iterable<Uint8Array>,
@@ -187,10 +185,7 @@ export function* ownDaysIn(message: Uint8Array): Generator<string> {
   }
 }
 
-/**
- * Change-Ids of Gerrit's hook, wherever a person has copied one to: nothing else looks like `I<40 hex>`. It is a hash over
- * the committer's name, address, second and zone, which serves to test a guess, as an original id does.
- */
+/** Gerrit's Change-Ids, anywhere: a hash over name, address, second and zone, which serves to test a guess. */
 const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;
 
 /** Where each begins. Cost: linear in the text. */

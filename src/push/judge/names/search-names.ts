@@ -182,7 +182,6 @@ async function publicIdsOf(
   return (whole.length === 0 ? null : await advertised(new Set(whole))) ?? new Map();
 }
 
-/** No more are shown. */
 const MAX_FINDINGS = 10;
 const SHOWN_OF_CREDENTIAL = 12;
 /** Folders and files of tests and examples, whose credentials are made up as a rule. */
@@ -308,7 +307,6 @@ export class Findings {
     for (const oid of oids) if (!publics.has(oid)) this.#add('id', where, () => oid);
   }
 
-  /** In files and folders. */
   addHits(hits: readonly ContentHit[]): void {
     for (const { excerpt, kind, text, credential, path } of hits) {
       const file = path === null ? 'a changed file' : shown(path);

@@ -1,7 +1,4 @@
-/**
- * What a form asks for goes the way of every push. Only the client is missing, so what it would be told is gathered. The
- * form of a withdrawal asks for nothing else.
- */
+/** What a form asks for goes the way of every push. Without a client, what that would be told is gathered. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';

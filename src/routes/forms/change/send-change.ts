@@ -1,7 +1,6 @@
 /**
- * POST …/change: preview, correct, send. The form holds everything, and each step reads again what upstream has. The
- * form's token and what was typed decide the hash of its pull request. So a form that is sent twice finds the one that
- * it has opened, and one that was corrected in between is not taken for it.
+ * POST …/change: preview, correct, send. Each step reads upstream again. The form's token and what was typed decide the
+ * hash of its pull request: sent twice, it finds the one that it has opened; corrected in between, it does not.
  */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';

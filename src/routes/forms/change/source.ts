@@ -1,7 +1,4 @@
-/**
- * What a form reads before it says anything: the repository's policy, and where a change begins, the tip of the default
- * branch or that of an open anonymous pull request. Each reading costs the code host calls, so it counts like a clone.
- */
+/** What a form reads first: the policy, and where a change begins. It costs calls, so it counts like a clone. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
@@ -81,10 +78,7 @@ const OTHERS = explained(409, 'Somebody else has changed this pull request', LOS
 const LOSES_OTHERS = `A form makes one commit of one change, and would lose the others. ${USE_GIT}`;
 const SEVERAL = explained(404, 'This pull request has several commits', LOSES_OTHERS);
 
-/**
- * Two calls of the host, or up to seven for a pull request, besides those for the policy, which is remembered.
- * @param prHash empty: for a new pull request. @throws HostError
- */
+/** Two calls, or for a pull request up to seven, and the policy's. @param prHash empty: a new one. @throws HostError */
 export async function openSource(
   c: Context<AppEnv>,
   host: PushHost,
