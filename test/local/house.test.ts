@@ -50,34 +50,34 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 89, 'routes/git/git-push.ts': 124 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 38_537;
+const MOST_LINES = 37_815;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
-  badges: 74,
-  config: 466,
-  durable: 4_632,
-  edit: 276,
-  events: 291,
+  badges: 71,
+  config: 451,
+  durable: 4_515,
+  edit: 275,
+  events: 287,
   files: 255,
   forms: 81,
-  git: 6_750,
-  host: 3_077,
-  isolate: 648,
-  limits: 861,
-  metrics: 427,
-  middleware: 135,
-  notify: 380,
-  outgoing: 991,
-  pages: 2_283,
-  policy: 541,
-  push: 6_204,
-  routes: 6_647,
-  secret: 218,
-  spool: 416,
-  stats: 411,
-  streams: 340,
-  text: 534,
-  upstream: 812,
+  git: 6_666,
+  host: 3_017,
+  isolate: 623,
+  limits: 828,
+  metrics: 420,
+  middleware: 131,
+  notify: 370,
+  outgoing: 974,
+  pages: 2_271,
+  policy: 537,
+  push: 6_072,
+  routes: 6_529,
+  secret: 214,
+  spool: 412,
+  stats: 404,
+  streams: 332,
+  text: 525,
+  upstream: 793,
 };
 
 /** The names may be on several lines. */
