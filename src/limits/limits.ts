@@ -58,7 +58,10 @@ export const OPEN_LIMITS = {
   reports: open('LIMIT_REPORTS', '30/1h', 'reports and appeals', PREFIX),
   /** Whatever asks the host in the bot's name: a tenth of what GitHub allows an account. A push causes some five. */
   calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', PREFIX, 1),
-  /** GitHub's ("Rate limits for the REST API"): going beyond can cost the account. Who waits first: fairness.ts. */
+  /**
+   * GitHub's for an account (docs of GitHub, "Rate limits for the REST API", "About secondary rate limits"). Going beyond
+   * them can cost the account. Who waits first when little is left: fairness.ts.
+   */
   creations: open(
     'LIMIT_CREATIONS',
     '80/1m,500/1h',

@@ -23,7 +23,10 @@ export function keyedHash(secret: string, use: HashUse, text: string): string {
   return createHmac('sha256', secret).update(`${use}:${text}`).digest('hex');
 }
 
-/** A person's identity hash on a thread (contract, 2.2): 8 hex characters; upper or lower case is the same thread. */
+/**
+ * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2). @param thread `owner/repo#number`,
+ * in upper or lower case: to the host it is one thread, and a blocked person must stay blocked.
+ */
 export function identityHash(secret: string, thread: string, userToken: string): string {
   const text = `${thread.toLowerCase()}|${userToken}`;
   return createHmac('sha256', secret).update(text).digest('hex').slice(0, 8);

@@ -46,7 +46,7 @@ export interface OpenedPullRequest extends LedgerRepository {
   readonly works?: readonly string[];
 }
 
-/** Adds it to the ledger and the list of pages, in one call if both are in D1. Repeating that changes nothing. */
+/** Adds it to ledger and page list, in one call if both are in D1; repeatable. Rejects with the database's error. */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,

@@ -101,7 +101,10 @@ export class Identity extends DurableObject<Env> {
     return { standing, host: this.#hostKey, posted: this.#known?.comments.newest() ?? [] };
   }
 
-  /** Does not say whether it counts: others share the address. @param reporter network's hash, `prefix` its /48's. */
+  /**
+   * Does not say whether it counts: that would tell all who share the address that somebody there has reported this one.
+   * @param reporter keyed hash of the network. @param prefix of its /48. Both are made for this pseudonym only.
+   */
   async report(reporter: string, prefix: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
     // Meanwhile the alarm may have deleted everything.

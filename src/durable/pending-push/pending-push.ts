@@ -47,7 +47,10 @@ export class PendingPush extends DurableObject<Env> {
   /** Of those in progress. */
   readonly #leases = new Map<string, Lease>();
 
-  /** One attempt at a time works on a push. @param proposed for a new one; null: nothing is stored. */
+  /**
+   * One attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host its key.
+   * @param proposed what it decides unless it is a retry; null: nothing is stored.
+   */
   async begin(
     hash: string,
     host: string,
@@ -124,7 +127,10 @@ export class PendingPush extends DurableObject<Env> {
     }
   }
 
-  /** A deleted row stays readable until the last push ends: in a crash, `keepOnly` could lose what others decided. */
+  /**
+   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
+   * is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open a second pull request.
+   */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
     if (this.#stored().some(([other]) => other !== hash)) storage.kv.delete(hash);

@@ -47,7 +47,10 @@ interface OutboxEntry extends Waiting {
   readonly works?: readonly string[];
 }
 
-/** One value, so that an event writes one row; commit dates and told keys are apart. Saved in the turn of a change. */
+/**
+ * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
+ * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
+ */
 interface Kept extends KeptDates, KeptHistory {
   /** Null: no push has recorded it. */
   record: RecordedPullRequest | null;
