@@ -1,6 +1,4 @@
-/**
- * One commit that sets one file. Other entries stay: isomorphic-git would rewrite old modes and non-UTF-8 names. Pure.
- */
+/** One commit that sets one file. Pure. isomorphic-git would rewrite other files' old modes and non-UTF-8 names. */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from '../git/objects/commit.ts';

@@ -204,7 +204,7 @@ export function pullRequestText(page: PullRequestPage): string {
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
-/** Atom feed (RFC 4287). Ids are the same at any address of the service. No link tells the code host who follows. */
+/** Atom (RFC 4287). Ids hold at any address of the service. Readers fetch links: none tells the host who follows. */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   const { prHash, events } = pullRequest;
   const name = nameOf(pullRequest);

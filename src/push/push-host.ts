@@ -121,9 +121,12 @@ export interface PushLimits {
 
 /** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */
 export interface Slot {
-  /** Takes it, one of the bot's creations and one of the repository's: all or nothing, before any write. @throws */
+  /** Takes it, and one each of what the bot and the repository may create: all, or nothing. @throws Refusal */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
-  /** Takes it alone: no other attempt runs. @param isAnother a new one, if an earlier attempt has one. @throws */
+  /**
+   * Takes it alone: the pull request is opened later, or has begun, and no other attempt runs.
+   * @param isAnother whether it needs one of its own, even if an earlier attempt has one. @throws Refusal
+   */
   settle(isAnother: boolean): Promise<void>;
   /** Tells the guard and the statistics that the pull request is open. Answers who could not be told. Never rejects. */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;

@@ -70,7 +70,10 @@ export function pushHashOf({ host, store, target }: PushRun, { taken, options }:
   return store.hash('push', parts.join(' '));
 }
 
-/** What a push locks: its pull request, and itself while it is published. `end` releases even a claim on its way. */
+/**
+ * What a push locks: the pull request that it updates, so that two updates never mix; and itself, so that it never runs
+ * twice at once, and a retry resumes it. `end` releases all, even a claim that is still on its way.
+ */
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
   readonly #store: PushStore;
@@ -115,8 +118,8 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new. @param proposed
-   * hash and date, unless a retry has them; null: not published now. @throws Refusal if the same push is in progress
+   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new. @throws Refusal if
+   * the same push is in progress. @param proposed hash and date, unless a retry has them; null: not published now.
    */
   async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null) {
     const { hostKey, clock } = this.#host;

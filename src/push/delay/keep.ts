@@ -111,7 +111,10 @@ async function again(
   };
 }
 
-/** Of a push to no recorded pull request. @throws Refusal if all its work is open, or any where doubles are refused */
+/**
+ * What the person should know before it is published, of a push to no pull request that the service has recorded.
+ * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
+ */
 async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
   const { host, store, reply, settings, target } = run;
   if (work.prHash !== null) {

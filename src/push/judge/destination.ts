@@ -1,6 +1,4 @@
-/**
- * Where a push goes: repository, pull request, branch. A delayed push asks the host's interface when it is published.
- */
+/** Where a push goes: repository, pull request, branch. A delayed one asks the host's interface when published. */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { Memory } from '../../git/memory.ts';
 import { HostError } from '../../host-error.ts';

@@ -238,9 +238,7 @@ const MOST_BORROWED = 3;
 /** The author's line stands behind the parents'. */
 const MAX_HEAD_BYTES = 4_096;
 
-/**
- * Commits of other pull requests, which would go out again under the bot's name. One author's work is not asked about.
- */
+/** Commits of other pull requests would go out again, under the bot's name. Nobody is asked about one author's work. */
 export async function borrowedLines(
   advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,
   { commits }: Work,

@@ -208,7 +208,7 @@ export async function upload(
   }
 }
 
-/* Why receive-pack refused, in our words: GitHub's name ids that nobody has, the bot's pages, and useless commands. */
+/* Why receive-pack refused, in our words: in GitHub's are ids that nobody has, pages of the bot, useless commands. */
 
 const MOST_FILES = 10;
 /** As much of the host's lines is read. */

@@ -29,9 +29,7 @@ export interface ReadyFork {
   readonly tips: ReadonlyMap<string, Oid>;
 }
 
-/**
- * By repository. Asking for a fork is a limited write; with its tips, an unchanged upstream costs a push no request.
- */
+/** By repository. Asking for a fork is a limited write; with its tips, a push needs none if upstream is unchanged. */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
   most: MOST_FORK_BYTES,
   weightOf: ({ tips }) => [...tips.keys()].reduce((sum, name) => sum + TIP_BYTES + 2 * name.length, 500),

@@ -56,7 +56,7 @@ export interface Resumed {
 export type Entered = Awaited<ReturnType<typeof enter>>;
 export type Published = Awaited<ReturnType<typeof publish>>;
 
-/** Takes what the limits leave, and begins at once; a delayed push, dated by its slot, begins after. @throws Refusal */
+/** Takes what the limits leave, and begins at once; a delayed push begins after, dated by its slot. @throws Refusal */
 export async function enter(run: PushRun, publication: Publication) {
   const { slot, push, resumed } = publication;
   const { repositories } = run.host;

@@ -36,7 +36,7 @@ export interface Announced {
   readonly isWithdrawal: boolean;
   /** The ref that it deletes; null: none. */
   readonly deletedRef: string | null;
-  /** For each ref. @param reason why the accepted one is refused, or null. @param forAll none counts by itself. */
+  /** @param reason why the accepted ref is refused, or null. @param forAll whether none of them counts by itself. */
   statuses(reason: string | null, forAll: boolean): readonly CommandStatus[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The frame of forms, and how a sent one is read, within bounds. It counts for an address, so posts from other sites
+ * The frame of forms, and how a sent one is read, within bounds. Each counts for an address: posts from other sites
  * and forms that the service did not make are refused. With an old token, a form is shown again: nothing typed is lost.
  */
 import type { Context } from 'hono';

@@ -1,6 +1,4 @@
-/**
- * Forms below a remote's path, without script and cookies; beside JSON endpoints, whose answers other sites may read.
- */
+/** Forms below a remote's path, without script and cookies. Other sites may read answers of the JSON endpoints only. */
 import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';

@@ -229,7 +229,7 @@ async function rollBack(
   });
 }
 
-/** As the guard does first; here, what is half published goes, too. Answers how many could not. Never rejects. */
+/** The guard does the same. Here, what was half published goes, too. Answers how many could not. Never rejects. */
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   try {
     const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);

@@ -1,8 +1,7 @@
 /**
  * /admin/delayed: the operator sees all that waits and what would leave with it, publishes or discards it.
- * PANIC_PASSWORD or an alert's token opens it, only by a POST: machines follow links, too. That counts like an attempt
- * at the operator's endpoints; for ten minutes after, requests do not. A cookie, signed with the service's secret, says
- * until when.
+ * PANIC_PASSWORD or an alert's token opens it, only by a POST: machines follow links, too. It counts like an attempt
+ * at the operator's endpoints; for ten minutes, later requests do not: a cookie, signed with the secret, says so.
  */
 import { type Context, Hono } from 'hono';
 import { getSignedCookie, setSignedCookie } from 'hono/cookie';

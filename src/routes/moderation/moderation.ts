@@ -1,6 +1,4 @@
-/**
- * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4). Pages, or JSON if Accept asks for it.
- */
+/** Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4), as pages or, if asked, JSON. */
 import { type Context, Hono } from 'hono';
 import { resolver } from 'hono-openapi';
 import * as z from 'zod';

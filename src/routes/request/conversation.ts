@@ -1,4 +1,4 @@
-/** What was written on a thread, asked of the host once a minute. No shared promise: it would belong to one request. */
+/** What was written on a thread: asked once a minute, in memory only. No shared promise: it would be one request's. */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';

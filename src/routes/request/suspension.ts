@@ -1,6 +1,4 @@
-/**
- * What is suspended or wrong with the bot: a copy, two seconds old at most, so that readers leave the guard to pushes.
- */
+/** What is suspended or wrong with the bot: a copy, at most two seconds old, so that the guard is free for pushes. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf } from '../../config/hosts.ts';

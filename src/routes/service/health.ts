@@ -1,4 +1,4 @@
-/** GET /health (contract, 4.8): which code runs, to compare with its source. Public, without host or database. */
+/** GET /health (contract, 4.8): which code runs, to compare with its source. Public; needs no host or database. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';

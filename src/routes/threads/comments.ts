@@ -137,9 +137,7 @@ async function answerComment(
 /** @property userToken empty: a new author. */
 type Written = Readonly<Record<'body' | 'userToken', string>>;
 
-/**
- * Whether its text may be posted. Counts an attempt before Markdown is read: a refusal must not cost more than a post.
- */
+/** Whether its text may stand. Counts an attempt before Markdown is read: refusing must cost no more than posting. */
 export async function checkComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
