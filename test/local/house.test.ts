@@ -50,13 +50,13 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 89, 'routes/git/git-push.ts': 124 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_815;
+const MOST_LINES = 37_807;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
   config: 451,
   durable: 4_515,
-  edit: 275,
+  edit: 273,
   events: 287,
   files: 255,
   forms: 81,
@@ -70,8 +70,8 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 974,
   pages: 2_271,
   policy: 537,
-  push: 6_072,
-  routes: 6_529,
+  push: 6_075,
+  routes: 6_520,
   secret: 214,
   spool: 412,
   stats: 404,
