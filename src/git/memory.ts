@@ -9,7 +9,10 @@ export interface Memory {
 
 export interface MemoryClaim {
   readonly bytes: number;
-  /** Waits for what is more than before, after `onWait` has given back what it can. @throws if there are not enough. */
+  /**
+   * Claims so many bytes from now on, before they are allocated; waits for what is more than before. @throws if there
+   * are none. @param onWait called first: for giving back what others may wait for.
+   */
   set(bytes: number, onWait?: () => void): Promise<void>;
   /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */
   setNow(bytes: number): void;

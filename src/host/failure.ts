@@ -143,7 +143,8 @@ const ROWS: readonly MeaningRow[] = [
     when: /draft pull requests are not supported/i,
     sentence: 'The repository takes no drafts. Push again without -o draft.',
   },
-  // All that GitHub says to an account that may not, as one with too many pull requests: citrineos/citrineos-core#1103.
+  // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
+  // repository allows: citrineos/citrineos-core#1103. Whether the repository is there, a read tells.
   {
     to: ['open'],
     status: [404],
@@ -266,7 +267,7 @@ export const LONGEST_WAIT_MS = 10_000;
 
 /**
  * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took its time to fail is
- * not asked again, one that refused only after its pause. @param isRepeatable false: not where it may be done.
+ * not asked again, one that refused only after its pause. @param isRepeatable false: not where it may have been done.
  */
 export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
   const startedAt = clock.now();

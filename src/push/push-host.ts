@@ -92,8 +92,10 @@ export interface PushStore {
 }
 
 /**
- * Whether a push is accepted (contract, 4.6): before its pack is read, panic switch and limit; before the first write
- * at the host, slot, repository and bot account. Fails closed: else an anonymous service could be flooded.
+ * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
+ * the first write at the host, a slot of its address, and what is left to the repository and to the bot account.
+ *
+ * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
 export interface PushLimits {
   /**
@@ -107,13 +109,19 @@ export interface PushLimits {
     pushHash?: () => Promise<string>,
     patience?: 'none' | 'delay' | 'wait',
   ): Promise<Refusal | null>;
-  /** For a push that fails anyway: counts it if over the pull request limit. Null: not, or unknown. Never rejects. */
+  /**
+   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it is
+   * not, or nobody knows. Never rejects. @param pushHash as for `enter`.
+   */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /** Of the pull request that the push opens. Takes nothing yet. @param pushHash repeated pushes share it. @throws Refusal */
   slot(pushHash: string): Promise<Slot>;
   /** Why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
-  /** Takes a bot's write that creates nothing. @throws Refusal in a pause of the host, or if others come first */
+  /**
+   * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
+   * @throws Refusal while the host asks for a pause, or if other clients come first.
+   */
   takeQuota(): Promise<void>;
   /** Takes what a fork costs: it counts as something created, whatever becomes of the push. @throws Refusal */
   takeFork(): Promise<void>;
@@ -121,7 +129,10 @@ export interface PushLimits {
 
 /** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */
 export interface Slot {
-  /** Takes it, and one each of what the bot and the repository may create: all, or nothing. @throws Refusal */
+  /**
+   * Takes it, one creation of the bot account and one pull request of the repository: all or nothing, before the first
+   * write. @param policyLimits those that the repository's policy sets. @throws Refusal
+   */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
   /**
    * Takes it alone: the pull request is opened later, or has begun, and no other attempt runs.

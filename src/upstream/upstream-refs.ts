@@ -57,7 +57,11 @@ export async function listUpstreamRefs(host: RefsHost, repository: RepositoryNam
   return list;
 }
 
-/** The list of its discovery, or a fresh one. Follows moves: isomorphic-git pushes to old names. @throws HostError */
+/**
+ * The list of the discovery before this push, or else a fresh one. If the repository has moved, a discovery is
+ * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
+ * @throws HostError
+ */
 export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
   const listed = async (name: RepositoryName) => {
     const known = remembered.get(repositoryKey(host.transport.hostName, name), host.clock.now());

@@ -332,3 +332,14 @@ describe('a commit whose parent is nowhere to be found', () => {
     await expectRefused(bed, upstream, pushed, /./);
   });
 });
+
+it('a merge of 1,000 commits is refused, and the sentence says what to do', async () => {
+  const { clone, upstream } = await contribute(bed);
+  const base = await clone.git('rev-parse', 'HEAD');
+  const parents = Array<string>(1_000).fill(base);
+  const merge = await clone.commitObject({ tree: await clone.tree(), parents, message: 'Merge\n' });
+  const pushed = await clone.push('origin', `${merge}:refs/heads/topic`);
+  expect(await expectRefused(bed, upstream, pushed, /./)).toContain(
+    'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
+  );
+});

@@ -50,7 +50,7 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 89, 'routes/git/git-push.ts': 124 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_807;
+const MOST_LINES = 37_842;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
@@ -60,8 +60,8 @@ const MOST_LINES_OF_ROOMS = {
   events: 287,
   files: 255,
   forms: 81,
-  git: 6_666,
-  host: 3_017,
+  git: 6_678,
+  host: 3_025,
   isolate: 623,
   limits: 828,
   metrics: 420,
@@ -70,14 +70,14 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 974,
   pages: 2_271,
   policy: 537,
-  push: 6_075,
+  push: 6_086,
   routes: 6_520,
   secret: 214,
   spool: 412,
   stats: 404,
   streams: 332,
   text: 525,
-  upstream: 793,
+  upstream: 797,
 };
 
 /** The names may be on several lines. */

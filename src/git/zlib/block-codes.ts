@@ -105,7 +105,10 @@ class HuffmanCode {
   }
 }
 
-/** A subtable with n <= 5 index bits holds n + 1 or more of 286 or 30 symbols: at most (286 + 30) / 6 * 2^5 entries. */
+/**
+ * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at
+ * most 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
+ */
 const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
 const MAX_CODE_LENGTH_BITS = 7;

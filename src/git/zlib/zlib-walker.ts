@@ -78,7 +78,10 @@ export class ZlibWalker {
     return this.#state === DONE;
   }
 
-  /** Begins a stream of `inflatedBytes`; `keepBytes` of them go to `output`. If all do, the checksum is verified. */
+  /**
+   * Starts at the first byte of a zlib stream whose inflated length must be exactly `inflatedBytes`. The first
+   * `keepBytes` bytes of it (`inflatedBytes`: all, and the checksum is verified) are written to `output`.
+   */
   begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
     this.#state = ZLIB_HEADER;
     this.#inflatedBytes = inflatedBytes;
@@ -108,7 +111,10 @@ export class ZlibWalker {
     this.#sink = sink;
   }
 
-  /** Walks less than 256 MiB. Returns the index behind the stream, or `end`, not `done`. After an error: `begin`. */
+  /**
+   * Walks `chunk[start..end)`, of less than 256 MiB, and returns the index behind the last byte of the stream, or
+   * `end` when the stream goes on (then not `done`). After an error, nothing but begin() may be called.
+   */
   walk(chunk: Uint8Array, start: number, end: number): number {
     const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
     this.#streamBytesLeft -= index - start;

@@ -57,7 +57,11 @@ export class ForkRepositories extends RestRepositories {
     throw secondRefusal.code === 'missing' || isAboutWorkflows ? (refusal ?? secondRefusal) : secondRefusal;
   }
 
-  /** Adds upstream's branch if it is missing: at once where forks share objects, else from `boundary`, and synced. */
+  /**
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects
+   * with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which the fork
+   * has, and is synced. Repeatable.
+   */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;
     if ((await this.#createBranch(fork, branch, upstream.tip)) === null) return;

@@ -183,7 +183,10 @@ export class Rest {
     return entries;
   }
 
-  /** Repeats calls where that helps. @param isRepeatable false: only where the host did nothing. @throws HostError */
+  /**
+   * Makes calls, and repeats them where that may help.
+   * @param isRepeatable false: only where the host has said that it did nothing. @throws HostError
+   */
   async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
     // Whoever asks again by itself has words of its own for fields of another shape.
     if (!this.#habits.isPatient) return calls();
