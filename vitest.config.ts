@@ -77,8 +77,8 @@ function programs(
 
 export default defineConfig({
   test: {
-    // Tests wait for programs more than they compute: five keep the two cores of a small machine busy.
-    maxWorkers: Math.max(5, availableParallelism()),
+    // Tests wait for programs more than they compute: twice as many as a small machine has cores keep it busy.
+    maxWorkers: Math.max(4, availableParallelism()),
     projects: [
       {
         plugins: [
