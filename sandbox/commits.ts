@@ -26,7 +26,7 @@ export interface Commit {
   readonly raw: string;
 }
 
-/** Of more commits git tells as soon. */
+/** For longer lines, one git process is as fast. */
 const LONGEST_LINE = 50;
 
 /** Where one side of a comparison stands. */

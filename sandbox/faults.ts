@@ -15,7 +15,7 @@ export interface Fault {
   readonly times?: number;
   /** Waits before anything else is done. */
   readonly delayMs?: number;
-  /** As `delayMs`, until this is over. */
+  /** Waits, before anything else is done, until this settles. */
   readonly until?: Promise<unknown>;
   /** Answers with this instead of handling the request. An object is sent as JSON. */
   readonly answer?: {

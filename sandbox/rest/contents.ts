@@ -145,14 +145,18 @@ function typeOf(mode: string): string {
   return types[mode] ?? 'file';
 }
 
-/** Each is `<mode> SP <name> NUL`, and the 20 bytes of its id. */
+const ID_BYTES = 20;
+
+/** Each is `<mode> SP <name> NUL`, and the bytes of its id. */
 function* treeEntries(tree: Buffer): Generator<{ mode: string; name: string; oid: string }> {
-  for (let at = 0; at < tree.length;) {
-    const [space, end] = [tree.indexOf(0x20, at), tree.indexOf(0, at)];
+  for (let at = 0, next; at < tree.length; at = next) {
+    const space = tree.indexOf(0x20, at);
+    const end = tree.indexOf(0, at);
+    next = end + 1 + ID_BYTES;
     yield {
       mode: tree.toString('latin1', at, space),
       name: tree.toString('utf8', space + 1, end),
-      oid: tree.toString('hex', end + 1, (at = end + 21)),
+      oid: tree.toString('hex', end + 1, next),
     };
   }
 }

@@ -83,7 +83,8 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     clock: systemClock,
     kind: host.kind,
     tell: (problems) => {
-      const [logger, place] = [loggerOf(config), placeOf(host)];
+      const logger = loggerOf(config);
+      const place = placeOf(host);
       for (const outcome of problems) {
         logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
       }

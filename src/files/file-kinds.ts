@@ -122,7 +122,8 @@ function told(head: Uint8Array, read: Reading): readonly string[] {
 /** ITU-T T.81: segments until the picture itself begins. */
 function readJpeg(head: Uint8Array, tell: Tell): void {
   for (let at = 2; at + 4 <= head.length && head[at] === 0xff;) {
-    const [marker, size] = [head[at + 1]!, viewOf(head).getUint16(at + 2)];
+    const marker = head[at + 1]!;
+    const size = viewOf(head).getUint16(at + 2);
     if (marker === 0xda || size < 2) return;
     const segment = head.subarray(at + 4, at + 2 + size);
     if (marker === 0xe1 && startsWith(segment, 'Exif\0\0')) readTiff(segment.subarray(6), tell);
@@ -179,8 +180,10 @@ function readTiff(bytes: Uint8Array, tell: Tell): void {
     const count = Math.min(view.getUint16(start, isLittle), MOST_ENTRIES);
     const end = Math.min(start + 2 + count * ENTRY_BYTES, bytes.length);
     for (let at = start + 2; at + ENTRY_BYTES <= end; at += ENTRY_BYTES) {
-      const [tag, type] = [view.getUint16(at, isLittle), view.getUint16(at + 2, isLittle)];
-      const [size, value] = [view.getUint32(at + 4, isLittle), view.getUint32(at + 8, isLittle)];
+      const tag = view.getUint16(at, isLittle);
+      const type = view.getUint16(at + 2, isLittle);
+      const size = view.getUint32(at + 4, isLittle);
+      const value = view.getUint32(at + 8, isLittle);
       // Four bytes stand in the entry itself.
       const contentAt = size <= 4 ? at + 8 : value;
       const content = bytes.subarray(contentAt, contentAt + size);

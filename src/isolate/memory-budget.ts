@@ -2,11 +2,11 @@
  * What the requests of an isolate wait for: memory, and each other. Memory is one counter for all that grows with what
  * a client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
  *
- * A request is small, or it has the one large place. The small ones share a pool. A request that needs more than a
- * small one may have, or than the pool has left, takes the large place, and its bytes no longer count in the pool: the
+ * A request is small, or it has the one large slot. The small ones share a pool. A request that needs more than a
+ * small one may have, or than the pool has left, takes the large slot, and its bytes no longer count in the pool: the
  * limits on a single request bound them. So a request on an idle isolate never waits, nor does the one in the large
- * place, which comes to its end. That is why requests that hold something and wait for more cannot block each other. A
- * client leaves a part of the pool to others, and one that has had the large place queues behind those who wait for it.
+ * slot, which comes to its end. That is why requests that hold something and wait for more cannot block each other. A
+ * client leaves a part of the pool to others, and one that has had the large slot queues behind those who wait for it.
  *
  * A request that has died gives nothing back, so what it holds expires when it shows no sign of life. Its promises
  * never settle, so whoever waits looks again every few milliseconds.
@@ -18,7 +18,7 @@ import { Recent } from './recent.ts';
 
 const MiB = 1024 * 1024;
 
-/** Six pushes with spool rows; with the large place (24 MiB of commits, 18 MiB of a listing), it fits into 128 MB. */
+/** Six pushes with spool rows; with the large slot (24 MiB of commits, 18 MiB of a listing), it fits into 128 MB. */
 const SHARED_BYTES = 16 * MiB;
 /** Of the pool, for one request: two rows and what the scanner needs, or some 3,500 commits. */
 const SMALL_BYTES = 4 * MiB;
@@ -44,9 +44,9 @@ export class MemoryBudget {
   readonly #holds = new Set<MemoryHold>();
   /** Whose bytes do not count in the pool. */
   #large: MemoryHold | null = null;
-  /** Who has had the large place last, while others wait; null: nobody, or it is not known. */
+  /** Who has had the large slot last, while others wait; null: nobody, or it is not known. */
   #lastLarge: string | null = null;
-  /** Those that wait for the large place, the first one first. */
+  /** Those that wait for the large slot, the first one first. */
   #queue: readonly MemoryHold[] = [];
 
   constructor(sharedBytes = SHARED_BYTES, smallBytes = SMALL_BYTES) {
@@ -134,7 +134,7 @@ export class MemoryBudget {
     if (this.#queue.length === 0) this.#lastLarge = null;
   }
 
-  /** Who gets the large place next: those that wait go before this one. */
+  /** Who gets the large slot next: those that wait go before this one. */
   #nextAfter(hold: MemoryHold): MemoryHold {
     return this.#queue.find((other) => isOfAnother(other, this.#lastLarge)) ?? this.#queue[0] ?? hold;
   }
@@ -149,7 +149,7 @@ export class MemoryBudget {
 const isOfAnother = (hold: MemoryHold, client: string | null): boolean =>
   hold.client === null || hold.client !== client;
 
-/** What one request holds, in shares. They throw HostError `busy`. */
+/** What one request holds, in claims, which throw HostError `busy`. */
 export class MemoryHold implements Memory {
   bytes = 0;
   /** Since when it holds something; milliseconds since 1970. */

@@ -6,7 +6,7 @@ export interface Family {
   /** Upper bounds, rising, in the family's unit. */
   readonly buckets?: readonly number[];
   /** Rare and important: sent immediately, not with the next batch. */
-  readonly isRare?: boolean;
+  readonly isRare?: true;
 }
 
 export type Gauge = Pick<Family, 'help' | 'labels'>;

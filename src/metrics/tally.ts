@@ -59,7 +59,7 @@ function deliverIfDue(name: FamilyName): void {
 
 async function deliverIn(pauseMs: number): Promise<void> {
   // Counts of the same moment are sent along.
-  await (pauseMs > 0 && systemClock.sleep(pauseMs));
+  await (pauseMs === 0 ? Promise.resolve() : systemClock.sleep(pauseMs));
   plannedAt = -Infinity;
   deliveredAt = Date.now();
   // Not logged: the counts are kept and sent with the next ones.

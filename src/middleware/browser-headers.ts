@@ -68,8 +68,8 @@ const preflight = cors({
 });
 
 /**
- * CORS: pages anywhere may call the JSON endpoints and the Git remote, which know no cookies. So may the operator's,
- * for the buttons of alerts. Not reports: a page must not report in the name of the people who open it.
+ * CORS: pages anywhere may call the JSON endpoints and the Git remote, which know no cookies; and the operator's
+ * endpoints, for the buttons of alerts. Not reports: a page must not report in the name of the people who open it.
  */
 export const crossOrigin = new Hono<AppEnv>();
 

@@ -76,7 +76,9 @@ const UNDO_FLOOD = 'Remove comments, issues';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-const [URGENT, HIGH, USUAL] = [5, 4, 3];
+const URGENT = 5;
+const HIGH = 4;
+const USUAL = 3;
 
 /** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
 export function pseudonymOf(hash: string): string {

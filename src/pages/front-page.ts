@@ -137,8 +137,10 @@ const UNITS = [
 ] as const;
 
 function timeAgo(ms: number): string {
-  const [unit, unitMs] = UNITS.find(([, least]) => ms >= least) ?? [null, 1];
-  return unit === null ? 'just now' : `${countOf(Math.floor(ms / unitMs), unit)} ago`;
+  const found = UNITS.find(([, unitMs]) => ms >= unitMs);
+  if (found === undefined) return 'just now';
+  const [unit, unitMs] = found;
+  return `${countOf(Math.floor(ms / unitMs), unit)} ago`;
 }
 
 /** For a terminal. @param origin of the service */

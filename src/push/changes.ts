@@ -77,7 +77,7 @@ export function changesOf(
 }
 
 /** The upstream commit that the newest one stands on, always by the first parent; null: it has a history of its own. */
-export function boundaryOf(commits: PlannedCommits): Oid | null {
+function boundaryOf(commits: PlannedCommits): Oid | null {
   let [parent] = commits.at(commits.length - 1).parents;
   while (typeof parent === 'number') [parent] = commits.at(parent).parents;
   return parent ?? null;
@@ -261,7 +261,8 @@ class Comparison {
     const old = oldIds(listed.slice(0, MAX_SHOWN).filter((pair) => isFile(pair.now) && isFile(pair.old)));
     await this.#ask('file', old, MAX_FILES_BYTES);
     const files: ChangedFile[] = [];
-    let [bytesLeft, linesLeft] = [MAX_COMPARED_BYTES, MAX_SHOWN_LINES];
+    let bytesLeft = MAX_COMPARED_BYTES;
+    let linesLeft = MAX_SHOWN_LINES;
     for (const pair of listed) {
       const isRoom = files.length < MAX_SHOWN && bytesLeft > 0 && linesLeft > 0;
       if (!isRoom) this.#gaps.add('There is too much to show everything: the last files are only listed.');

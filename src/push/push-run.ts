@@ -62,7 +62,7 @@ export class PushRun implements PushPorts {
 
 export type ClaimedUpdate = Omit<Extract<ClaimedPullRequest, { kind: 'claimed' }>, 'kind'>;
 
-/** By which a repeated push is recognised, and its place in the limit: what it opens or changes, without its texts. */
+/** By which a repeated push is recognised, and its slot in the limit: what it opens or changes, without its texts. */
 export function pushHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
   const { newId, refName } = taken.command;
   // A ref name contains no space.

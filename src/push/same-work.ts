@@ -45,7 +45,10 @@ export async function findSameWork(
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }
 
-/** What is closed may come again. @throws Refusal, but of a preview, if it is open and the operator wants no doubles */
+/**
+ * Tells of the pull request that has commits of this push, unless it was closed: what is closed may come again.
+ * @throws Refusal if it is open and the operator wants no doubles; not for a preview
+ */
 export async function tellSameWork(
   { reply, settings, target }: Pick<PushRun, 'reply' | 'settings' | 'target'>,
   { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,

@@ -125,8 +125,11 @@ export async function receive(
     await reply.note(...parsed.options.warnings);
     const pack = await receivePack(reader, openSpool, host.memory);
     const received = { taken, commandList, options: parsed.options, pack };
-    const all = async (): Promise<void> => (pack.kept.free(), discard());
-    return { ...arrived({ kind: 'push', received }), discard: all };
+    const discardAll = (): Promise<void> => {
+      pack.kept.free();
+      return discard();
+    };
+    return { ...arrived({ kind: 'push', received }), discard: discardAll };
   } catch (error) {
     await discard();
     return arrived(refusedAs(toRefusal(error, settings.client)));
@@ -140,7 +143,8 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
   // One with invalid options fails anyway, so it need not be refused for a pause of the code host.
   const waits = options === null || mayWait(run.settings, options);
   const isLater = review !== 'none' || (options?.delayMs ?? publishDelayMs) > 0;
-  const patience = waits ? 'wait' : isLater ? 'delay' : 'none';
+  const unlessWaiting = isLater ? 'delay' : 'none';
+  const patience = waits ? 'wait' : unlessWaiting;
   const refusal = await run.limits.enter(isWithdrawal, openingHash(run, said), patience);
   if (refusal !== null) throw refusal;
 }

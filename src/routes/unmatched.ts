@@ -8,12 +8,15 @@ import { answerRefused, type Refused, refused } from './request/refused.ts';
 import { prefersPage, unknownHost } from './request/repository.ts';
 
 function notFound({ operatorContact, hosts }: Config, path: string): Refused {
-  const report = ` If a link of this service led you here, tell the operator: ${operatorContact?.text}`;
+  const report =
+    operatorContact === null
+      ? ''
+      : ` If a link of this service led you here, tell the operator: ${operatorContact.text}`;
   const isRepository = parseRepositoryText(hostNameOf(hosts[0]) + path, hosts, '') !== null;
   return {
     ...refused(404, 'not found'),
     title: 'There is no such page',
-    explanation: `Check the address, or start from the front page.${operatorContact === null ? '' : report}`,
+    explanation: `Check the address, or start from the front page.${report}`,
     onward: isRepository ? `/v1/${usualHost(hosts).key}${path}` : null,
   };
 }

@@ -15,8 +15,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * without author and dates. `pr-key`: a pr_hash. `kv` and `kv-value`: the name of an entry of KV, and the key of its value.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota';
-type PushUse = 'push' | 'work' | 'slot' | 'form' | 'delayed' | 'release' | 'review';
-export type HashUse = ClientUse | PushUse | 'target' | 'pr-key' | 'kv' | 'kv-value';
+type PushUse = 'push' | 'work' | 'slot' | 'delayed' | 'release' | 'review';
+export type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

@@ -61,12 +61,13 @@ interface SpoolClaim {
 export class SpoolBudget {
   readonly #claims = new Set<SpoolClaim>();
 
-  /** Takes bytes, or none, and shows that the share's request is alive. @throws HostError `busy` over the limits. */
+  /** Takes bytes, or none, and shows that the claim's request is alive. @throws HostError `busy` over the limits. */
   take(claim: SpoolClaim, bytes: number, mostBytes: number, clock: Clock): void {
     const now = clock.now();
     claim.seenAt = now;
     this.#claims.add(claim);
-    let [all, ofClient] = [bytes, bytes];
+    let all = bytes;
+    let ofClient = bytes;
     for (const other of this.#claims) {
       if (now - other.seenAt >= CLAIM_LIFE_MS) this.#claims.delete(other);
       else {
@@ -266,7 +267,8 @@ async function* readRows(
 ): AsyncGenerator<Uint8Array> {
   if (start >= end) return;
   const rowAt = (offset: number) => rowEnds.findIndex((rowEnd) => rowEnd > offset);
-  const [first, last] = [rowAt(start), rowAt(end - 1)];
+  const first = rowAt(start);
+  const last = rowAt(end - 1);
   const offsets = [0, ...rowEnds].slice(first, last + 2);
   // Of two rows at once, or of the only one.
   const most = Math.max(...offsets.slice(1).map((rowEnd, at) => (offsets[at + 2] ?? rowEnd) - offsets[at]!));

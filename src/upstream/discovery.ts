@@ -28,9 +28,9 @@ export async function discoverForPush(
   return encodeReceivePackAdvertisement(list.refs, haves);
 }
 
-/** Lists upstream's newer history for the push that will follow. Only if its fork is known. Never rejects. */
+/** Lists upstream's newer history for the push that will probably follow. Never rejects. */
 export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
-  // Otherwise the push lists it itself, and reports errors.
+  // If it fails, the push lists it itself, and reports errors.
   await openHistory(host, target).catch(() => {});
 }
 

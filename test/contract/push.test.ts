@@ -250,9 +250,9 @@ describe('a push', () => {
     const boundary = await host.tip('octo', 'hello', 'main');
     await host.grow('octo', 'hello', 'main', 'More news', { 'more.txt': 'n\n' });
     await clone.must('switch', '--quiet', '--create', 'behind');
-    await clone.commit('On old boundary', { 'old.txt': 'x\n' });
+    await clone.commit('Behind upstream', { 'old.txt': 'x\n' });
     const { prHash } = await accepted(clone, 'origin', 'behind');
-    expect(await published(prHash, '%s|%P')).toEqual([`On old boundary|${boundary}`]);
+    expect(await published(prHash, '%s|%P')).toEqual([`Behind upstream|${boundary}`]);
   });
 
   it.each(['contributor', 'developer'])('of somebody whose name is %s is accepted', async (name) => {

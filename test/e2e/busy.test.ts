@@ -14,7 +14,7 @@ import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from '
 
 const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
 /**
- * How many commands clients send, of which the last never comes: one takes the large place, four fill the pool, and
+ * How many commands clients send, of which the last never comes: one takes the large slot, four fill the pool, and
  * smaller ones take what is left. Then pushes with no more than the beginning of a pack take the rest.
  */
 const COMMANDS = [500, 235, 235, 235, 235, 40, 40, 40, ...Array.from({ length: 10 }, () => 8)];

@@ -92,7 +92,7 @@ describe('a request of nearly 50 MB', () => {
   });
 
   it('is served beside others, which take their turns', async () => {
-    // Each needs the isolate's large place. None may wait ten seconds for those before it, however busy the machine is.
+    // Each needs the isolate's large slot. None may wait ten seconds for those before it, however busy the machine is.
     const long = gzipSync(fetchOf(many(pkt(`want ${tip}\n`), 5 * MiB)));
     const sent = Array.from({ length: 3 }, () => ask(long, GZIP));
     for (const answer of await Promise.all(sent)) expectPack(answer);

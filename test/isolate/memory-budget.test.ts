@@ -21,7 +21,7 @@ beforeEach(() => {
   [clock, budget] = [new PatientClock(), new MemoryBudget(POOL)];
 });
 
-/** A request with one share. */
+/** A request with one claim. */
 function request(client: string | null = null, from = budget, time: Clock = clock) {
   const hold = from.open(time, client);
   const claim = hold.claim();
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect(budget.heldBytes).toBe(10 + POOL + 1);
   });
 
-  it('goes on as soon as there is room, those who need the large place in their order', async () => {
+  it('goes on as soon as there is room, those who need the large slot in their order', async () => {
     const first = holding(POOL + 1);
     const order: number[] = [];
     // Others look first after a wait, but do not pass those before them.
@@ -116,13 +116,13 @@ describe('a request', () => {
     expect(budget.heldBytes).toBe(POOL);
   });
 
-  it('counts each of its shares, also when they are taken at once', async () => {
+  it('counts each of its claims, also when they are taken at once', async () => {
     const { hold } = request();
-    const shares = [hold.claim(), hold.claim()];
-    await Promise.all(shares.map((claim) => claim.set(400)));
+    const claims = [hold.claim(), hold.claim()];
+    await Promise.all(claims.map((claim) => claim.set(400)));
     expect(budget.heldBytes).toBe(800);
-    // One share says what it holds, not what it holds more.
-    await Promise.all([shares[0]?.set(300), shares[0]?.set(300)]);
+    // One claim says what it holds, not what it holds more.
+    await Promise.all([claims[0]?.set(300), claims[0]?.set(300)]);
     expect(budget.heldBytes).toBe(700);
   });
 
@@ -188,7 +188,7 @@ function open(owner: string, bytes: number) {
 }
 
 describe('one client', () => {
-  it('leaves others a quarter of the pool, and gets the large place like everybody', async () => {
+  it('leaves others a quarter of the pool, and gets the large slot like everybody', async () => {
     for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
     const large = open('dawdler', 1);
     expect(() => open('dawdler', 1)).toThrow(expect.objectContaining(BUSY));
@@ -198,7 +198,7 @@ describe('one client', () => {
     expect(budget.heldBytes).toBe(100);
   });
 
-  it('does not keep the large place for long if another one waits, however little it needs', async () => {
+  it('does not keep the large slot for long if another one waits, however little it needs', async () => {
     for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
     const large = open('dawdler', 1);
     clock.at += 60_000;
@@ -215,7 +215,7 @@ describe('one client', () => {
     expect([await own, budget.heldBytes]).toEqual(['busy', 75 + 30]);
   });
 
-  it('that has had the large place lets others go first', async () => {
+  it('that has had the large slot lets others go first', async () => {
     const first = open('dawdler', 101);
     const order: string[] = [];
     const waiting = ['dawdler', 'dawdler', 'person'].map(async (owner) => {

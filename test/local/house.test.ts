@@ -50,15 +50,15 @@ const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 89, 'routes/git/git-push.ts': 124 };
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_842;
+const MOST_LINES = 37_890;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
   config: 451,
-  durable: 4_515,
+  durable: 4_526,
   edit: 273,
   events: 287,
-  files: 255,
+  files: 258,
   forms: 81,
   git: 6_678,
   host: 3_025,
@@ -66,14 +66,14 @@ const MOST_LINES_OF_ROOMS = {
   limits: 828,
   metrics: 420,
   middleware: 131,
-  notify: 370,
+  notify: 372,
   outgoing: 974,
-  pages: 2_271,
+  pages: 2_273,
   policy: 537,
-  push: 6_086,
-  routes: 6_520,
+  push: 6_109,
+  routes: 6_525,
   secret: 214,
-  spool: 412,
+  spool: 414,
   stats: 404,
   streams: 332,
   text: 525,

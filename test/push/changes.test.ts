@@ -75,7 +75,7 @@ async function changes({
   const beforeTree = before === undefined ? null : store(before, pushed);
   const tree = store(now, pushed);
   const boundary = oldTree === null ? null : commitContent({ tree: oldTree });
-  const groundOid = boundary === null ? null : oidOf('commit', boundary);
+  const boundaryOid = boundary === null ? null : oidOf('commit', boundary);
   const merged =
     other === undefined ? null : commitContent({ tree: store(other, upstream), message: 'Other\n' });
   const commitsUpstream = new Map(
@@ -112,7 +112,7 @@ async function changes({
   const commits = new PlannedCommits();
   const commit: PlannedCommit = {
     tree,
-    parents: groundOid === null ? [] : [groundOid],
+    parents: boundaryOid === null ? [] : [boundaryOid],
     encoding: null,
     message: { bytes: Buffer.from('x\n'), mentions: [] },
   };

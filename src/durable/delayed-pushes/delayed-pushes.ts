@@ -435,7 +435,6 @@ function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
 function viewOf(row: DelayedPush, now: number): DelayedView {
   const { name, reason, same, from, to, until, state, isGivenUp, said, published } = row;
   const waitsForReview = state === 'waiting' && row.dueAt === null;
-  const [isBeingPublished, isBegun] = [isLeased(row, now), row.intent !== null];
   const told = { name, reason, same, from, to, until, state, isGivenUp, said, published };
-  return { ...told, waitsForReview, isBeingPublished, isBegun };
+  return { ...told, waitsForReview, isBeingPublished: isLeased(row, now), isBegun: row.intent !== null };
 }

@@ -110,7 +110,7 @@ export class DelayedRows {
     const bytes = bytesOf(push);
     const isWithin = all + bytes <= mostBytes && rows < MOST_ROWS;
     const isFair =
-      own + bytes <= shareOf(mostBytes, all - own) && ownRows < shareOf(MOST_ROWS, rows - ownRows);
+      own + bytes <= quotaOf(mostBytes, all - own) && ownRows < quotaOf(MOST_ROWS, rows - ownRows);
     return isWithin && isFair;
   }
 
@@ -153,4 +153,4 @@ const NOTHING_KEPT = {
 } as const;
 
 /** What one client may have: a part of what the others leave, so that it is never all used up. */
-const shareOf = (most: number, others: number): number => MOST_OF_ONE_CLIENT * (most - others);
+const quotaOf = (most: number, others: number): number => MOST_OF_ONE_CLIENT * (most - others);

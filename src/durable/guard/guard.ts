@@ -155,7 +155,8 @@ export class Guard extends DurableObject<Env> {
 
   /** Counts an event, and tells the operator of a burst. */
   async #count(kind: 'burst' | 'flood', address: string, prefix: string, now: number): Promise<void> {
-    const [burst, key] = [this.#bursts[kind], LAST_TOLD[kind]];
+    const burst = this.#bursts[kind];
+    const key = LAST_TOLD[kind];
     const hasBegun = burst.record({ address, prefix }, now);
     if (!burst.isOn) return;
     const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);

@@ -18,9 +18,11 @@ import type { ActionTokens } from './tokens.ts';
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Of alerts of one kind in an hour. How many more there were of a capped one is told at its end. */
+type Quota = { readonly name: string; readonly most: number };
+
 const MOST_OF_A_KIND = 20;
 /** Flagged pseudonyms without comments cost an attacker nothing: they have their own quota; the rest is not told. */
-const OF_NOBODY = { name: 'nobody', most: 2 };
+const OF_NOBODY: Quota = { name: 'nobody', most: 2 };
 
 /** Between two alerts that pushes wait for the operator. */
 const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
@@ -227,7 +229,7 @@ export class Operator {
   }
 
   /** How many of the kind have been told within the hour, this one included; null: enough of them. */
-  #count({ name, most }: typeof OF_NOBODY, now: number): number | null {
+  #count({ name, most }: Quota, now: number): number | null {
     const { hits, wait } = hit(this.#windows.get(name) ?? [], [{ most, withinMs: HOUR_MS }], now);
     this.#windows.set(name, hits);
     return wait.waitMs === 0 ? hits.length : null;
@@ -245,7 +247,7 @@ function isCurrent({ until, lifeMs }: Told, now: number): boolean {
 }
 
 /** Null: it cannot come often. */
-function quotaOf(alert: Alert): typeof OF_NOBODY | null {
+function quotaOf(alert: Alert): Quota | null {
   if (alert.kind === 'moderation' && alert.comments === 0) return OF_NOBODY;
   const isLimited = isCapped(alert) || alert.kind === 'moderation' || alert.kind === 'appeal';
   return isLimited ? { name: alert.kind, most: MOST_OF_A_KIND } : null;

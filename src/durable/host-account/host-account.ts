@@ -249,7 +249,8 @@ export class HostAccount extends DurableObject<Env> {
 
 /**
  * How long the asker waits when the host has few calls left: first the networks that have written most. @param writes
- * of this hour, oldest first: with the calls left, a window for all. @param begun how many since it said so.
+ * of this hour, oldest first: with the calls left, a window for all. @param begun how many of
+ * them since the host has said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,

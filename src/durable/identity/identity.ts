@@ -166,14 +166,15 @@ export class Identity extends DurableObject<Env> {
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
     if (Date.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
     if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
-    const [host, pseudonym] = [openThreads(this.#reached().access), this.#pseudonym()];
+    const host = openThreads(this.#reached().access);
+    const pseudonym = this.#pseudonym();
     // While the comment is being posted, so that a report of it counts from the first moment on.
     const listing = this.#list(pseudonym.hash);
     const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request), listing]);
     return outcome;
   }
 
-  /** Whether the comment may be posted, with which karma, and with what result. */
+  /** Posts the comment, if that is allowed, with the karma that is due. */
   async #postAs(pseudonym: Pseudonym, host: ThreadHost, request: CommentRequest): Promise<CommentOutcome> {
     const { hash, comments, karma } = pseudonym;
     const karmaBefore = await karma.current(Date.now());
@@ -223,7 +224,7 @@ export class Identity extends DurableObject<Env> {
     }
   }
 
-  /** Never rejects: without an answer, the comment waits. @param isGood false: no share of what participants get. */
+  /** Never rejects: without an answer, the comment waits. @param isGood false: nothing is kept for it. */
   #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
     const { config, host } = this.#reached();
     const now = Date.now();

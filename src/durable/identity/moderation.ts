@@ -10,7 +10,7 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
 /** How many /64 of one /48 count: a free tunnel has 65,536, and two neighbours may share a provider's /48. */
-export const REPORTS_PER_PREFIX = 2;
+const REPORTS_PER_PREFIX = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';
 

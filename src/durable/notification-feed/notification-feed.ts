@@ -1,7 +1,13 @@
 /** Reads the bot's notifications at a host each minute, one run at a time. Pull requests' objects tell each once. */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import { afterOneMore, type FeedCursor, SETTLED_MS, type SpentCalls } from '../../events/feed-cursor.ts';
+import {
+  afterOneMore,
+  type FeedCursor,
+  SETTLED_MS,
+  type SpentCalls,
+  type SpentKind,
+} from '../../events/feed-cursor.ts';
 import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
 import type { ActivityCall, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity } from '../../host/open.ts';
@@ -211,7 +217,7 @@ class SqlFeedMemory implements FeedMemory {
   }
 
   /** False if this hour's are used up. */
-  take(kind: 'calls' | 'looks', now: number): boolean {
+  take(kind: SpentKind, now: number): boolean {
     const next = afterOneMore(this.#kv.get<SpentCalls>(SPENT_KEY) ?? null, kind, now);
     if (next !== null) this.#kv.put(SPENT_KEY, next);
     return next !== null;

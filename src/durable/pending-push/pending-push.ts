@@ -48,8 +48,8 @@ export class PendingPush extends DurableObject<Env> {
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * One attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host its key.
-   * @param proposed what it decides unless it is a retry; null: nothing is stored.
+   * One attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host key
+   * of the code host. @param proposed what it decides unless it is a retry; null: nothing is stored.
    */
   async begin(
     hash: string,

@@ -56,7 +56,7 @@ interface Kept extends KeptDates, KeptHistory {
   record: RecordedPullRequest | null;
   /** Oldest first. */
   readonly outbox: OutboxEntry[];
-  /** The host says that it has opened it, and does not show it: until then, nothing tells of it. Absent: it shows it. */
+  /** The host has opened it, and does not show it yet: until it does, nothing tells of it. Absent: it shows it. */
   unseen?: Unseen | undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { RepositoryName } from '../../repository-name.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
-export const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
+const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
 /** Of the id that a commit would have if it were dated 1970: enough to tell a pull request's commits apart. */
 export const COMMIT_HASH_BYTES = 8;
 /** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */

@@ -1,7 +1,6 @@
 /** What is kept of a pack, of a push commits and tags: tens of thousands, so a `KeptObject` is made when asked for. */
-import { ByteArrays } from '../compact-lists.ts';
+import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
-import { NumberList } from '../compact-lists.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { tooLarge } from '../wire/protocol-error.ts';

@@ -277,11 +277,12 @@ export class TextSearch {
 function kindsOf(texts: readonly SearchedText[]): { kindOf: Uint8Array; placesOfKind: Places[] } {
   const placesOfClass = new Map<ByteClass, Places>();
   let place = 1n;
-  for (const bytes of texts.flatMap(({ before, letters, after }) => [
+  const byPlace = texts.flatMap(({ before, letters, after }) => [
     before,
     ...letters,
     ...(after ? [after] : []),
-  ])) {
+  ]);
+  for (const bytes of byPlace) {
     placesOfClass.set(bytes, (placesOfClass.get(bytes) ?? 0n) | place);
     place <<= 1n;
   }

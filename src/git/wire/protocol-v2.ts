@@ -31,11 +31,11 @@ const SPACE = 0x20;
 const LF = 0x0a;
 const COLON = 0x3a;
 
+const encodedLines = (lines: readonly string[]) => lines.map((line) => encodePktLine(`${line}\n`));
+
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
-  const lines = [`command=${command}`, 'object-format=sha1', ...args].map((line) =>
-    encodePktLine(`${line}\n`),
-  );
-  return concatBytes([...lines.toSpliced(2, 0, DELIM_PKT), FLUSH_PKT]);
+  const capabilities = encodedLines([`command=${command}`, 'object-format=sha1']);
+  return concatBytes([...capabilities, DELIM_PKT, ...encodedLines(args), FLUSH_PKT]);
 }
 
 function malformed(what: string): ProtocolError {

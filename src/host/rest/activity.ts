@@ -227,8 +227,8 @@ function toRemark(
   at: string,
   kind: Remark['kind'],
 ): Remark {
-  const [key, url] = [`${of}:${expectNumber(id)}`, expectAddress(html_url)];
-  return { key, authorId: idOf(user), url, at, kind, text: body ?? '' };
+  const key = `${of}:${expectNumber(id)}`;
+  return { key, authorId: idOf(user), url: expectAddress(html_url), at, kind, text: body ?? '' };
 }
 
 const ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';

@@ -43,7 +43,7 @@ interface FolderPage extends FormPlace, Readonly<Record<'path' | 'folder' | 'prH
 const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
   <button type="submit" name="new" value="1" class="second">Add a file</button>`;
 const MAX_ENTRIES = 1_000;
-/** In the order of the list, each by its name. */
+/** What is said of each kind. The list has the kinds in this order. */
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   folder: '',
   file: '',

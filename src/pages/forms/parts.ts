@@ -114,7 +114,7 @@ interface FieldOptions {
   readonly rows?: number;
   readonly isCode?: boolean;
   readonly choices?: Readonly<Record<string, string>>;
-  /** Default: none, unless somebody holds it. */
+  /** Default: no secret; where somebody holds it, `current-password`. */
   readonly secret?: 'new-password' | 'current-password';
   /** What the password manager files the secret under; missing: the field before it says that. */
   readonly holder?: { readonly label: string; readonly value: string } | undefined;

@@ -1,6 +1,7 @@
 /**
  * What is kept of a delayed push behind the entries in its spool, as bytes: a byte for the version, the length of all,
  * the length of a JSON text, that text, and the commits, each with its length in front. Lengths are 32 bits, big-endian.
+ * At the end: what the operator reads of it.
  */
 import { concatBytes, decodeEscaped, utf8 } from '../../git/bytes.ts';
 import { decodedMessage } from '../../git/objects/commit-message.ts';
@@ -133,7 +134,8 @@ export function textsLeaving(
     messages: Array.from({ length: count }, (_, number) => {
       const { encoding, message: planned } = commits.at(number);
       const message = withIds(planned, UNKNOWN_IDS.idOf);
-      const [plain, encoded] = [decodeEscaped(message), decodedMessage({ encoding, message })];
+      const plain = decodeEscaped(message);
+      const encoded = decodedMessage({ encoding, message });
       const isOther = encoding !== null && encoded !== plain;
       /** `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8. */
       return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };

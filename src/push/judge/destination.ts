@@ -27,7 +27,7 @@ import {
   statedText,
 } from '../verdict/verdict.ts';
 import { told } from './names/messages.ts';
-import type { Place, Questions, Upstream } from './questions.ts';
+import { type Place, type Questions, SHOWN_ID_LENGTH, type Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
 /** What judging needs besides the push and upstream. */
@@ -45,7 +45,6 @@ export interface Circumstances {
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
-const SHOWN_ID_LENGTH = 12;
 
 /** Where a push goes, as far as that can be said before its commits are known. @throws Refusal */
 export async function findDestination(
@@ -191,8 +190,8 @@ export async function findNamed(
   if (pullRequest === null) {
     const meant = await questions.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
-    const unknown = `o pull request of ${fullName(repository)} has that pr-hash.${question}`;
-    await questions.reply.note(mayOpen ? `NEW pull request: n${unknown}` : `N${unknown}`);
+    const no = mayOpen ? 'NEW pull request: no' : 'No';
+    await questions.reply.note(`${no} pull request of ${fullName(repository)} has that pr-hash.${question}`);
     return { named: null, claim: null };
   }
   const named = { prHash, pullRequest };

@@ -48,7 +48,8 @@ const MAX_ENTRIES = 30_000;
 /** How many commits of a branch are looked at. */
 const MOST_COMMITS = 10;
 const MOST_COMMITS_BYTES = 256 * 1024;
-const SHOWN_ID_LENGTH = 12;
+/** Of an id in a message. */
+export const SHOWN_ID_LENGTH = 12;
 
 /** For the log. */
 type What = 'the refs of a repository' | 'the bases of deltas' | 'files of upstream' | 'what a push changes';

@@ -120,7 +120,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   }
 }
 
-/** What of the host an error comes from. */
+/** The host's error behind a refusal; null: something else is the reason. */
 export function hostErrorOf(error: unknown): HostError | null {
   return error instanceof Refusal && error.cause instanceof HostError ? error.cause : null;
 }

@@ -56,7 +56,10 @@ export interface Resumed {
 export type Entered = Awaited<ReturnType<typeof enter>>;
 export type Published = Awaited<ReturnType<typeof publish>>;
 
-/** Takes what the limits leave, and begins at once; a delayed push begins after, dated by its slot. @throws Refusal */
+/**
+ * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its slot, and keeps the
+ * date of that moment. @throws Refusal if it has to wait
+ */
 export async function enter(run: PushRun, publication: Publication) {
   const { slot, push, resumed } = publication;
   const { repositories } = run.host;
@@ -108,7 +111,10 @@ export async function publish(
   }
 }
 
-/** For a pull request that an update opened as its first was closed (AGit flow): already open. Null: none. */
+/**
+ * An update may open another pull request if its own was closed meanwhile (AGit flow). That takes a slot, but is open
+ * already, whatever the limits say. Null: it has opened none.
+ */
 async function slotOfAnother(
   { limits }: PushRun,
   { push, pushHash }: Publication,

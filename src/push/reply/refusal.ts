@@ -10,7 +10,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import type { Reply } from './reply.ts';
 
-/** The fork may be new, and its branches may have moved. */
+/** Not "Nothing was changed": the fork may be new, and its branches may have moved. */
 const AGAIN = 'No pull request was opened or changed. Push again later.';
 const FORKED = 'Push again later: the fork may be ready then.';
 const GOES_ON = 'Push the same again later. The service continues where it stopped.';

@@ -18,7 +18,7 @@ import { BodyError } from '../../streams/body-error.ts';
 import { bodyText, chunksOf, discardBody } from '../../streams/body.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { memoryFor, untilAnswered } from '../request/client.ts';
-import { isCrossSite } from '../request/payload.ts';
+import { isCrossSite, isForm } from '../request/payload.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { onRepositoryPage, remotePath } from '../request/repository.ts';
 
@@ -131,14 +131,14 @@ async function readFields(
   memory: MemoryHold,
 ): Promise<FormFields | Refused> {
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs };
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
+  const isForeign = isCrossSite(c.req.raw);
   // No browser compresses a form, and what unpacks to more would need a limit of its own.
   const isPlain = /^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '');
-  if (isCrossSite(c.req.raw) || !isForm || !isPlain) {
+  if (isForeign || !isForm(c) || !isPlain) {
     // A browser that cannot send the rest never shows the answer.
     await discardBody(chunksOf(c.req.raw.body, { ...limits, pace: 'whole' }));
-    if (isCrossSite(c.req.raw)) return CROSS_SITE;
-    return isForm ? COMPRESSED : { ...NO_FORM, status: 415 };
+    if (isForeign) return CROSS_SITE;
+    return isForm(c) ? COMPRESSED : { ...NO_FORM, status: 415 };
   }
   try {
     const fields = parseFormFields(await bodyText(c.req.raw, { ...limits, memory }));

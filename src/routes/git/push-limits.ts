@@ -56,7 +56,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
           return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
-        const [address, prefix] = [pusher.hash('burst'), pusher.prefixHash('burst')];
+        const address = pusher.hash('burst');
+        const prefix = pusher.prefixHash('burst');
         const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), prefix);
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();

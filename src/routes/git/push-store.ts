@@ -51,7 +51,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
     async tellWithdrawn({ prHash, number, url }, at) {
-      // The event and key of the notifications feed for somebody else's close.
+      // The same event and key as the feed has for somebody else's close, so it is told once.
       const event = closedEvent(number, at, url, 'withdrawn');
       await pullRequestOf(c.env, prHash)
         .tell(host.key, [event], Date.now())

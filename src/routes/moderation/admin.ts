@@ -229,7 +229,7 @@ async function rollBack(
   });
 }
 
-/** The guard does the same. Here, what was half published goes, too. Answers how many could not. Never rejects. */
+/** As the guard does; and removes what was half published. Answers how many could not be removed. Never rejects. */
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   try {
     const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);

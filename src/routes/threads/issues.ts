@@ -178,6 +178,7 @@ export async function createIssue(
     url,
   } as const;
   const track = () => guardOf(c.env).track(place, null, Date.now());
+  // Cannot fail: the secret has been read for the limits.
   const hash = await pseudonymOn(c, repository, number, userToken);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
   await Promise.all([

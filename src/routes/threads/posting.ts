@@ -1,5 +1,5 @@
 /**
- * What comments and issues share: whether they may be posted now, whoever writes what; and that each is posted once for
+ * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted once for
  * each form or Idempotency-Key, however often it is sent. Without a key, one repeated after a lost answer posts again.
  */
 import { waitUntil } from 'cloudflare:workers';

@@ -155,7 +155,7 @@ describe('traceNewCommits', () => {
   });
 
   describe('where the listed period begins', () => {
-    it('asks for more when an old commit stands on old boundary', () => {
+    it('asks for more when an old commit stands on an old boundary', () => {
       const pack = new Pack().commit('old', [BORDER], OLD).commit('mine', ['old']);
       expect(pack.trace('mine', history())).toBe('reaches-back');
     });
@@ -165,7 +165,7 @@ describe('traceNewCommits', () => {
       expect(pack.trace('mine', history())).toBe('reaches-back');
     });
 
-    it('asks for more when an old commit in the middle of old boundary hides behind young ones', () => {
+    it('asks for more when an old commit in the middle of an old boundary hides behind young ones', () => {
       const pack = new Pack()
         .commit('young', [BORDER])
         .commit('old', ['young'], OLD)
@@ -173,17 +173,17 @@ describe('traceNewCommits', () => {
       expect(pack.trace('mine', history())).toBe('reaches-back');
     });
 
-    it('takes young commits on old boundary for new', () => {
+    it('takes young commits on an old boundary for new', () => {
       const pack = new Pack().commit('mine', [BORDER]);
       expect(pack.trace('mine', history())).toEqual({ commits: ['mine'], boundary: [BORDER] });
     });
 
-    it('believes no date of 1970 on listed boundary: some people hide theirs', () => {
+    it('believes no date of 1970 on a listed boundary: some people hide theirs', () => {
       const pack = new Pack().commit('a', [UP], 0).commit('b', ['a'], 0);
       expect(pack.trace('b', history())).toEqual({ commits: ['a', 'b'], boundary: [UP] });
     });
 
-    it('asks for more for dates of 1970 on old boundary, and ends when there is no more', () => {
+    it('asks for more for dates of 1970 on an old boundary, and ends when there is no more', () => {
       const pack = new Pack().commit('a', [BORDER], 0).commit('root', [], 0).commit('m', ['a', 'root'], 0);
       expect(pack.trace('m', history())).toBe('reaches-back');
       expect(pack.trace('m', history(-Infinity))).toMatchObject({ boundary: [BORDER] });

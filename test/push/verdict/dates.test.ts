@@ -10,7 +10,7 @@ import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../.
 import { oidOf } from '../../support/pack-builder.ts';
 
 const UPSTREAM = oidNumber(1);
-const GROUND = new Set([UPSTREAM]);
+const BOUNDARY = new Set([UPSTREAM]);
 const FIRST_PUSH = 1_800_000_000;
 const BOT = { name: 'bot', email: 'bot@example.invalid' };
 const PLAN = {
@@ -39,7 +39,7 @@ function line(...messages: string[]) {
 async function rewrite(
   commits: ReturnType<typeof line>,
   changes: Partial<typeof PLAN> = {},
-  boundary: ReadonlySet<string> = GROUND,
+  boundary: ReadonlySet<string> = BOUNDARY,
 ) {
   const { committedAt, known, newest, ...options } = { ...PLAN, ...changes };
   const plan = await planWork({ commits, boundary }, options, null, async () => newest);

@@ -272,8 +272,8 @@ describe('the memory of a comment', () => {
   it('that others have taken keeps a long one waiting for ten seconds, and a short one not at all', async () => {
     const others = [20, 4, 4, 4, 4].map((size) => {
       const memory = isolateMemory.open(systemClock);
-      const share = memory.claim();
-      return { end: () => memory.end(), hold: () => share.setNow(size * 1024 * 1024) };
+      const claim = memory.claim();
+      return { end: () => memory.end(), hold: () => claim.setNow(size * 1024 * 1024) };
     });
     for (const { hold } of others) hold();
     let answered: JsonAnswer | null = null;

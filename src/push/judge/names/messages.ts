@@ -150,7 +150,8 @@ export async function namedCommits(
   messages: Iterable<Uint8Array>,
   history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>,
 ): Promise<NamedCommits> {
-  const [named, mentioned] = [new Set<Oid>(), new Set<string>()];
+  const named = new Set<Oid>();
+  const mentioned = new Set<string>();
   for (const message of messages) {
     const text = latin1(message);
     for (const [, oid = ''] of text.matchAll(GITS_WORDS)) {

@@ -112,8 +112,14 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
   let hasAsked = false;
   const noted: SearchQuestions = {
-    readBases: (...asked) => ((hasAsked = !isQuiet), questions.readBases(...asked)),
-    readUpstream: (...asked) => ((hasAsked = !isQuiet), questions.readFiles(boundary, ...asked)),
+    readBases: (...asked) => {
+      hasAsked = !isQuiet;
+      return questions.readBases(...asked);
+    },
+    readUpstream: (...asked) => {
+      hasAsked = !isQuiet;
+      return questions.readFiles(boundary, ...asked);
+    },
   };
   const stored = storedPack(pack.spool, MAX_READS);
   const found = await searchPack(stored, names, noted, kindOfFile, memory, MAX_FINDINGS);
