@@ -9,7 +9,6 @@ import { check } from 'recheck';
 import { expect, it } from 'vitest';
 import { type Pattern, patternsOf } from './support/patterns.ts';
 
-
 const SRC = join(import.meta.dirname, '../../src');
 /** It takes a twentieth of that on a quiet machine, all of it work of the processor. */
 const TIMEOUT_MS = 600_000;
