@@ -10,20 +10,15 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
+import { warningOfNames } from '../../names/messages.ts';
+import { type NameSearch, type NamesSearched, searchNames } from '../../names/search-names.ts';
 import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
-import type { Received } from '../receive/receive.ts';
+import { type Received, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
-import {
-  datesOf,
-  newestOf,
-  type OpenPlace,
-  previewed,
-  type PushedWork,
-  undatedOf,
-} from '../verdict/verdict.ts';
+import { datesOf, newestOf, type OpenPlace, previewed, type PushedWork, undatedOf } from '../verdict.ts';
 import {
   baseOfWork,
   type Circumstances,
@@ -32,19 +27,22 @@ import {
   workflowLines,
 } from './destination.ts';
 import { checkFolders } from './folders.ts';
-import { refuseNoise, warningOfNames, warningOfNoise } from './names/messages.ts';
-import { searchNames } from './names/search-names.ts';
+import { refuseNoise, warningOfNoise } from './noise.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import {
   borrowedLines,
   commitsFrom,
   findWork,
+  haveOwnSignOff,
   idsOf,
   planWork,
   signerOf,
   signOffLine,
   warningOfSquash,
 } from './work.ts';
+
+/** From a spool that is not in memory, each costs a request. */
+const MAX_READS = 32;
 
 /** A push that may be published. */
 export interface Judged {
@@ -101,17 +99,18 @@ export async function judge(
   const anonymous = (): AnonymousCommits => new AnonymousCommits(commits, identity, dateOf);
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const texts = { title: textOf(options.title), description: textOf(options.description) };
-  const names = await searchNames({
+  const names = await namesIn({
     settings,
     options,
     nobodys: [botLogin, settings.anonEmail],
-    work,
+    commits: work.commits,
     plan,
     texts,
     published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
-    pack,
+    kept: pack.kept,
+    pack: storedPack(pack.spool, MAX_READS),
     history,
     upstream: {
       refs: born.refs,
@@ -120,6 +119,7 @@ export async function judge(
     },
     memory,
     questions,
+    canSignOff: () => !isSignedOff && haveOwnSignOff(pack.kept, work.commits),
     boundary: [...work.boundary][0] ?? base.oid,
     isQuiet: open === null,
   });
@@ -183,6 +183,18 @@ export async function judge(
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const author = botLogin;
   throw previewed(push, shown, { author, remarks: warnings, refusal: names.refusal, dateOf, bytes });
+}
+
+/** @throws Refusal if the author would be named, and this is not allowed. */
+async function namesIn(search: NameSearch): Promise<NamesSearched> {
+  const names = await searchNames(search).catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Refusal('names', 'the authors’ names cannot be searched for', [
+      'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+    ]);
+  });
+  if (names.refusal === null || search.options.preview) return names;
+  throw new Refusal('names', names.refusal, names.lines);
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */

@@ -18,7 +18,7 @@ import { TimedWriter } from '../../streams/timed-writer.ts';
 import { othersCommits, othersWork } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { namedText, type Publishable } from '../verdict/verdict.ts';
+import { namedText, type Publishable } from '../verdict.ts';
 
 /** One attempt: what is sent, and what is known of attempts before it. */
 export interface Proposal {

@@ -8,7 +8,7 @@ import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, wholeText } from '../verdict/verdict.ts';
+import { isUpdate, wholeText } from '../verdict.ts';
 import {
   Delivery,
   hostErrorOf,

@@ -17,8 +17,8 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../push/judge/names/search-names.ts';
-import { remarksOn } from '../../push/judge/names/messages.ts';
+import { Findings, searchedLine } from '../../names/findings.ts';
+import { remarksOn } from '../../names/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
