@@ -57,13 +57,19 @@ describe('a comment', () => {
   });
 
   it('waits while the account cannot be asked, and says which error it was', async () => {
-    const accounts = { ...NO_OBJECTS, get: () => ({ reserve: () => Promise.reject(new RangeError('gone')) }) };
+    const accounts = {
+      ...NO_OBJECTS,
+      get: () => ({ reserve: () => Promise.reject(new RangeError('gone')) }),
+    };
     await runInDurableObject(someone.stub, (instance) => {
       Object.assign(instance, { env: { ...bindings, HOST_ACCOUNTS: accounts } });
     });
     const error = expect.any(RangeError) as RangeError;
     const wants = writeWants(someone.hash, [{ kind: 'comments', key: '', limits: [] }]);
-    expect(await someone.say('Hi', { wants })).toMatchObject({ kind: 'wait', wait: { for: 'unknown', error } });
+    expect(await someone.say('Hi', { wants })).toMatchObject({
+      kind: 'wait',
+      wait: { for: 'unknown', error },
+    });
     expect(host.comments).toEqual([]);
   });
 
