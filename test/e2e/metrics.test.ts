@@ -47,9 +47,10 @@ it('counts pushes, issues and what they ask of the host, by outcome and status',
   });
 });
 
+const accepted = () => sum('gitveil_issues_total', /"accepted"/);
+
 it('counts what is sent again and not posted again once, from programs and from forms', async () => {
   const upstream = await bed.createUpstream();
-  const accepted = () => sum('gitveil_issues_total', /"accepted"/);
   const before = await accepted();
   const key = { 'Idempotency-Key': crypto.randomUUID() };
   const issue = { title: 'Title', body: 'Words' };

@@ -32,6 +32,7 @@ async function ask(path: string, init: RequestInit = {}, variables: Partial<Env>
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
 }
 
+const reserve = () => Promise.reject(new RangeError('octo/hello of 198.51.100.7'));
 const lost = () => Promise.reject(new Error('Network connection lost.'));
 
 const comment = (variables: Partial<Env>) =>
@@ -90,7 +91,6 @@ describe('comments and issues', () => {
     const host = new FakeThreads();
     const lines: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line.replace(/^\S+ /, '')));
-    const reserve = () => Promise.reject(new RangeError('octo/hello of 198.51.100.7'));
     const account = new Proxy({}, { get: (_, name) => (name === 'reserve' ? reserve : async () => null) });
     const HOST_ACCOUNTS = {
       idFromName: () => 'id',
