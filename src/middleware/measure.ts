@@ -41,7 +41,6 @@ function countRequest(c: Context<AppEnv>): void {
 
 /** Counts what a form has done; its other steps do nothing, and what is repeated was counted. */
 export function countAct(c: Context<AppEnv>, act: ActCounter, status: number): void {
-  if (c.var.isRepeat) return;
   const failure = status < 500 ? 'refused' : 'failed';
-  count(act, { outcome: status < 400 ? 'accepted' : failure });
+  if (!c.var.isRepeat) count(act, { outcome: status < 400 ? 'accepted' : failure });
 }

@@ -64,15 +64,8 @@ const CROSS_SITE = explained(
   'Open the report page of this service, and report from there.',
 );
 const INCOMPLETE = explained(408, 'The report did not arrive completely', 'Send it again.');
-const TOO_LARGE = {
-  ...explained(413, 'The report is too large', HASH_RULE),
-  error: 'request body too large',
-};
-const TOO_MANY = explained(
-  429,
-  'Too many reports',
-  'Your network has sent too many reports. Try again later.',
-);
+const TOO_LARGE = explained(413, 'The report is too large', HASH_RULE);
+const TOO_MANY = explained(429, 'Too many reports', 'Your network has sent too many. Try again later.');
 const FAULT = explained(500, 'The service has a fault', 'It was logged. Try again later.');
 
 const INVALID_ANSWER = answer('The hash is not valid.', as(HTML), asError('invalid hash'));
@@ -128,7 +121,7 @@ moderation.post(
       400: INVALID_ANSWER,
       403: answer('A page of another site sent this.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
-      413: answer('The body is over 16 KiB.', as(HTML), asError('request body too large')),
+      413: answer('The body is over 16 KiB.', as(HTML), asError()),
       429: answer(
         'The network has sent too many reports. Retry-After says how long to wait.',
         as(HTML),

@@ -93,9 +93,8 @@ export function isForm(c: Context<AppEnv>): boolean {
 
 /** Null: this is no form, or too large for one. @throws BodyError if it does not arrive completely. */
 export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | null> {
-  if (!isForm(c)) return null;
   try {
-    return parseFormFields(await smallBody(c));
+    return isForm(c) ? parseFormFields(await smallBody(c)) : null;
   } catch (error) {
     if (error instanceof BodyError && error.code === 'too-large') return null;
     throw error;

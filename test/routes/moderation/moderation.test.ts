@@ -228,14 +228,13 @@ describe.each([
   });
 
   it.each([
-    [200, 16 * 1024, {}],
-    [413, 16 * 1024 + 1, { error: 'request body too large' }],
-  ])('is answered with %i if it has %i bytes', async (status, bytes, said) => {
+    [200, 16 * 1024],
+    [413, 16 * 1024 + 1],
+  ])('is answered with %i if it has %i bytes', async (status, bytes) => {
     const headers = { Accept: JSON_TYPE, 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = `hash=${await aHash()}&x=`.padEnd(bytes, 'x');
     const answer = await request({ method: 'POST', body, headers });
     expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject(said);
   });
 
   it.each<[string, boolean, Record<string, string>]>([
