@@ -81,7 +81,7 @@ async function answerSteps(
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
-  countAct(`gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
+  countAct(c, `gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
