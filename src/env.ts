@@ -55,5 +55,7 @@ export interface AppEnv {
     logger: Logger;
     /** Sends every request to others that this request causes. */
     http: HttpClient;
+    /** Set if a post is answered as before: it was counted then. */
+    isRepeat?: true;
   };
 }

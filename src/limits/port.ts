@@ -35,7 +35,7 @@ interface LimitsSetup {
 /** Why something is not reserved. `unknown`: the account's object cannot be asked. */
 export type Refused = { readonly kind: 'wait' } & (
   | (AccountWait & { readonly pauseMs: number })
-  | (Wait & { readonly for: 'unknown'; readonly full: null; readonly error: string })
+  | (Wait & { readonly for: 'unknown'; readonly full: null; readonly error: unknown })
 );
 
 /** Something may be created, and counts from now on. */
@@ -218,7 +218,7 @@ function noteFull(window: FullWindow, wait: Wait, push?: Wants['push']): void {
 }
 
 function unknown(error: unknown): Refused {
-  return { kind: 'wait', for: 'unknown', full: null, error: String(error), waitMs: 60_000, withinMs: 60_000 };
+  return { kind: 'wait', for: 'unknown', full: null, error, waitMs: 60_000, withinMs: 60_000 };
 }
 
 function partOf(limits: readonly Limit[], part: number): readonly Limit[] {

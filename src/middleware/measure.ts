@@ -36,11 +36,11 @@ function countRequest(c: Context<AppEnv>): void {
   const route = matched.endsWith('*') ? 'none' : matched;
   count('gitveil_http_requests_total', { method, route, status: String(status) });
   const act = ACTS[route];
-  if (act !== undefined && method === 'POST') countAct(act, status);
+  if (act !== undefined && method === 'POST') countAct(c, act, status);
 }
 
-/** Counts what a form has done; its other steps do nothing. */
-export function countAct(act: ActCounter, status: number): void {
+/** Counts what a form has done; its other steps do nothing, and what is repeated was counted. */
+export function countAct(c: Context<AppEnv>, act: ActCounter, status: number): void {
   const failure = status < 500 ? 'refused' : 'failed';
-  count(act, { outcome: status < 400 ? 'accepted' : failure });
+  if (!c.var.isRepeat) count(act, { outcome: status < 400 ? 'accepted' : failure });
 }

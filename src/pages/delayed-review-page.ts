@@ -7,9 +7,9 @@ import {
   DISCARD_REASONS,
   type SeenPush,
 } from '../durable/delayed-pushes/delayed-push.ts';
-import type { ChangedFile, Changes } from '../push/changes.ts';
+import type { ChangedFile, Changes } from '../edit/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
-import type { LeavingTexts, ShownMessage, ShownText } from '../push/delay/kept-push.ts';
+import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';
 import { pullRequestPath } from '../pr-hash.ts';
 import { differenceTable, field, hidden, problemNotice } from './forms/parts.ts';
 import { card, countOf, exactText, factList, type Html, type Page, unlistedPage } from './layout.ts';

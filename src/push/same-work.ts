@@ -11,7 +11,7 @@ import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
 import type { SameWork } from './reply/reply.ts';
 import { Refusal } from './reply/refusal.ts';
-import type { Publishable } from './verdict/verdict.ts';
+import type { Publishable } from './verdict.ts';
 
 /** Commits of a push that are recorded, and looked for: the newest ones. */
 const MOST_COMMITS = 100;

@@ -43,7 +43,7 @@ import {
   type Withdrawn,
 } from './reply/banner.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
-import { isUpdate } from './verdict/verdict.ts';
+import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
 /** What became of a push, with the lines that tell the person. */

@@ -190,6 +190,7 @@ describe('comments and issues', () => {
       await api.expect(400, `POST ${reports}`, reports, { headers, body: 'hash=nobody' });
       const crossSite = { ...headers, 'Sec-Fetch-Site': 'cross-site' };
       await api.expect(403, `POST ${reports}`, reports, { headers: crossSite, body: `hash=${hash}` });
+      await api.expect(413, `POST ${reports}`, reports, { headers, body: 'x'.repeat(16 * 1024 + 1) });
     }
     const appeals = '/v1/moderation/appeal';
     const appeal = { thread: `octo/hello#${number}`, user_token, text: 'Please' };

@@ -1,6 +1,7 @@
 /** What an operator sees of real pushes, comments and host calls. */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
+import { FormClient } from './support/form-client.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { speak } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -44,4 +45,22 @@ it('counts pushes, issues and what they ask of the host, by outcome and status',
     goroutines: 1,
     uptime: expect.stringMatching(/s$/) as string,
   });
+});
+
+const accepted = () => sum('gitveil_issues_total', /"accepted"/);
+
+it('counts what is sent again and not posted again once, from programs and from forms', async () => {
+  const upstream = await bed.createUpstream();
+  const before = await accepted();
+  const key = { 'Idempotency-Key': crypto.randomUUID() };
+  const issue = { title: 'Title', body: 'Words' };
+  for (const _ of [1, 2])
+    await speak(bed, bed.person(), `/v1/gh/${upstream.fullName}/issues/anonymous`, issue, key);
+  expect(await accepted()).toBe(before + 1);
+  const client = new FormClient(bed.service.url, bed.person());
+  const form = `/v1/gh/${upstream.fullName}/new-issue`;
+  const { fields } = await client.get(form);
+  for (const _ of [1, 2]) await client.post(form, { ...fields, ...issue, step: 'post' });
+  expect(await accepted()).toBe(before + 2);
+  expect(bed.host.requestsFor(upstream, 'POST', /\/issues$/)).toHaveLength(2);
 });

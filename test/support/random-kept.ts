@@ -7,7 +7,7 @@ import {
   type PlannedText,
 } from '../../src/git/objects/planned-commits.ts';
 import type { KeptPush } from '../../src/push/delay/kept-push.ts';
-import type { PushedWork } from '../../src/push/verdict/verdict.ts';
+import type { PushedWork } from '../../src/push/verdict.ts';
 
 const oid = fc
   .uint8Array({ minLength: 20, maxLength: 20 })

@@ -8,7 +8,7 @@ import type { Received } from '../receive/receive.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
-import { type PushedWork, undatedOf } from '../verdict/verdict.ts';
+import { type PushedWork, undatedOf } from '../verdict.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,15 +1,13 @@
 /**
  * What is kept of a delayed push behind the entries in its spool, as bytes: a byte for the version, the length of all,
  * the length of a JSON text, that text, and the commits, each with its length in front. Lengths are 32 bits, big-endian.
- * At the end: what the operator reads of it.
  */
-import { concatBytes, decodeEscaped, utf8 } from '../../git/bytes.ts';
-import { decodedMessage } from '../../git/objects/commit-message.ts';
-import { PlannedCommits, type PlannedText, withIds } from '../../git/objects/planned-commits.ts';
-import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import { concatBytes, utf8 } from '../../git/bytes.ts';
+import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { namedText, type PushedWork, statedText, wholeText } from '../verdict/verdict.ts';
+import type { PushedWork } from '../verdict.ts';
 
 export interface KeptPush {
   /** As the request named it. */
@@ -84,61 +82,4 @@ function length(byteLength: number): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(LENGTH_BYTES));
   bytes.setUint32(0, byteLength);
   return new Uint8Array(bytes.buffer);
-}
-
-/* What the operator reads of it: what would leave with it, as text. Nothing in it tells who has pushed. */
-
-export interface ShownText {
-  readonly text: string;
-  /** How many characters more it has. */
-  readonly missing: number;
-}
-
-export type LeavingTexts = ReturnType<typeof textsLeaving>;
-export type ShownMessage = LeavingTexts['messages'][number];
-
-export interface TextLimits {
-  readonly mostMessages: number;
-  /** Characters of each text. */
-  readonly longest: number;
-}
-
-/** The id of a commit follows from when it is published, so texts that name one have zeros there. */
-const UNKNOWN_IDS = { idOf: () => ZERO_OID };
-
-export function textsLeaving(
-  { target, work }: Pick<KeptPush, 'target' | 'work'>,
-  { mostMessages, longest }: TextLimits,
-) {
-  const { base, prHash, commits, isDraft } = work;
-  const shown = (text: string): ShownText => ({
-    text: text.slice(0, longest),
-    missing: Math.max(0, text.length - longest),
-  });
-  // What the repository adds at the end is asked for when it is published.
-  const worded = { ...work, footer: statedText(work.stated) };
-  const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
-  const count = Math.min(commits.length, mostMessages);
-  return {
-    repository: target,
-    /** The branch that it is for. */
-    base: base.name.slice('refs/heads/'.length),
-    /** The hash of the pull request that it is to update; null: it opens one. */
-    updates: prHash,
-    isDraft: isDraft && prHash === null,
-    /** Null: that of the open pull request stays as it is. */
-    title: title === null ? null : shown(title),
-    description: body === null ? null : shown(body),
-    commitCount: commits.length,
-    /** The first ones, oldest first. */
-    messages: Array.from({ length: count }, (_, number) => {
-      const { encoding, message: planned } = commits.at(number);
-      const message = withIds(planned, UNKNOWN_IDS.idOf);
-      const plain = decodeEscaped(message);
-      const encoded = decodedMessage({ encoding, message });
-      const isOther = encoding !== null && encoded !== plain;
-      /** `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8. */
-      return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };
-    }),
-  };
 }

@@ -1,25 +1,21 @@
-/** For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, and publishes it. */
+/**
+ * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a live one
+ * (judge/judge.ts), and publishes it.
+ */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import {
-  bornUpstream,
-  checkStated,
-  findNamed,
-  notShown,
-  openPlace,
-  workflowLines,
-} from '../judge/destination.ts';
+import { askPlace, bornUpstream, notShown, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict/verdict.ts';
+import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /** Another push came first, the repository's rules do not arrive, or an object of the service was restarted or is silent. */
@@ -58,7 +54,13 @@ export async function release(
   const branch = work.base.name.slice('refs/heads/'.length);
   const born = bornUpstream(upstream, branch);
   const questions = questionsOf(run, { ...born, repository }, botLogin);
-  const open = openPlace(says, settings, work);
+  const opened = intent && (await questions.findPullRequest(intent.prHash, null));
+  const how = { mayOpen: true, isOpened: opened !== null };
+  const asked = await askPlace(questions, says, settings, work, claim, how);
+  const { open, named: found, claim: claimed } = asked;
+  const updates = isUpdate({ named: found });
+  if (updates && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
+  if (wasOpen && !updates) throw notOpen(found === null ? notShown() : undefined);
   const listed = born.refs.find(({ name }) => name === work.base.name);
   const base = listed ?? (born.hasAllBranches ? null : await questions.findBranch(branch));
   if (base === null)
@@ -75,19 +77,12 @@ export async function release(
           'Run "git fetch", rebase your work, then push again.',
         ]);
   }
-  const { named: found, claim: claimed } = await findNamed(questions, repository, work, claim, true);
-  const updates = isUpdate({ named: found });
-  if (updates && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  // One that is opened already may have been merged since, which closes its issue.
-  const opened = intent && (await questions.findPullRequest(intent.prHash, null));
-  if (opened === null && (!updates || work.description !== null))
-    await checkStated(questions, says, work.stated);
-  if (says.policy?.refusesWorkflows) {
-    const how = { isAll: false, isRequired: true };
-    workflowLines(await questions.entriesChanged({ ...work, base }, spool, how), repository, says.policy);
-  }
-  if (found === null && wasOpen) throw notOpen(notShown());
   const named = found && { ...found, tip: await replaceable(found) };
+  if (says.policy?.refusesWorkflows) {
+    const compared = { isAll: false, isRequired: true };
+    const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
+    workflowLines(changed, repository, says.policy);
+  }
   const push: Publishable = {
     ...work,
     ...open,
@@ -105,9 +100,8 @@ export async function release(
   };
   return publish(run, publication, await enter(run, publication));
 
-  /** Where the branch is that it replaces. What a maintainer has closed since must not come again by itself. */
+  /** Where the branch is that it replaces. */
   async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
-    if (wasOpen && !updates) throw notOpen();
     const recorded = claimed?.recorded?.tip ?? null;
     if (recorded !== recordedTip && !standsOn(recorded))
       throw new Refusal('overtaken', 'another push has updated this pull request since', [

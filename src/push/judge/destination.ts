@@ -14,19 +14,13 @@ import {
 } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import type { ChangedEntry } from '../changes.ts';
+import type { ChangedEntry } from '../../edit/changes.ts';
 import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
-import {
-  isUpdate,
-  type NamedPullRequest,
-  type OpenPlace,
-  type PushedWork,
-  statedText,
-} from '../verdict/verdict.ts';
-import { told } from './names/messages.ts';
+import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork, statedText } from '../verdict.ts';
+import { told } from '../../names/messages.ts';
 import { type Place, type Questions, SHOWN_ID_LENGTH, type Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
@@ -55,27 +49,47 @@ export async function findDestination(
   questions: Questions,
 ) {
   const { options, taken } = pushed;
-  const { ai, issue, signOff: isSignedOff, description } = options;
-  const stated = { ai, issue };
-  const open = asked === null ? null : openPlace(asked, settings, { isSignedOff, stated });
+  const { prKey, signOff: isSignedOff } = options;
   const branch = namedBase(pushed) ?? (taken.target.kind === 'branch' ? taken.target.branch : null);
   const born = bornUpstream(upstream, branch);
   // Where doubles are refused, only publishing shows whether a new one opens.
   const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
-  const named = { ...options, hasKey: options.prKey !== null };
+  const push = { ...options, hasKey: prKey !== null, isSignedOff, stated: options };
   const found =
-    open === null
-      ? { named: null, claim: listed }
-      : await findNamed(questions, open.repository, named, listed, mayOpen);
+    asked === null
+      ? { open: null, named: null, claim: listed }
+      : await askPlace(questions, asked, settings, push, listed, { mayOpen, isOpened: false });
   const updated = isUpdate(found) ? found.named : null;
-  if (asked !== null && (updated === null || description !== null))
-    await checkStated(questions, asked, stated);
   const current = updated?.pullRequest.base ?? null;
-  return { open, born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
+  return { born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
+}
+
+type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
+  Readonly<Record<'title' | 'description', unknown>>;
+
+/**
+ * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
+ * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
+ * @param told whether the person is told that a new one may open; whether an attempt has opened it: it asks no more then.
+ */
+export async function askPlace(
+  questions: Questions,
+  asked: Place,
+  settings: PushSettings,
+  push: Asking,
+  claim: ClaimedUpdate | null,
+  { mayOpen, isOpened }: Readonly<Record<'mayOpen' | 'isOpened', boolean>>,
+) {
+  const open = openPlace(asked, settings, push);
+  const found = await findNamed(questions, open.repository, push, claim, mayOpen);
+  // What is opened already may have been merged since, which closes its issue.
+  if (!isOpened && (!isUpdate(found) || push.description !== null))
+    await checkStated(questions, asked, push.stated);
+  return { open, ...found };
 }
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
-export function openPlace(
+function openPlace(
   { repository, policy: known }: Place,
   settings: PushSettings,
   { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
@@ -112,7 +126,7 @@ export function openPlace(
 }
 
 /** What the description has to say, unless it stays what it is. @throws Refusal if something is missing, or no open issue */
-export async function checkStated(
+async function checkStated(
   questions: Pick<Questions, 'issue'>,
   { repository, policy }: Place,
   { ai, issue }: Stated,
@@ -175,12 +189,12 @@ export function submoduleLines(changed: readonly ChangedEntry[] | null): readonl
 
 /**
  * The pull request that a push names, claimed; null: none, or one that nobody knows, which the person is told.
- * @param claim null: only the host may know it. @throws Refusal if another push to it is running, or its key is missing
+ * @throws Refusal if another push to it is running, or its key is missing
  */
-export async function findNamed(
+async function findNamed(
   questions: Questions,
   repository: RepositoryName,
-  push: Pick<PushedWork, 'prHash' | 'hasKey'> & Record<'title' | 'description', unknown>,
+  push: Asking,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
 ): Promise<{ readonly named: Omit<NamedPullRequest, 'tip'> | null; readonly claim: ClaimedUpdate | null }> {

@@ -27,14 +27,14 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
-import { type ChangedEntry, changedEntries } from '../changes.ts';
+import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
 import { branchTip, isForkGone } from '../publish/fork.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
-import type { NamedPullRequest, Publishable } from '../verdict/verdict.ts';
+import type { NamedPullRequest, Publishable } from '../verdict.ts';
 
 /** For what only warns. */
 const PATIENCE_MS = 5_000;

@@ -25,7 +25,7 @@ import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import { shellWord } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { newestWork } from '../verdict/verdict.ts';
+import { newestWork } from '../verdict.ts';
 
 export interface Work {
   /** Parents before children; at least one. */

@@ -23,7 +23,7 @@ import {
   type Publishable,
   undatedOf,
   wholeText,
-} from '../verdict/verdict.ts';
+} from '../verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';

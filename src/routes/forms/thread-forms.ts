@@ -17,8 +17,8 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../push/judge/names/search-names.ts';
-import { remarksOn } from '../../push/judge/names/messages.ts';
+import { Findings, searchedLine } from '../../names/findings.ts';
+import { remarksOn } from '../../names/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
@@ -81,7 +81,7 @@ async function answerSteps(
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
-  countAct(`gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
+  countAct(c, `gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);

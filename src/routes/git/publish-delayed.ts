@@ -21,7 +21,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { forkWants, writeWants } from '../../limits/wants.ts';
 import { delayedPushesOf, spoolOf } from '../../objects.ts';
-import { MAX_PACK_BYTES } from '../../push/changes.ts';
+import { MAX_PACK_BYTES } from '../../edit/changes.ts';
 import { isForReview } from '../../push/delay/keep.ts';
 import { decodeKept, type KeptPush, UnreadableError } from '../../push/delay/kept-push.ts';
 import { type DelayedEnd, failureOf, release } from '../../push/delay/release.ts';

@@ -32,8 +32,8 @@ import {
   seenIn,
 } from '../../pages/delayed-review-page.ts';
 import type { Page } from '../../pages/layout.ts';
-import { type Changes, changesOf, MAX_PACK_BYTES } from '../../push/changes.ts';
-import { type TextLimits, textsLeaving } from '../../push/delay/kept-push.ts';
+import { type Changes, changesOf, MAX_PACK_BYTES } from '../../edit/changes.ts';
+import { type TextLimits, textsLeaving } from '../../pages/leaving-texts.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
 import { pushHost } from '../git/open-push.ts';

@@ -64,11 +64,8 @@ const CROSS_SITE = explained(
   'Open the report page of this service, and report from there.',
 );
 const INCOMPLETE = explained(408, 'The report did not arrive completely', 'Send it again.');
-const TOO_MANY = explained(
-  429,
-  'Too many reports',
-  'Your network has sent too many reports. Try again later.',
-);
+const TOO_LARGE = explained(413, 'The report is too large', HASH_RULE);
+const TOO_MANY = explained(429, 'Too many reports', 'Your network has sent too many. Try again later.');
 const FAULT = explained(500, 'The service has a fault', 'It was logged. Try again later.');
 
 const INVALID_ANSWER = answer('The hash is not valid.', as(HTML), asError('invalid hash'));
@@ -124,6 +121,7 @@ moderation.post(
       400: INVALID_ANSWER,
       403: answer('A page of another site sent this.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
+      413: answer('The body is over 16 KiB.', as(HTML), asError()),
       429: answer(
         'The network has sent too many reports. Retry-After says how long to wait.',
         as(HTML),
@@ -158,7 +156,7 @@ function answerStanding(c: Context<AppEnv>, hash: string, standing: Standing, pa
 }
 
 moderation.onError((error, c) => {
-  if (error instanceof BodyError) return refuse(c, INCOMPLETE);
+  if (error instanceof BodyError) return refuse(c, error.code === 'too-large' ? TOO_LARGE : INCOMPLETE);
   c.var.logger.error('a report page failed', { error });
   return refuse(c, FAULT);
 });
@@ -184,10 +182,9 @@ function wantsJson(c: Context<AppEnv>): boolean {
   return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
 }
 
-/** Of a form or of a JSON object; null: the body is neither, or too long. @throws BodyError */
+/** Of a form or of a JSON object; null: the body is neither. @throws BodyError */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
   const text = await smallBody(c);
-  if (text === null) return null;
   if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? ''))
     return Object.fromEntries(new URLSearchParams(text));
   try {

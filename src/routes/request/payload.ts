@@ -93,19 +93,17 @@ export function isForm(c: Context<AppEnv>): boolean {
 
 /** Null: this is no form, or too large for one. @throws BodyError if it does not arrive completely. */
 export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | null> {
-  const text = isForm(c) ? await smallBody(c) : null;
-  return text === null ? null : parseFormFields(text);
-}
-
-/** Null: it is too large for a password or a page of check boxes. @throws BodyError if it does not arrive completely. */
-export async function smallBody(c: Context<AppEnv>): Promise<string | null> {
-  const limits = { maxBytes: 8 * 1024, timeoutMs: c.var.config.readTimeoutMs };
   try {
-    return await bodyText(c.req.raw, limits);
+    return isForm(c) ? parseFormFields(await smallBody(c)) : null;
   } catch (error) {
     if (error instanceof BodyError && error.code === 'too-large') return null;
     throw error;
   }
+}
+
+/** @throws BodyError `too-large` above 16 KiB, or if it does not arrive completely. */
+export function smallBody(c: Context<AppEnv>): Promise<string> {
+  return bodyText(c.req.raw, { maxBytes: UNCOUNTED_BYTES, timeoutMs: c.var.config.readTimeoutMs });
 }
 
 /** The body did not arrive completely. */

@@ -2,6 +2,7 @@ import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { writeWants } from '../../../src/limits/wants.ts';
 import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
@@ -53,6 +54,23 @@ describe('a comment', () => {
     const all = Array.from({ length: 50 }, (_, index) => index + 1);
     expect(outcomes.map((outcome) => outcome.kind === 'posted' && outcome.karma)).toEqual(all);
     expect(host.textsOn(THREAD)).toEqual(all.map((karma) => `${karma - 1}${someone.footer(karma)}`));
+  });
+
+  it('waits while the account cannot be asked, and says which error it was', async () => {
+    const accounts = {
+      ...NO_OBJECTS,
+      get: () => ({ reserve: () => Promise.reject(new RangeError('gone')) }),
+    };
+    await runInDurableObject(someone.stub, (instance) => {
+      Object.assign(instance, { env: { ...bindings, HOST_ACCOUNTS: accounts } });
+    });
+    const error = expect.any(RangeError) as RangeError;
+    const wants = writeWants(someone.hash, [{ kind: 'comments', key: '', limits: [] }]);
+    expect(await someone.say('Hi', { wants })).toMatchObject({
+      kind: 'wait',
+      wait: { for: 'unknown', error },
+    });
+    expect(host.comments).toEqual([]);
   });
 
   it('is made known to a rollback; while the guard is away it is posted all the same, and made known later', async () => {

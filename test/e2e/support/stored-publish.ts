@@ -5,7 +5,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { decodeKept, encodeKept } from '../../../src/push/delay/kept-push.ts';
 import * as real from '../../../src/push/publish/publish.ts';
-import type { PushedWork } from '../../../src/push/verdict/verdict.ts';
+import type { PushedWork } from '../../../src/push/verdict.ts';
 import { verdictLine } from './verdict-line.ts';
 
 const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });

@@ -9,7 +9,7 @@ import { AgitDelivery } from '../../../src/push/publish/agit.ts';
 import { mayBeOpen, type Proposal } from '../../../src/push/publish/delivery.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 import { HostSteps } from '../../../src/push/reply/refusal.ts';
-import type { Publishable } from '../../../src/push/verdict/verdict.ts';
+import type { Publishable } from '../../../src/push/verdict.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 
 const OLD = 'a'.repeat(40);

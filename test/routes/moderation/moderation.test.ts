@@ -219,13 +219,22 @@ describe.each([
     ['no object', '"12345678"', JSON_TYPE],
     ['another type', '{"hash":12345678}', JSON_TYPE],
     ['nothing', '', 'application/x-www-form-urlencoded'],
-    ['a long form', `hash=12345678&x=${'x'.repeat(9000)}`, 'application/x-www-form-urlencoded'],
     ['bytes', new Uint8Array([0xff, 0x00, 0xfe]), 'application/octet-stream'],
   ])('with %s as its body is refused', async (_, body, type) => {
     const headers = { Accept: JSON_TYPE, 'Content-Type': type };
     const answer = await request({ method: 'POST', body, headers });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: 'invalid hash' });
+  });
+
+  it.each([
+    [200, 16 * 1024],
+    [413, 16 * 1024 + 1],
+  ])('is answered with %i if it has %i bytes', async (status, bytes) => {
+    const headers = { Accept: JSON_TYPE, 'Content-Type': 'application/x-www-form-urlencoded' };
+    const body = `hash=${await aHash()}&x=`.padEnd(bytes, 'x');
+    const answer = await request({ method: 'POST', body, headers });
+    expect(answer.status).toBe(status);
   });
 
   it.each<[string, boolean, Record<string, string>]>([

@@ -32,6 +32,7 @@ async function ask(path: string, init: RequestInit = {}, variables: Partial<Env>
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
 }
 
+const reserve = () => Promise.reject(new RangeError('octo/hello of 198.51.100.7'));
 const lost = () => Promise.reject(new Error('Network connection lost.'));
 
 const comment = (variables: Partial<Env>) =>
@@ -84,6 +85,25 @@ describe('comments and issues', () => {
     expect(status).toBe(503);
     expect(text).toContain('the service cannot check its limits');
     expect(host.comments).toHaveLength(0);
+  });
+
+  it('are not created while the account cannot be asked, and the log names the class of the error', async () => {
+    const host = new FakeThreads();
+    const lines: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line.replace(/^\S+ /, '')));
+    const account = new Proxy({}, { get: (_, name) => (name === 'reserve' ? reserve : async () => null) });
+    const HOST_ACCOUNTS = {
+      idFromName: () => 'id',
+      get: () => account,
+    } as unknown as Env['HOST_ACCOUNTS'];
+    const { status } = await ask(
+      '/v1/gh/octo/hello/issues/anonymous',
+      { method: 'POST', body: '{"title":"It breaks","body":"Here is how."}' },
+      { HOST_ACCOUNTS },
+    );
+    expect(status).toBe(503);
+    expect(host.issues).toHaveLength(0);
+    expect(lines).toContain('error a limit could not be checked error=RangeError');
   });
 });
 

@@ -25,7 +25,7 @@ import {
   type OpenedChange,
 } from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
-import { NOBODY_SEARCHED } from '../../../push/judge/names/search-names.ts';
+import { NOBODY_SEARCHED } from '../../../names/findings.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { delayedSentence } from '../../../push/reply/banner.ts';
 import type { FormToken } from '../../../secret/form-token.ts';

@@ -1,6 +1,6 @@
 /** Commits that messages name. */
 import { describe, expect, it } from 'vitest';
-import { namedCommits, ownDaysIn } from '../../../../src/push/judge/names/messages.ts';
+import { namedCommits, ownDaysIn } from '../../src/names/messages.ts';
 
 const STRANGE = 'c0ffee1234567890abcdef1234567890abcdef12';
 const UPSTREAMS = 'feed1234567890abcdef1234567890abcdef1234';

@@ -3,7 +3,7 @@
  * what only its earlier commits have, and the rest of its pack. The host is asked only for what is in folders of that
  * commit, so it learns no id of the push. Beyond a bound, a file is listed without its difference, or only counted.
  */
-import type { Difference } from '../edit/lines.ts';
+import type { Difference } from './lines.ts';
 import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';

@@ -1,8 +1,8 @@
 /** What is told of a push that would name its author. What files hold: test/git/search; real pushes: test/e2e. */
 import { describe, expect, it } from 'vitest';
-import { SearchedNames } from '../../../../src/git/search/searched-names.ts';
-import { Findings, wouldBePublic } from '../../../../src/push/judge/names/search-names.ts';
-import { commitContent, oidNumber } from '../../../support/objects.ts';
+import { SearchedNames } from '../../src/git/search/searched-names.ts';
+import { adviceOf, Findings } from '../../src/names/findings.ts';
+import { commitContent, oidNumber } from '../support/objects.ts';
 
 const NO_MERGES = () => [];
 const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
@@ -110,13 +110,12 @@ describe('Change-Ids', () => {
   it('are told of together with a name, each with its advice, the name first', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>');
     findings.addMessages([Buffer.from(`By Ada Lovelace\n\n${ID}\n`)], NO_MERGES);
-    const refusal = wouldBePublic(findings.leaks, findings.lines);
-    expect(refusal.reason).toBe('your name would become public');
-    expect(refusal.lines.slice(0, 2)).toEqual([
+    expect(findings.leaks[0]?.reason).toBe('your name would become public');
+    expect(findings.lines).toEqual([
       '  message of "By Ada Lovelace": By Ada Lovelace',
       `  message of "By Ada Lovelace": ${ID}`,
     ]);
-    expect(refusal.lines.join()).toMatch(/git commit --amend.*gerrit\.createChangeId/);
+    expect(adviceOf(findings.leaks).join()).toMatch(/git commit --amend.*gerrit\.createChangeId/);
   });
 
   it('are shown up to ten times', () => {

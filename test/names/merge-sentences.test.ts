@@ -1,6 +1,6 @@
 /** Which of the sentences that Git writes about merges name something else than upstream. */
 import { describe, expect, it } from 'vitest';
-import { privateMerges } from '../../../../src/push/judge/names/messages.ts';
+import { privateMerges } from '../../src/names/messages.ts';
 
 const upstream = {
   refs: ['refs/heads/main', 'refs/heads/release/1.2', 'refs/tags/v1.0'].map((name) => ({

@@ -4,7 +4,7 @@ import { difference as differ } from '../../src/edit/lines.ts';
 import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import { type Changes, changesOf } from '../../src/push/changes.ts';
+import { type Changes, changesOf } from '../../src/edit/changes.ts';
 import type { ReadObjects } from '../../src/upstream/tree-reader.ts';
 import { CountedMemory } from '../support/counted-memory.ts';
 import { commitContent } from '../support/objects.ts';

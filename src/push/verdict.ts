@@ -1,28 +1,28 @@
 /** The verdict on a push: what it is (Git), what the place says (the host's interface); its text, dates and preview. */
-import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
-import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
-import type { Identity } from '../../git/objects/commit.ts';
+import { COMMIT_HASH_BYTES, type DatedCommits } from '../durable/pull-request/record.ts';
+import { AnonymousCommits, type DateOf } from '../git/objects/anonymize.ts';
+import type { Identity } from '../git/objects/commit.ts';
 import {
   cut,
   MAX_BODY_LENGTH,
   type PullRequestText,
   pullRequestText,
-} from '../../git/objects/commit-message.ts';
-import type { Oid } from '../../git/objects/oid.ts';
+} from '../git/objects/commit-message.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import {
   type PlannedCommit,
   type PlannedCommits,
   type PlannedText,
   withIds,
-} from '../../git/objects/planned-commits.ts';
-import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequest, Repository } from '../../host/code-host.ts';
-import type { Limit } from '../../limits/sliding-window.ts';
-import { fullName } from '../../repository-name.ts';
-import { footerProblem } from '../../text/footer-room.ts';
-import { readMarkdown } from '../../text/markdown.ts';
-import type { Stated } from '../receive/push-options.ts';
-import { type Preview, Refusal } from '../reply/refusal.ts';
+} from '../git/objects/planned-commits.ts';
+import type { Ref } from '../git/wire/ref-advertisement.ts';
+import type { PullRequest, Repository } from '../host/code-host.ts';
+import type { Limit } from '../limits/sliding-window.ts';
+import { fullName } from '../repository-name.ts';
+import { footerProblem } from '../text/footer-room.ts';
+import { readMarkdown } from '../text/markdown.ts';
+import type { Stated } from './receive/push-options.ts';
+import { type Preview, Refusal } from './reply/refusal.ts';
 
 /** What a push is, as Git tells it, without name, date or original id: it can be stored (delay/kept-push.ts). */
 export interface PushedWork {

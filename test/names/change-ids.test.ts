@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { utf8 } from '../../../../src/git/bytes.ts';
-import { changeIdsIn } from '../../../../src/push/judge/names/messages.ts';
+import { utf8 } from '../../src/git/bytes.ts';
+import { changeIdsIn } from '../../src/names/messages.ts';
 
 const ID = `I${'0123456789abcdefABCD'.repeat(2)}`;
 const found = (text: string) => [...changeIdsIn(utf8(text))];

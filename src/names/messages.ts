@@ -2,19 +2,14 @@
  * What a push tells besides names: people whom messages name or would disturb, commits that nobody has, what a merge
  * was made of, home folders, leftovers of programs. Messages stay byte for byte, so the person is told, and only they.
  */
-import { isLeftover } from '../../../files/leftovers.ts';
-import { latin1 } from '../../../git/bytes.ts';
-import { pullRequestText } from '../../../git/objects/commit-message.ts';
-import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
-import { homeFoldersIn } from '../../../git/search/home-folders.ts';
-import type { PackFindings } from '../../../git/search/pack-search.ts';
-import type { Ref } from '../../../git/wire/ref-advertisement.ts';
-import type { RepositoryName } from '../../../repository-name.ts';
-import { readMarkdown } from '../../../text/markdown.ts';
-import { noiseInMessage, noiseProblem, type Whereabouts } from '../../../text/noise.ts';
-import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
-import { Refusal } from '../../reply/refusal.ts';
-import { namedText, type Publishable, wholeText, type Worded } from '../../verdict/verdict.ts';
+import { isLeftover } from '../files/leftovers.ts';
+import { latin1 } from '../git/bytes.ts';
+import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
+import { homeFoldersIn } from '../git/search/home-folders.ts';
+import type { PackFindings } from '../git/search/pack-search.ts';
+import type { Ref } from '../git/wire/ref-advertisement.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 
 export const MAX_SHOWN_LENGTH = 120;
 /** More lines are counted, not shown. */
@@ -22,7 +17,7 @@ const MAX_SHOWN = 10;
 /** After so many different names or paths, a search of texts ends: a message can hold a hundred thousand. */
 const MAX_FOUND = 1_000;
 /** Of all messages together: a few kilobytes may be megabytes of `a@b.a@b.`, compressed. */
-const MAX_READ_BYTES = 2 * 1024 * 1024;
+export const MAX_READ_BYTES = 2 * 1024 * 1024;
 
 /** What someone has written, so that it fits on one line of a terminal. */
 export function shown(text: string): string {
@@ -274,36 +269,4 @@ function plain(url: string): string {
 /** UTF-8. */
 function textOf(message: Uint8Array): string {
   return Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString();
-}
-
-/** No id of the push's own commits refers to another repository. */
-const NO_IDS = { idOf: () => ZERO_OID };
-
-/** @throws Refusal if the text of the pull request would. */
-export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
-  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
-  const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
-  const problem = noiseProblem(texts, where);
-  if (problem === null) return;
-  throw new Refusal('noise', 'the pull request would disturb too many people', [
-    `Its ${problem}.`,
-    'Title and description come from the message of the newest commit. To replace them, push again with',
-    '-o title=... or -o description=...',
-  ]);
-}
-
-/** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
-export function warningOfNoise({ commits }: Pick<Publishable, 'commits'>, where: Whereabouts): string[] {
-  const titles: string[] = [];
-  let bytesLeft = MAX_READ_BYTES;
-  for (const { encoding, message } of commits) {
-    const { title, body } = pullRequestText({ encoding, message: message.bytes.subarray(0, bytesLeft) });
-    if (noiseInMessage(`${title}\n${body}`, where) !== null) titles.push(title);
-    bytesLeft -= message.bytes.byteLength;
-    if (bytesLeft <= 0) break;
-  }
-  return told(
-    'Your commit messages become public as they are. These mention many people, or refer to many things in other repositories:',
-    titles.map(shown),
-  );
 }

@@ -1,0 +1,224 @@
+/** What texts and files would reveal of a person, as lines for that person alone: sure leaks, and what is likely only. */
+import { utf8 } from '../git/bytes.ts';
+import type { Credential } from '../git/search/credentials.ts';
+import type { ContentHit } from '../git/search/pack-search.ts';
+import type { SearchedNames } from '../git/search/searched-names.ts';
+import {
+  changeIdsIn,
+  listed,
+  MAX_SHOWN_LENGTH,
+  type NamedCommits,
+  ownDaysIn,
+  type PrivateIn,
+  shown,
+} from './messages.ts';
+
+export const MAX_FINDINGS = 10;
+const SHOWN_OF_CREDENTIAL = 12;
+/** Folders and files of tests and examples, whose credentials are made up as a rule. */
+const EXAMPLES =
+  /(?:^|[/._-])(?:tests?|spec|specs|fixtures?|examples?|samples?|mocks?|testdata|e2e)(?:[/._-]|$)/i;
+
+/** @property reason for the status table. @property heading before the places where it was found. */
+interface Leak {
+  readonly reason: string;
+  readonly heading: string;
+  readonly advice: readonly string[];
+}
+
+const REMOVE_NAMES = [
+  'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+];
+
+/** The worst first. */
+const LEAKS = {
+  name: {
+    reason: 'your name would become public',
+    heading: 'Your name or address would become public:',
+    advice: REMOVE_NAMES,
+  },
+  credential: {
+    reason: 'a credential would become public',
+    heading: 'A credential would become public:',
+    advice: [
+      'Whoever issued it knows whose it is, and hosts tell the issuer of what they find. Remove it and push again: "git commit --amend"',
+      'changes the last commit, "git rebase -i" earlier ones. If it was ever pushed elsewhere, revoke it.',
+    ],
+  },
+  'others-name': {
+    reason: 'the name of another author would become public',
+    heading: 'The name or address of an author other than the newest commit’s would become public:',
+    advice: REMOVE_NAMES,
+  },
+  id: {
+    reason: 'original commit ids would become public',
+    heading: 'The original id of a commit would become public:',
+    advice: [
+      'An original id was made from your name and the time, so anybody can use it to test a guess at who you are. And it leads',
+      'nowhere, because the service gives your commits other ids. Remove it and push again.',
+    ],
+  },
+  'change-id': {
+    reason: 'a Change-Id would become public',
+    heading: 'A Change-Id would become public:',
+    advice: [
+      'Gerrit’s hook makes a Change-Id from your name, your address, the time and your time zone, so anybody can use it to test',
+      'a guess at who you are. Remove its line from the last commit with "git -c gerrit.createChangeId=false commit --amend",',
+      'from earlier ones with "git -c gerrit.createChangeId=false rebase -i". Without that setting, the hook adds another one.',
+      'Did "git cherry-pick" copy it from a commit of upstream? Then it is public already, and its line can be deleted safely.',
+    ],
+  },
+  merge: {
+    reason: 'names of your branches or remotes would become public',
+    heading: 'The message of a merge names something that upstream does not have:',
+    advice: [
+      'It may be a branch, a remote, a folder or an address of yours. "git rebase" onto upstream’s branch drops merges,',
+      'and -o squash makes one commit of all. Or change the message: "git commit --amend", "git rebase -i --rebase-merges".',
+    ],
+  },
+} as const satisfies Record<string, Leak>;
+
+/** Headings of what is likely only, as it may mean something else: no leak. */
+const LIKELY = {
+  credentials:
+    'This looks like a credential, by which its issuer knows you. Check it before it becomes public:',
+  ids: 'These look like ids of commits that upstream does not have. An original id of yours would help to guess your name:',
+  days: 'The day on which you made a commit would become public. Remove it from the message:',
+  words: 'A name or login may become public. Check whether these lines name you:',
+};
+
+type What = keyof typeof LEAKS | keyof typeof LIKELY;
+
+/** What a push would reveal of the person, found in its messages, texts and files. */
+export class Findings {
+  readonly #names: SearchedNames;
+  readonly #refusesAll: boolean;
+  readonly #lines = new Map<What, string[]>();
+
+  /** @param refusesAll whether what only looks like a credential is a leak, too. */
+  constructor(names: SearchedNames, refusesAll = false) {
+    this.#names = names;
+    this.#refusesAll = refusesAll;
+  }
+
+  /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
+  addText(where: () => string, text: Uint8Array): void {
+    const addLine = (what: What, at: number) => this.#add(what, where, () => lineAround(text, at));
+    for (const at of changeIdsIn(text)) addLine('change-id', at + 1);
+    const { name, word, credentials } = this.#names.firstIn(text);
+    for (const credential of credentials) this.#addCredential(where(), credential, false);
+    if (name !== null) addLine(this.#leakOf(name.text), name.end - 1);
+    if (word !== null) addLine('words', word.end - 1);
+  }
+
+  /** @param lines of files. @param paths of new files. */
+  addWords(lines: readonly string[], paths: readonly string[]): void {
+    for (const words of lines) this.#add('words', 'a changed file', () => words);
+    for (const path of paths) {
+      if (this.#names.firstIn(utf8(path)).word !== null) this.#add('words', 'name of a file', () => path);
+    }
+  }
+
+  addMessages(messages: Iterable<Uint8Array>, privateIn: PrivateIn): void {
+    for (const message of messages) {
+      const where = (): string => `message of "${shown(subjectOf(message))}"`;
+      this.addText(where, message);
+      for (const day of ownDaysIn(message)) this.#add('days', where, () => day);
+      for (const sentence of privateIn(message)) if (!this.#add('merge', where, () => sentence)) break;
+    }
+  }
+
+  /** Commits that a message names and nobody has. */
+  addStrangers(
+    { oids, likely }: Pick<NamedCommits, 'oids' | 'likely'>,
+    publics: ReadonlyMap<string, unknown>,
+  ): void {
+    const where = 'a message names a commit that upstream does not have';
+    for (const id of likely) if (!publics.has(id)) this.#add('ids', 'a message', () => id);
+    for (const oid of oids) if (!publics.has(oid)) this.#add('id', where, () => oid);
+  }
+
+  addHits(hits: readonly ContentHit[]): void {
+    for (const { excerpt, kind, text, credential, path } of hits) {
+      const file = path === null ? 'a changed file' : shown(path);
+      if (credential !== null) {
+        this.#addCredential(file, credential, path === null || EXAMPLES.test(path));
+        continue;
+      }
+      const where = kind === 'name' ? 'name of a file' : file;
+      const isId = this.#names.kindOf(text) === 'id';
+      const whose = isId ? `${where}: the id of a commit of this push` : where;
+      this.#add(this.#leakOf(text), whose, () => Buffer.from(excerpt).toString());
+    }
+  }
+
+  /** What was found, the worst first. */
+  get leaks(): readonly Leak[] {
+    return this.#foundOf(LEAKS).map((kind) => LEAKS[kind]);
+  }
+
+  /** Where. */
+  get lines(): readonly string[] {
+    return this.#foundOf(LEAKS)
+      .flatMap((kind) => this.#lines.get(kind) ?? [])
+      .slice(0, MAX_FINDINGS);
+  }
+
+  /** What is likely only, under headings. */
+  get words(): readonly string[] {
+    return this.#foundOf(LIKELY).flatMap((kind) => [LIKELY[kind]].concat(this.#lines.get(kind) ?? []));
+  }
+
+  #foundOf<T extends What>(kinds: Readonly<Record<T, unknown>>): T[] {
+    return (Object.keys(kinds) as T[]).filter((kind) => this.#lines.has(kind));
+  }
+
+  /** Only its beginning is shown, because terminals and logs remember. @param isExample it may be. */
+  #addCredential(where: string, { what, isProven, text }: Credential, isExample: boolean): void {
+    const kind = (isProven && !isExample) || this.#refusesAll ? 'credential' : 'credentials';
+    this.#add(kind, where, () => `${what} (${shown(text.slice(0, SHOWN_OF_CREDENTIAL))}…)`);
+  }
+
+  #leakOf(text: number): keyof typeof LEAKS {
+    const kind = this.#names.kindOf(text);
+    return kind === 'id' || kind === 'others-name' ? kind : 'name';
+  }
+
+  /** False if no more are shown. */
+  #add(kind: What, where: string | (() => string), describe: () => string): boolean {
+    const lines = this.#lines.get(kind) ?? [];
+    if (lines.length === 0) this.#lines.set(kind, lines);
+    if (lines.length >= MAX_FINDINGS) return false;
+    lines.push(`  ${typeof where === 'string' ? where : where()}: ${shown(describe())}`);
+    return true;
+  }
+}
+
+function subjectOf(message: Uint8Array): string {
+  return Buffer.from(message.subarray(0, 400)).toString().trimStart().split('\n')[0] ?? '';
+}
+
+function lineAround(text: Uint8Array, at: number): string {
+  const start = Math.max(text.lastIndexOf(0x0a, at - 1) + 1, at - MAX_SHOWN_LENGTH);
+  const end = text.indexOf(0x0a, at);
+  return Buffer.from(text.subarray(start, end < 0 ? text.length : end)).toString();
+}
+
+/** What to do about them, also to publish them all the same. */
+export function adviceOf(leaks: readonly Leak[]): string[] {
+  return [...new Set(leaks.flatMap(({ advice }) => advice)), 'To publish it anyway, add: -o publish-names'];
+}
+
+export const NOBODY_SEARCHED =
+  'The commits name nobody, so the service searched for no name. Check them yourself.';
+
+/** `The service searched for ada@example.org and Ada Lovelace. It did not search for Max (one short word).` */
+export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
+  const others = Array.from(skipped, ([term, reason]) => `${shown(term)} (${reason})`);
+  if (terms.size === 0) {
+    if (others.length === 0) return NOBODY_SEARCHED;
+    return `The commits name only ${listed(others)}, so the service searched for no name. Check them yourself.`;
+  }
+  const not = others.length === 0 ? '' : ` It did not search for ${listed(others)}.`;
+  return `The service searched for ${listed([...terms].map(shown))}.${not}`;
+}

@@ -1,0 +1,207 @@
+/**
+ * Prevents people from publishing their names by mistake: searches for the names and addresses in the headers of commits
+ * and tags, which the rewrite removes, in everything else that becomes public. In files also for original ids of the
+ * commits, and in texts for Change-Ids, from which a name can be guessed. Only the person is shown what was found.
+ */
+import { kindOfFile } from '../files/file-kinds.ts';
+import type { Memory } from '../git/memory.ts';
+import type { NewCommits } from '../git/objects/new-commits.ts';
+import { type Oid, OID_HEX_LENGTH } from '../git/objects/oid.ts';
+import type { Plan, PlannedText } from '../git/objects/planned-commits.ts';
+import type { StoredPack } from '../git/pack/entry-walker.ts';
+import type { KeptObjects } from '../git/pack/kept-objects.ts';
+import { MAX_HEAD_BYTES } from '../git/search/pack-scan.ts';
+import { type PackFindings, searchPack, type SearchQuestions } from '../git/search/pack-search.ts';
+import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
+import type { UpstreamHistory } from '../upstream/upstream-history.ts';
+import { adviceOf, Findings, MAX_FINDINGS, searchedLine } from './findings.ts';
+import { type NamedCommits, namedCommits, privateMerges, type PublicNames, remarksOn } from './messages.ts';
+
+export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
+  readonly settings: {
+    readonly identityCheck: 'refuse' | 'warn' | 'off';
+    readonly pushSecrets: 'proven' | 'refuse';
+  };
+  readonly options: { readonly preview: boolean; readonly publishNames: boolean };
+  readonly commits: NewCommits;
+  readonly plan: Plan;
+  /** What becomes public besides files and messages, by what it is called. */
+  readonly texts: Readonly<Record<string, PlannedText | null>>;
+  /** Commits of this push that are public already: they name others than the one who pushes. */
+  readonly published: ReadonlySet<Oid>;
+  /** The commits and tags of its pack. */
+  readonly kept: KeptObjects;
+  /** All its other entries. */
+  readonly pack: StoredPack;
+  readonly history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>;
+  readonly upstream: PublicNames;
+  readonly memory: Memory;
+  /** Asked only if a name may be there. */
+  readonly questions: {
+    /** Which of these ids a ref of upstream's has, by name; null: nobody knows. */
+    readonly advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>;
+    readonly readBases: SearchQuestions['readBases'];
+    /** Files and folders of one commit. */
+    readonly readFiles: (
+      commit: Oid,
+      ...asked: Parameters<SearchQuestions['readUpstream']>
+    ) => ReturnType<SearchQuestions['readUpstream']>;
+  };
+  /** Whether the commits have sign-offs of their own authors, which the service could replace. Asked only after a leak. */
+  readonly canSignOff: () => boolean;
+  /** Upstream's commit that files are compared with. */
+  readonly boundary: Oid;
+  /** The host is not asked about the push, so nothing is compared. */
+  readonly isQuiet: boolean;
+}
+
+export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
+  /** What was found, and what to do; in a preview also what was searched for, and that nothing was found. */
+  readonly lines: readonly string[];
+  /** Why the push must not be published; null: not for this. */
+  readonly refusal: string | null;
+  /** Whether the pack shows a new workflow; it does not show every one. */
+  readonly hasWorkflows: boolean;
+}
+
+const NOT_SENT = 'Nothing of this push was sent.';
+const WAS_READ = `${NOT_SENT} To search, the service has read upstream’s versions of the changed files at the code host.`;
+const NOT_COMPARED =
+  'A delayed push is not compared with upstream’s files, which may have these lines already.';
+
+/** What of a push names its author. @throws RangeError if the names are too long or strange to be searched for */
+export async function searchNames(search: NameSearch): Promise<NamesSearched> {
+  const { settings, options, memory } = search;
+  if (settings.identityCheck === 'off') {
+    const lines = options.preview
+      ? ['This service does not search for the names of the commits’ authors.']
+      : [];
+    return { lines, refusal: null, hasGitlinks: false, hasWorkflows: false };
+  }
+  const claim = memory.claim();
+  try {
+    const names = new SearchedNames({ ...search, headers: headersOf(search) });
+    await claim.set(names.search.mostBytes + MAX_HEAD_BYTES);
+    return await searchFor(names, search);
+  } finally {
+    claim.setNow(0);
+  }
+}
+
+async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
+  const { settings, options, plan, memory, questions, boundary, isQuiet } = search;
+  const findings = new Findings(names, settings.pushSecrets === 'refuse');
+  const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
+    text === null ? [] : [[where, text.bytes] as const],
+  );
+  for (const [where, text] of texts) findings.addText(() => where, text);
+  findings.addMessages(plan.messages(), privateMerges(search.upstream));
+  const named = await namedCommits(bytesIn(texts, plan), search.history);
+  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
+  let hasAsked = false;
+  const noted: SearchQuestions = {
+    readBases: (...asked) => {
+      hasAsked = !isQuiet;
+      return questions.readBases(...asked);
+    },
+    readUpstream: (...asked) => {
+      hasAsked = !isQuiet;
+      return questions.readFiles(boundary, ...asked);
+    },
+  };
+  const found = await searchPack(search.pack, names, noted, kindOfFile, memory, MAX_FINDINGS);
+  findings.addHits(found.hits);
+  findings.addWords(found.words, found.files ?? []);
+  const { leaks, lines, words } = findings;
+  const gaps = gapsOf(names, findings, named, found);
+  const remarks = [...words, ...remarksOn(wordsIn(texts, plan), found)];
+  const searched = searchedLine(names.identities);
+  const seen = {
+    hasGitlinks: found.hasGitlinks,
+    hasWorkflows: found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true,
+  };
+  const [worst] = leaks;
+  if (worst === undefined) {
+    const isIdle = !names.hasNames && names.identities.skipped.size > 0;
+    const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
+    const shownFirst = options.preview
+      ? [...nothing, searched, ...gaps]
+      : [...gaps, ...(isIdle ? [searched] : [])];
+    return { lines: [...shownFirst, ...remarks], refusal: null, ...seen };
+  }
+  const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
+  const wayOut =
+    wouldRefuse && search.canSignOff()
+      ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
+      : [];
+  const all = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
+  if (wouldRefuse && !options.preview)
+    all.push(...(isQuiet ? [NOT_COMPARED] : []), hasAsked ? WAS_READ : NOT_SENT, ...adviceOf(leaks));
+  return { lines: all, refusal: wouldRefuse ? worst.reason : null, ...seen };
+}
+
+/** The last commit first: if there are too many people, it is more likely the one who pushes. */
+function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderSource> {
+  for (let back = 1; back <= commits.length; back++) {
+    const { oid, commit } = commits.at(-back)!;
+    if (published.has(oid)) continue;
+    const content = kept.withOid(oid)?.content;
+    if (content !== undefined) yield { content, encoding: commit.encoding };
+  }
+  for (const { type, content } of kept.objects()) if (type === 'tag') yield { content, encoding: null };
+}
+
+/** Ids of this push stand there as zeros. */
+type Texts = readonly (readonly [where: string, text: Uint8Array])[];
+
+function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
+  yield* plan.messages();
+  for (const [, text] of texts) yield text;
+}
+
+function* wordsIn(texts: Texts, plan: Plan): Generator<readonly [where: string, text: string]> {
+  for (const [where, text] of texts) yield [where, Buffer.from(text).toString()];
+  for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
+}
+
+/** Those of pull requests at the host. */
+async function publicIdsOf(
+  { oids, likely }: NamedCommits,
+  { advertised }: NameSearch['questions'],
+): Promise<ReadonlyMap<string, unknown>> {
+  const whole = [...oids, ...likely.filter((id) => id.length === OID_HEX_LENGTH)];
+  return (whole.length === 0 ? null : await advertised(new Set(whole))) ?? new Map();
+}
+
+function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
+  if (!hasNames) return [];
+  if (identities.skipped.size > 0 || gaps.length > 0)
+    return ['The service found none of the words that it searched for.'];
+  return ['The service found no name or address of the commits’ authors in what would become public.'];
+}
+
+/** What was not searched, or cannot be told. */
+function gapsOf(
+  { isComplete, hasAllIds }: SearchedNames,
+  { lines }: Findings,
+  strangers: NamedCommits,
+  found: PackFindings,
+): string[] {
+  const unnamed = strangers.areStrange ? [] : strangers.oids;
+  const gaps: readonly (readonly [isGap: boolean, gap: string])[] = [
+    [lines.length >= MAX_FINDINGS, 'The search ended here: there may be more.'],
+    [
+      !isComplete,
+      'The commits name more people than the service can search for. It did not search for all of them in every form.',
+    ],
+    [
+      !found.isComplete,
+      'The service could not search all of the changed files for names. Check them for yours.',
+    ],
+    [!hasAllIds, 'There are too many commits to search the files for the original ids of all of them.'],
+  ];
+  return [
+    ...gaps.flatMap(([isGap, gap]) => (isGap ? [gap] : [])),
+    ...unnamed.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
+  ];
+}
