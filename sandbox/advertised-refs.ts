@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasHostConfig, readRefs } from './bare-repository.ts';
 import { mustRunGit } from './git-command.ts';
+import { argumentsOf, pktLine } from './pkt-line.ts';
 
 const NO_OID = '0'.repeat(40);
 const LS_REFS_WORDS = new Set(['peel', 'symrefs', 'unborn']);
@@ -38,11 +39,8 @@ export async function advertisedRefs(
 
 /** The answer to the command `ls-refs` of protocol version 2 (gitprotocol-v2). */
 export function listedRefs(path: string, body: Buffer): string | null {
-  const lines = pktLinesOf(body);
-  if (lines?.[0] !== 'command=ls-refs' || !hasHostConfig(path)) return null;
-  const delimiter = lines.indexOf('');
-  const args = lines.slice(delimiter + 1);
-  if (!lines.slice(1, delimiter).every((line) => /^(agent=|object-format=sha1$)/.test(line))) return null;
+  const args = argumentsOf('ls-refs', body);
+  if (args === null || !hasHostConfig(path)) return null;
   const prefixes = args.flatMap((line) =>
     line.startsWith('ref-prefix ') ? [line.slice('ref-prefix '.length)] : [],
   );
@@ -71,21 +69,4 @@ export function listedRefs(path: string, body: Buffer): string | null {
 function runDiscovery(path: string, service: string, protocol: string): Promise<Buffer> {
   const args = [service.replace('git-', ''), '--stateless-rpc', '--http-backend-info-refs', path];
   return mustRunGit(path, args, { env: { GIT_PROTOCOL: protocol } });
-}
-
-const pktLine = (line: string): string =>
-  `${(Buffer.byteLength(line) + 5).toString(16).padStart(4, '0')}${line}\n`;
-
-/** Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less. */
-function pktLinesOf(body: Buffer): string[] | null {
-  const lines: string[] = [];
-  let position = 0;
-  while (position + 4 <= body.length) {
-    const length = Number.parseInt(body.toString('latin1', position, position + 4), 16);
-    if (length === 0) return position + 4 === body.length ? lines : null;
-    if (length !== 1 && !(length > 4)) return null;
-    lines.push(body.toString('utf8', position + 4, position + length).replace(/\n$/, ''));
-    position += Math.max(4, length);
-  }
-  return null;
 }

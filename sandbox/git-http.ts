@@ -1,6 +1,7 @@
 /**
  * Git's smart HTTP, by the real `git upload-pack` and `git receive-pack`, which are started here as `git http-backend`
- * starts them: without it a request takes one process less, and lists of refs take none (advertised-refs.ts). Packs are
+ * starts them: without it a request takes one process less, and what is plain takes none (advertised-refs.ts,
+ * fetched-objects.ts). Packs are
  * streamed; nothing of one is held. Who may do what is decided before the program is started, with the answers of
  * GitHub: 401 for what an anonymous client may not see or do, 403 for another's repository.
  */
@@ -12,6 +13,7 @@ import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { advertisedRefs, listedRefs } from './advertised-refs.ts';
+import { fetchedObjects } from './fetched-objects.ts';
 import { gitEnvironment } from './git-command.ts';
 import type { Host } from './host.ts';
 import type { Repository, User } from './records.ts';
@@ -69,7 +71,8 @@ export class GitHttp {
       // As git http-backend does: upload-pack may answer before it has read all, and would wait for a client that sends.
       const whole = await buffer(body);
       await this.#bringPullHead(wanted.repository, whole);
-      const answer = wanted.protocol === 'version=2' ? listedRefs(path, whole) : null;
+      const isPlain = wanted.protocol === 'version=2';
+      const answer = isPlain ? (listedRefs(path, whole) ?? fetchedObjects(path, whole)) : null;
       if (answer === null) this.#run(wanted, Readable.from([whole]), response);
       else begin(wanted, response).end(answer);
     } catch (error) {

@@ -2,9 +2,10 @@
  * Makes the folder that `git clone` makes, of a bare repository's own files: no program runs, and nobody is asked. Only
  * the index and the work tree are missing.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { copyIntoFork, initBareRepository, readRef, readRefs } from '../../../sandbox/bare-repository.ts';
+import { writeRef } from './loose-objects.ts';
 import type { Upstream } from './upstream.ts';
 
 export type Cloned = Pick<Upstream, 'path' | 'url'>;
@@ -32,11 +33,6 @@ export function copyAsClone(
 
 const defaultBranch = (path: string): string =>
   readFileSync(join(path, 'HEAD'), 'utf8').trim().replace('ref: refs/heads/', '');
-
-function writeRef(folder: string, ref: string, value: string): void {
-  mkdirSync(dirname(join(folder, ref)), { recursive: true });
-  writeFileSync(join(folder, ref), `${value}\n`);
-}
 
 const trackingRef = (ref: string): string => ref.replace(/^refs\/heads\//, 'refs/remotes/origin/');
 

@@ -168,8 +168,24 @@ export async function readCommit(path: string, oid: string): Promise<CommitParts
 
 /** Commits of `git rev-list <args>`, parents before children. */
 export async function readHistory(path: string, ...args: string[]): Promise<CommitParts[]> {
+  const line = args.length === 1 ? looseLine(path, args[0] as string) : null;
+  if (line !== null) return line;
   const oids = (await gitIn(path, 'rev-list', '--topo-order', '--reverse', ...args))
     .split('\n')
     .filter(Boolean);
   return (await readObjects(path, oids)).map(parseCommit);
+}
+
+/** The history of a commit, first commit first; null: Git must be asked, because it branches or is packed in part. */
+function looseLine(path: string, tip: string): CommitParts[] | null {
+  const folder = objectsFolder(path);
+  const line: CommitParts[] = [];
+  for (let oid: string | undefined = tip; oid !== undefined;) {
+    if (!OID.test(oid) || !existsSync(loosePath(folder, oid))) return null;
+    const commit: CommitParts = parseCommit(readLoose(folder, oid));
+    if (commit.parents.length > 1) return null;
+    line.unshift(commit);
+    oid = commit.parents[0];
+  }
+  return line;
 }

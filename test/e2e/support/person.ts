@@ -5,12 +5,22 @@
  *
  * Git runs in a home folder of its own, apart from the machine's configuration.
  */
+import { spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import { type Cloned, copyAsClone } from './copied-clone.ts';
+import {
+  type Files,
+  readTree,
+  treeOf,
+  treeWith,
+  writeCommit,
+  writeObject,
+  writeRef,
+} from './loose-objects.ts';
 import { type RunOptions, mustRun, neutralEnvironment, run } from './run.ts';
 
 /** A quarter-hour offset that one small place on earth uses. */
@@ -25,8 +35,7 @@ export interface GitRun {
 
 export interface CommitOptions {
   readonly message?: string | Uint8Array;
-  /** Path → content; null removes the file. */
-  readonly files?: Readonly<Record<string, string | Uint8Array | null>>;
+  readonly files?: Files;
   /** Seconds since 1970. Default: a date of the last weeks that nothing else has. */
   readonly date?: number;
   readonly args?: readonly string[];
@@ -101,11 +110,10 @@ export class Person {
     return clone;
   }
 
-  /** What `clone` leaves, by one program in place of ten, and without a request: for tests of what comes after it. */
+  /** What `clone` leaves, without its ten programs and its requests: for tests of what comes after it. */
   async copy(upstream: Cloned, branch?: string): Promise<Clone> {
     const clone = this.#newClone();
-    const isThere = copyAsClone(upstream, join(clone.path, '.git'), branch);
-    if (isThere) await clone.git('reset', '--quiet', '--hard');
+    if (copyAsClone(upstream, clone.gitFolder, branch)) clone.checkOutLater();
     return clone;
   }
 
@@ -126,6 +134,13 @@ export class Person {
   /** Runs their Git, which must succeed; answers standard output. */
   async mustGit(cwd: string, args: readonly string[], options: Partial<RunOptions> = {}): Promise<Buffer> {
     return this.mustRun('git', cwd, args, options);
+  }
+
+  /** As `mustGit`, before anything else happens: for what talks to nobody. */
+  mustGitNow(cwd: string, args: readonly string[]): void {
+    const { env } = this.#options(cwd, {});
+    const { status, stderr } = spawnSync('git', args, { cwd, env });
+    if (status !== 0) throw new Error(`git ${args.join(' ')} exited with ${status}: ${stderr.toString()}`);
   }
 
   /** Runs a program in their environment, which must succeed; answers standard output. */
@@ -201,24 +216,65 @@ function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
+/** Commands that need neither a work tree nor an index. */
+const WITHOUT_FILES = new Set([
+  'cat-file',
+  'commit-tree',
+  'fetch',
+  'log',
+  'push',
+  'rev-list',
+  'rev-parse',
+  'tag',
+]);
+
+/** Files that change what `git add` takes. */
+const STEERS_GIT = /^\.git(?:ignore|attributes)$/;
+
 /** One of a person's repositories, with a work tree. */
 export class Clone {
   readonly person: Person;
-  readonly path: string;
+  readonly #path: string;
+  /** Most tests look at no file: theirs are written when somebody asks for them. */
+  #isCheckedOut = true;
 
   constructor(person: Person, path: string) {
     this.person = person;
-    this.path = path;
+    this.#path = path;
+  }
+
+  /** What Git keeps: of a bare clone, all that there is. */
+  get gitFolder(): string {
+    const inside = join(this.#path, '.git');
+    return existsSync(join(this.#path, 'HEAD')) ? this.#path : inside;
+  }
+
+  /** The folder, with all files in it. */
+  get path(): string {
+    if (!this.#isCheckedOut) {
+      this.#isCheckedOut = true;
+      this.person.mustGitNow(this.#path, ['reset', '--quiet', '--hard']);
+    }
+    return this.#path;
+  }
+
+  /** For a repository without index and files. */
+  checkOutLater(): void {
+    this.#isCheckedOut = false;
   }
 
   /** Runs git, which must succeed; answers its output without the last line feed. */
   async git(...args: string[]): Promise<string> {
-    return (await this.person.mustGit(this.path, args)).toString().replace(/\n$/, '');
+    return (await this.person.mustGit(this.#pathFor(args), args)).toString().replace(/\n$/, '');
   }
 
   /** Runs git, however it ends. */
   tryGit(...args: string[]): Promise<GitRun> {
-    return this.person.git(this.path, args);
+    return this.person.git(this.#pathFor(args), args);
+  }
+
+  #pathFor([command = '']: readonly string[]): string {
+    return WITHOUT_FILES.has(command) ? this.#path : this.path;
   }
 
   write(name: string, content: string | Uint8Array): void {
@@ -232,6 +288,11 @@ export class Clone {
       message = 'Change something\n',
       files = { [`file-${randomBytes(4).toString('hex')}.txt`]: `${randomBytes(8).toString('hex')}\n` },
     } = options;
+    const written =
+      this.#isCheckedOut || options.args !== undefined
+        ? undefined
+        : this.#write(files, message, options.date);
+    if (written !== undefined) return written;
     for (const [name, content] of Object.entries(files)) {
       if (content === null) rmSync(join(this.path, name));
       else this.write(name, content);
@@ -262,6 +323,45 @@ export class Clone {
     return this.idOf('HEAD');
   }
 
+  /** What `git add --all` and `git commit` write without being asked for more; undefined: they are needed. */
+  #write(files: Files, message: string | Uint8Array, date?: number): string | undefined {
+    const ref = this.#branch();
+    const parent = ref === undefined ? undefined : readRef(this.gitFolder, ref);
+    const before = parent === undefined ? undefined : treeOf(this.gitFolder, parent);
+    if (ref === undefined || parent === undefined || before === undefined) return undefined;
+    const names = [...Object.keys(files), ...(readTree(this.gitFolder, before)?.keys() ?? [])];
+    if (names.some((name) => STEERS_GIT.test(name))) return undefined;
+    const tree = treeWith(this.gitFolder, before, files);
+    if (tree === undefined) return undefined;
+    const oid = this.#commitOn([parent], tree, message, date);
+    writeRef(this.gitFolder, ref, oid);
+    return oid;
+  }
+
+  /** The ref that is checked out; undefined: a commit is. */
+  #branch(): string | undefined {
+    return /^ref: (.+)$/m.exec(readFileSync(join(this.gitFolder, 'HEAD'), 'utf8'))?.[1];
+  }
+
+  #commitOn(
+    parents: readonly string[],
+    tree: string,
+    message: string | Uint8Array,
+    date?: number,
+    headers?: readonly string[],
+  ): string {
+    const { authorName, authorEmail, committerName, committerEmail } = this.person;
+    const [authoredAt, committedAt] = [date ?? this.person.nextDate(), date ?? this.person.nextDate()];
+    return writeCommit(this.gitFolder, {
+      tree,
+      parents,
+      author: `${authorName} <${authorEmail}> ${authoredAt} ${PERSON_ZONE}`,
+      committer: `${committerName} <${committerEmail}> ${committedAt} ${PERSON_ZONE}`,
+      message,
+      ...(headers && { headers }),
+    });
+  }
+
   /** Adds commits on top of HEAD, many at once. */
   async commitMany(count: number, message: (index: number) => string): Promise<void> {
     const { authorName, authorEmail, committerName, committerEmail } = this.person;
@@ -280,38 +380,27 @@ export class Clone {
         `${index}`,
       );
     }
-    await this.person.mustGit(this.path, ['fast-import', '--quiet'], { input: `${lines.join('\n')}\n` });
-    await this.git('reset', '--quiet', '--hard', 'many');
+    await this.person.mustGit(this.#path, ['fast-import', '--quiet'], { input: `${lines.join('\n')}\n` });
+    const [branch, tip] = [this.#branch(), readRef(this.gitFolder, 'refs/heads/many')];
+    if (this.#isCheckedOut || branch === undefined) await this.git('reset', '--quiet', '--hard', 'many');
+    else writeRef(this.gitFolder, branch, tip ?? '');
   }
 
   /** Writes a commit object of any shape, and nothing else. Answers its id. */
-  async commitObject({ tree, parents, message, date, headers = [] }: CommitObject): Promise<string> {
-    const { authorName, authorEmail, committerName, committerEmail } = this.person;
-    const [authoredAt, committedAt] = [date ?? this.person.nextDate(), date ?? this.person.nextDate()];
-    const lines = [
-      `tree ${tree}`,
-      ...parents.map((parent) => `parent ${parent}`),
-      `author ${authorName} <${authorEmail}> ${authoredAt} ${PERSON_ZONE}`,
-      `committer ${committerName} <${committerEmail}> ${committedAt} ${PERSON_ZONE}`,
-      ...headers,
-    ];
-    return this.writeObject(
-      'commit',
-      Buffer.concat([Buffer.from(`${lines.join('\n')}\n\n`), Buffer.from(message)]),
-    );
+  async commitObject({ tree, parents, message, date, headers }: CommitObject): Promise<string> {
+    return this.#commitOn(parents, tree, message, date, headers);
   }
 
   /** Writes an object, also one that Git would not make. */
   async writeObject(type: string, content: Uint8Array): Promise<string> {
-    const args = ['hash-object', '-t', type, '-w', '--stdin', '--literally'];
-    return (await this.person.mustGit(this.path, args, { input: content })).toString().trim();
+    return writeObject(this.gitFolder, type, content);
   }
 
   /** The id that a revision stands for; HEAD on a branch, the common case, is read without a program. */
   async idOf(revision: string): Promise<string> {
     if (revision === 'HEAD') {
-      const [, ref = ''] = /^ref: (.+)$/m.exec(readFileSync(join(this.path, '.git/HEAD'), 'utf8')) ?? [];
-      const oid = ref === '' ? undefined : readRef(join(this.path, '.git'), ref);
+      const ref = this.#branch();
+      const oid = ref === undefined ? undefined : readRef(this.gitFolder, ref);
       if (oid !== undefined) return oid;
     }
     return this.git('rev-parse', revision);
@@ -328,6 +417,6 @@ export class Clone {
    */
   push(...args: string[]): Promise<GitRun> {
     const all = args.length > 0 ? args : ['origin', `HEAD:refs/heads/${this.person.branch}`];
-    return this.person.git(this.path, ['push', ...all], { env: { GIT_USER_AGENT: this.person.userAgent } });
+    return this.person.git(this.#path, ['push', ...all], { env: { GIT_USER_AGENT: this.person.userAgent } });
   }
 }

@@ -24,9 +24,12 @@ const TOLERANCE_SECONDS = 120;
 export async function expectRewritten(compared: Comparison): Promise<CommitParts[]> {
   const { clone, tip, upstream, forkPath, forkTip } = compared;
   const upstreamIds = await listObjects(upstream.path);
-  const known = await listObjects(clone.path);
+  const known = await listObjects(clone.gitFolder);
+  const pushedTip = await clone.idOf(tip);
   // Not by revisions: a stale clone has not heard of upstream's tips, nor has a fork that was not synced.
-  const originals = (await readHistory(clone.path, tip)).filter(({ oid }) => !upstreamIds.has(oid));
+  const originals = (await readHistory(clone.gitFolder, pushedTip)).filter(
+    ({ oid }) => !upstreamIds.has(oid),
+  );
   // Upstream may have merged some of the rewritten commits before.
   const rewritten = (await readHistory(forkPath, forkTip)).filter(
     ({ oid, author }) => !known.has(oid) && (!upstreamIds.has(oid) || ANONYMOUS.test(author)),
@@ -53,7 +56,7 @@ export async function expectRewritten(compared: Comparison): Promise<CommitParts
       ...original.parents.map((parent, index) => [parent, anonymous?.parents[index] ?? ''] as const),
     );
   };
-  const queue: (readonly [string, string])[] = [[await clone.idOf(tip), forkTip]];
+  const queue: (readonly [string, string])[] = [[pushedTip, forkTip]];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) pair(...next);
   expect(counterparts.size).toBe(originals.length);
   return rewritten;

@@ -1,6 +1,7 @@
-/** A repository of other people on the code host: histories of any length and age, made by one git process. */
+/** A repository of other people on the code host: histories of any length and age. */
 import { randomBytes } from 'node:crypto';
 import { readRef } from '../../../sandbox/bare-repository.ts';
+import { treeOf, treeWith, writeCommit, writeRef } from './loose-objects.ts';
 import { gitIn } from './objects.ts';
 import { mustRun, neutralEnvironment } from './run.ts';
 
@@ -22,6 +23,14 @@ export interface UpstreamCommits {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly message?: string;
 }
+
+interface UpstreamCommit {
+  readonly identity: string;
+  readonly files: Readonly<Record<string, string | Uint8Array>>;
+}
+
+/** Of more, git makes a pack, as a host would have one. */
+const FEW_COMMITS = 20;
 
 export class Upstream {
   readonly owner: string;
@@ -66,25 +75,56 @@ export class Upstream {
     const exists = readRef(this.path, ref) !== undefined;
     const start = wanted.from === undefined ? (exists ? branch : null) : wanted.from;
     const from = start === null ? null : await this.tip(start);
+    const commits = Array.from({ length: count }, (_, index): UpstreamCommit => {
+      this.#made += 1;
+      const own = {
+        [`upstream/${this.#made % 50}.txt`]: `${this.#made} ${randomBytes(8).toString('hex')}\n`,
+      };
+      const files = index === count - 1 ? { ...own, ...wanted.files } : own;
+      return { identity: `${UPSTREAM_IDENTITY} ${last - (count - 1 - index) * step} +0200`, files };
+    });
+    const tip = count > FEW_COMMITS ? undefined : this.#write(commits, from, message);
+    if (tip === undefined) await this.#import(ref, commits, from, message);
+    else writeRef(this.path, ref, tip);
+    return this.tip(branch);
+  }
+
+  /** Answers the last commit's id; undefined: what it builds on is packed. */
+  #write(commits: readonly UpstreamCommit[], from: string | null, message: string): string | undefined {
+    let tip = from;
+    let tree = from === null ? null : treeOf(this.path, from);
+    for (const { identity, files } of commits) {
+      tree = tree === undefined ? undefined : treeWith(this.path, tree, files);
+      if (tree === undefined) return undefined;
+      const parents = tip === null ? [] : [tip];
+      tip = writeCommit(this.path, { tree, parents, author: identity, committer: identity, message });
+    }
+    return tip ?? undefined;
+  }
+
+  async #import(
+    ref: string,
+    commits: readonly UpstreamCommit[],
+    from: string | null,
+    message: string,
+  ): Promise<void> {
     const chunks: Buffer[] = [];
     const say = (text: string | Uint8Array) => chunks.push(Buffer.from(text));
-    const file = (name: string, content: string | Uint8Array) => {
+    const sayData = (content: string | Uint8Array) => {
       const bytes = Buffer.from(content);
-      say(`M 100644 inline ${name}\ndata ${bytes.length}\n`);
+      say(`data ${bytes.length}\n`);
       say(bytes);
       say('\n');
     };
     if (from === null) say(`reset ${ref}\n\n`);
-    for (let index = 0; index < count; index++) {
-      const text = Buffer.from(message);
-      say(`commit ${ref}\ncommitter ${UPSTREAM_IDENTITY} ${last - (count - 1 - index) * step} +0200\n`);
-      say(`data ${text.length}\n`);
-      say(text);
+    for (const [index, { identity, files }] of commits.entries()) {
+      say(`commit ${ref}\ncommitter ${identity}\n`);
+      sayData(message);
       if (index === 0 && from !== null) say(`from ${from}\n`);
-      this.#made += 1;
-      file(`upstream/${this.#made % 50}.txt`, `${this.#made} ${randomBytes(8).toString('hex')}\n`);
-      if (index === count - 1)
-        for (const [name, content] of Object.entries(wanted.files ?? {})) file(name, content);
+      for (const [name, content] of Object.entries(files)) {
+        say(`M 100644 inline ${name}\n`);
+        sayData(content);
+      }
       say('\n');
     }
     await mustRun('git', ['fast-import', '--quiet', '--force'], {
@@ -92,7 +132,6 @@ export class Upstream {
       env: neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null' }),
       input: Buffer.concat(chunks),
     });
-    return this.tip(branch);
   }
 
   /** Dates of upstream end in 0, those of persons in 7. */

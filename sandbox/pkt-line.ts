@@ -1,0 +1,29 @@
+/** Requests of Git's protocol version 2 (gitprotocol-v2), and the lines that they and their answers are made of. */
+
+export const pktLine = (line: string): string =>
+  `${(Buffer.byteLength(line) + 5).toString(16).padStart(4, '0')}${line}\n`;
+
+/** The arguments of a command; null: it is another, or not as clients send it. */
+export function argumentsOf(command: string, body: Buffer): string[] | null {
+  const lines = pktLinesOf(body);
+  if (lines?.[0] !== `command=${command}`) return null;
+  const delimiter = lines.indexOf('');
+  const isPlain = lines
+    .slice(1, delimiter)
+    .every((line) => line.startsWith('agent=') || line === 'object-format=sha1');
+  return isPlain && delimiter > 0 ? lines.slice(delimiter + 1) : null;
+}
+
+/** Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less. */
+function pktLinesOf(body: Buffer): string[] | null {
+  const lines: string[] = [];
+  let position = 0;
+  while (position + 4 <= body.length) {
+    const length = Number.parseInt(body.toString('latin1', position, position + 4), 16);
+    if (length === 0) return position + 4 === body.length ? lines : null;
+    if (length !== 1 && !(length > 4)) return null;
+    lines.push(body.toString('utf8', position + 4, position + length).replace(/\n$/, ''));
+    position += Math.max(4, length);
+  }
+  return null;
+}
