@@ -53,20 +53,21 @@ const ALONE = [
   'test/e2e/pr-kill.test.ts',
 ];
 
+const BUILD = ['test/e2e/support/worker-build.ts'];
 const COLLECT_GARBAGE = ['test/support/collect-garbage.ts'];
 
 /** Tests that run real programs, outside workerd. */
 function programs(
   name: string,
-  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'setupFiles'>,
+  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'setupFiles' | 'globalSetup'>,
 ) {
   return {
     // The contract of the host's interface runs beside the hosts.
     resolve: { alias: { 'cloudflare:workers': join(import.meta.dirname, 'test/support/no-workers.ts') } },
     test: {
       name,
+      globalSetup: BUILD,
       ...options,
-      globalSetup: ['test/e2e/support/worker-build.ts'],
       // On a busy machine each program takes its time.
       testTimeout: 90_000,
       hookTimeout: 90_000,
@@ -110,6 +111,7 @@ export default defineConfig({
         exclude: ALONE,
         isolate: false,
         setupFiles: COLLECT_GARBAGE,
+        globalSetup: [...BUILD, 'test/browser/support/one-chromium.ts'],
       }),
       // These start most programs: their processes stay small without the others' files.
       programs('e2e', {

@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
-import { cutOff, describeInBrowser, expectFit, useChromium } from './support/chromium.ts';
+import { cutOff, describeInBrowser, useChromium } from './support/chromium.ts';
 
 const bed = useTestBed({ env: OPERATOR });
 const chromium = useChromium();
@@ -30,7 +30,7 @@ describeInBrowser.each(PAGES)('%s', (_, path) => {
   it('is accessible in light and dark, and fits a telephone and a desk', async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.goto(path);
-    await expectFit(page);
+    await chromium.expectFit(page);
   });
 });
 
@@ -47,7 +47,7 @@ describeInBrowser('the page of a pull request', () => {
     await expect.poll(async () => (await fetch(bed.service.url + path)).status).toBe(200);
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.goto(path);
-    await expectFit(page);
+    await chromium.expectFit(page);
     expect(await page.getByRole('link', { name: 'New comment' }).count()).toBe(3);
     await chromium
       .newPage({ baseURL: bed.service.url, permissions: ['clipboard-read', 'clipboard-write'] })

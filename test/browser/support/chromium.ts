@@ -2,13 +2,11 @@
  * A real browser, and everything it noticed that no page of ours may cause: requests to elsewhere, errors, violations
  * of the page's policy.
  */
-import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest';
+import { executablePath } from './one-chromium.ts';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = [process.env['CHROMIUM'] ?? '', ...PLACES].find((place) => existsSync(place));
 if (executablePath === undefined) {
   console.warn('The tests in a browser need Chromium (apt-get install chromium, or set CHROMIUM).');
 }
@@ -19,22 +17,29 @@ export const describeInBrowser = describe.skipIf(executablePath === undefined &&
 export interface Chromium {
   /** A page without any history: no cookies, no cache. */
   newPage(options?: BrowserContextOptions): Promise<Page>;
-  /** `expectFit` of a copy: axe cannot run where scripts are switched off. */
+  /**
+   * Fails unless a page is accessible in light and dark, and fits a telephone and a desk. Looks at a copy, because axe
+   * cannot run where scripts are switched off.
+   */
   expectFit(page: Page): Promise<void>;
 }
 
-/** One browser for the file. After each test it must have noticed nothing. */
+/** The browser of all files. After each test it must have noticed nothing. */
 export function useChromium(): Chromium {
   let browser: Browser | null = null;
   let noticed: string[] = [];
+  /** One for all tests of the file: to load axe takes longer than to run it. */
   let copy: Page | null = null;
   beforeAll(async () => {
     if (executablePath === undefined) return;
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    const answer = await fetch(inject('chromiumUrl'));
+    const address = await answer.text();
+    if (!answer.ok) throw new Error(address);
+    browser = await chromium.connect(address);
   });
   afterEach(async () => {
-    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
-    copy = null;
+    const used = (browser?.contexts() ?? []).filter((context) => context !== copy?.context());
+    await Promise.all(used.map((context) => context.close()));
     const all = noticed;
     noticed = [];
     expect(all).toEqual([]);
@@ -60,14 +65,14 @@ export function useChromium(): Chromium {
     },
     async expectFit(page) {
       copy ??= await this.newPage();
-      await copy.setContent(await page.content());
+      // Its scripts have run.
+      await copy.setContent((await page.content()).replaceAll(/<script\b.*?<\/script>/gs, ''));
       await expectFit(copy);
     },
   };
 }
 
-/** Fails unless the page is accessible in light and dark, and fits a telephone and a desk. */
-export async function expectFit(page: Page): Promise<void> {
+async function expectFit(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   expect(await accessibilityProblems(page)).toEqual([]);
   // Only its colours are others in the dark.
