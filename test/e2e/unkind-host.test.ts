@@ -65,6 +65,9 @@ function expectRefusal({ status, body }: Answer): void {
 async function opened() {
   const contribution = await withWork(bed);
   const { banner, pull } = await expectAccepted(bed, contribution, await contribution.clone.push());
+  // It is recorded after the answer to the push.
+  const page = `${bed.service.url}/v1/pr/${banner.prHash}`;
+  await expect.poll(async () => (await fetch(page)).status).toBe(200);
   const update = () =>
     contribution.clone.push('-f', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
   const thread = `${contribution.upstream.fullName}/issues/${pull.number}`;

@@ -47,6 +47,7 @@ export async function expectAccepted(
   more: { readonly tip?: string; readonly fork?: { readonly name: string } } = {},
 ): Promise<Accepted> {
   expect(pushed.code, pushed.stderr).toBe(0);
+  await bed.host.settle();
   const banner = bannerOf(pushed);
   const pull = (await bed.host.pulls(upstream)).find(({ url }) => url === banner.prUrl);
   if (pull === undefined) throw new Error(`there is no pull request ${banner.prUrl}`);

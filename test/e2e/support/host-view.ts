@@ -12,6 +12,9 @@ import { TEST_HEADER } from './tripwire.ts';
 import type { Upstream } from './upstream.ts';
 
 const SYNCED_MS = 1_000;
+const MOMENT_MS = 50;
+/** Some stories never leave the host alone. */
+const MOST_ROUNDS = 20;
 
 export interface Pull {
   readonly number: number;
@@ -57,6 +60,8 @@ const NO_OTHER_FILES = ['-c', 'core.commitGraph=false', '-c', 'core.multiPackInd
 
 export class HostView {
   readonly #sandbox: WatchedHost;
+  /** Requests that the host had received when nobody asked it any more. */
+  #settled = 0;
 
   constructor(sandbox: WatchedHost) {
     this.#sandbox = sandbox;
@@ -150,6 +155,17 @@ export class HostView {
     return Promise.all(
       requests.map(({ body }) => unpackPush(body, (oids) => readObjects(upstream.path, oids))),
     );
+  }
+
+  /**
+   * Until nobody has asked the host for a moment: after its answer to a push, the service records the pull request and
+   * tells its topic, which no test of something else may meet.
+   */
+  async settle(): Promise<void> {
+    for (let round = 0; round < MOST_ROUNDS && this.#settled !== this.#sandbox.captured.length; round++) {
+      this.#settled = this.#sandbox.captured.length;
+      await wait(MOMENT_MS);
+    }
   }
 
   /**

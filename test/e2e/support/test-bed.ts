@@ -170,6 +170,7 @@ export class TestBed {
   /** Fails if anything of a person reached the host since the last time. */
   async verify(): Promise<void> {
     this.sandbox.faults.clear();
+    await this.host.settle();
     const fetches = this.fetches.splice(0);
     if (fetches.length > 0) throw new Error(`the runtime's fetch was used: ${fetches.join(', ')}`);
     const leaks = await this.tripwire.check();
