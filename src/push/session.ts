@@ -276,13 +276,15 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   const ofHost = { ...upstream, repository: place?.repository ?? upstream.repository };
   const questions = questionsOf(run, ofHost, botLogin);
   const now = Math.floor(host.clock.now() / 1000);
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
+  // What is asked later is an update if the service's own record says so.
+  const isListed = place === null && prHash !== null && listed !== null;
+  const wasOpen = isListed && (await store.isOpen(prHash));
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, wasOpen };
   const asked = place === null ? quietly(questions) : questions;
   const { warnings, ...judged } = await judge(received, upstream, place, circumstances, asked);
   pack.kept.free(judged.work.commits.byteLength);
   run.notes.push(...warnings);
   if (judged.place !== null) return { ...judged, pushHash, wasOpen: isUpdate(judged.place) };
-  const wasOpen = prHash !== null && judged.claim !== null && (await store.isOpen(prHash));
   const changesTexts = options.title !== null || options.description !== null;
   if (wasOpen && changesTexts && options.prKey === null) throw missingKey('texts');
   return { ...judged, pushHash, wasOpen };

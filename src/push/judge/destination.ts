@@ -35,6 +35,8 @@ export interface Circumstances {
   readonly now: number;
   /** Why the client's limits would refuse what a preview shows; null: they would not. */
   readonly refusal: Refusal | null;
+  /** Where the place is not asked: whether the pull request that it names is open, by the service's own record. */
+  readonly wasOpen: boolean;
 }
 
 /** Branches in a list of those that there are. */
@@ -58,7 +60,11 @@ export async function findDestination(
   const found =
     asked === null
       ? { open: null, named: null, claim: listed }
-      : await askPlace(questions, asked, settings, push, listed, { mayOpen, isOpened: false });
+      : await askPlace(questions, asked, settings, push, listed, {
+          mayOpen,
+          mustBeOpen: false,
+          isOpened: false,
+        });
   const updated = isUpdate(found) ? found.named : null;
   const current = updated?.pullRequest.base ?? null;
   return { born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
@@ -70,7 +76,8 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
 /**
  * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
  * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
- * @param told whether the person is told that a new one may open; whether an attempt has opened it: it asks no more then.
+ * @param told whether the person is told that a new one may open; whether none may; whether an attempt has opened it: it
+ * asks no more then.
  */
 export async function askPlace(
   questions: Questions,
@@ -78,10 +85,11 @@ export async function askPlace(
   settings: PushSettings,
   push: Asking,
   claim: ClaimedUpdate | null,
-  { mayOpen, isOpened }: Readonly<Record<'mayOpen' | 'isOpened', boolean>>,
+  { mayOpen, mustBeOpen, isOpened }: Readonly<Record<'mayOpen' | 'mustBeOpen' | 'isOpened', boolean>>,
 ) {
   const open = openPlace(asked, settings, push);
   const found = await findNamed(questions, open.repository, push, claim, mayOpen);
+  if (mustBeOpen && !isUpdate(found)) throw notOpen(found.named === null ? notShown() : undefined);
   // What is opened already may have been merged since, which closes its issue.
   if (!isOpened && (!isUpdate(found) || push.description !== null))
     await checkStated(questions, asked, push.stated);
@@ -146,8 +154,21 @@ async function checkStated(
   throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
 
+/** @param cause set if the host shows none: it may be wrong once. */
+function notOpen(cause?: HostError): Refusal {
+  return new Refusal(
+    'not-open',
+    'the pull request is not open any more',
+    [
+      'It was merged or closed while your change waited. Nothing was changed there.',
+      'Push again without pr-hash if you want a new one.',
+    ],
+    { cause },
+  );
+}
+
 /** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
-export function notShown(): HostError {
+function notShown(): HostError {
   return new HostError('missing', 'The code host does not show it.', undefined, { status: 404 });
 }
 
@@ -261,8 +282,7 @@ async function chooseBase(
 ): Promise<Base> {
   const { repository, refs, hasAllBranches, defaultBranch } = upstream;
   const { target } = pushed.taken;
-  const find = async (branch: string): Promise<Ref | null> =>
-    findListed(upstream, branch) ?? (hasAllBranches ? null : questions.findBranch(branch));
+  const find = (branch: string) => findBase(questions, upstream, branch);
   const name = fullName(repository);
   const named = namedBase(pushed);
   if (named !== null) {
@@ -284,6 +304,15 @@ async function chooseBase(
       `${name} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
     );
   return { base, isBaseNamed: false, isGuess: known === null && hasAllBranches };
+}
+
+/** Null: there is no such branch. @throws Refusal */
+export async function findBase(
+  questions: Pick<Questions, 'findBranch'>,
+  upstream: Upstream,
+  branch: string,
+): Promise<Ref | null> {
+  return findListed(upstream, branch) ?? (upstream.hasAllBranches ? null : questions.findBranch(branch));
 }
 
 /** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */

@@ -78,7 +78,7 @@ export async function judge(
 ): Promise<Judged> {
   const { options, pack } = received;
   const { ai, issue, prHash, signOff: isSignedOff } = options;
-  const { settings, botLogin, memory, now, refusal } = circumstances;
+  const { settings, botLogin, memory, now, refusal, wasOpen } = circumstances;
 
   // Where it goes to.
   const destination = await findDestination(received, upstream, asked, circumstances, questions);
@@ -151,8 +151,7 @@ export async function judge(
 
   // What the rules say to it.
   const place = open && { ...open, named };
-  // Of one that is delayed, the service's own record says whether it is an update.
-  const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
+  const updates = open === null ? wasOpen : updated !== null;
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
