@@ -57,7 +57,7 @@ export const SETTINGS = {
   writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),
   logFormat: variable('LOG_FORMAT', oneOf('text', 'json'), 'text'),
   serviceApiKey: secret('SERVICE_API_KEY', headerSecret),
-  panicPassword: secret('PANIC_PASSWORD', matching('one line of text', /^[^\0\r\n]+$/)),
+  panicPassword: secret('PANIC_PASSWORD', matching('one line of text, not in <>', /^(?!<.*>$)[^\0\r\n]+$/)),
   /** Key of every HMAC; null: the service makes its own and keeps it. */
   identitySecret: secret(
     'IDENTITY_SECRET',
