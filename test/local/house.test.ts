@@ -53,7 +53,7 @@ const MOST_RUN_BY = { 'push/session.ts': 90, 'routes/git/git-push.ts': 125 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_911;
+const MOST_LINES = 37_934;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
@@ -64,7 +64,7 @@ const MOST_LINES_OF_ROOMS = {
   files: 258,
   forms: 81,
   git: 6_678,
-  host: 3_025,
+  host: 3_192,
   isolate: 623,
   limits: 828,
   metrics: 420,
@@ -74,7 +74,7 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 974,
   pages: 2_335,
   policy: 537,
-  push: 4_874,
+  push: 4_730,
   routes: 6_525,
   secret: 214,
   spool: 414,

@@ -48,17 +48,17 @@ const LISTING_ROOM_BYTES = 512 * 1024;
 /** Bases of deltas in a listing that have not come before them. Git sends few if any. */
 const MAX_BASES_AHEAD = 10_000;
 
+export interface PushReport extends ReportStatus {
+  /** Other messages of the host, for instance which rule it applied. */
+  readonly messages: string;
+}
+
 export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: CommitTable }
   /** No commit is new enough: Git's answer then ends before the pack. */
   | { readonly kind: 'none-selected' }
   /** `oldestAt`: the date of the oldest commit that was read. */
   | { readonly kind: 'too-large'; readonly oldestAt: number };
-
-export interface PushReport extends ReportStatus {
-  /** Other messages of the host, for instance which rule it applied. */
-  readonly messages: string;
-}
 
 /** Whose repository is listed. */
 export type Owner = 'bot' | 'upstream';

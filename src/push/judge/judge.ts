@@ -6,19 +6,31 @@ import { utf8 } from '../../git/bytes.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
-import type { Oid } from '../../git/objects/oid.ts';
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
-import { warningOfNames } from '../../names/messages.ts';
+import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../names/messages.ts';
 import { type NameSearch, type NamesSearched, searchNames } from '../../names/search-names.ts';
 import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
+import { readMarkdown } from '../../text/markdown.ts';
+import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { datesOf, newestOf, type OpenPlace, previewed, type PushedWork, undatedOf } from '../verdict.ts';
+import {
+  datesOf,
+  namedText,
+  newestOf,
+  type OpenPlace,
+  previewed,
+  type PushedWork,
+  undatedOf,
+  wholeText,
+  type Worded,
+} from '../verdict.ts';
 import {
   baseOfWork,
   type Circumstances,
@@ -27,7 +39,6 @@ import {
   workflowLines,
 } from './destination.ts';
 import { checkFolders } from './folders.ts';
-import { refuseNoise, warningOfNoise } from './noise.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import {
   borrowedLines,
@@ -179,10 +190,10 @@ export async function judge(
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
   if (named === null && refusal === null) await questions.tellSameWork(push, undated());
-  const shown = anonymous();
-  const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
+  const leaving = anonymous();
+  const bytes = outgoingBytes(leaving.contents(), pack.spool.byteLength);
   const author = botLogin;
-  throw previewed(push, shown, { author, remarks: warnings, refusal: names.refusal, dateOf, bytes });
+  throw previewed(push, leaving, { author, remarks: warnings, refusal: names.refusal, dateOf, bytes });
 }
 
 /** @throws Refusal if the author would be named, and this is not allowed. */
@@ -229,6 +240,38 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
   const advice = `Your pull request has no description, and there is a template: ${template}. Give one: -o description=<line>, once for each line.`;
   const unreadable = `The title is not readable: the message of your commit ${why}. Give another one: -o title=<title>`;
   return [...(isEmpty && template !== null ? [advice] : []), ...(isUnreadable ? [unreadable] : [])];
+}
+
+/** No id of the push's own commits refers to another repository. */
+const NO_IDS = { idOf: () => ZERO_OID };
+
+/** @throws Refusal if the text of the pull request would. */
+export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+  const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
+  const problem = noiseProblem(texts, where);
+  if (problem === null) return;
+  throw new Refusal('noise', 'the pull request would disturb too many people', [
+    `Its ${problem}.`,
+    'Title and description come from the message of the newest commit. To replace them, push again with',
+    '-o title=... or -o description=...',
+  ]);
+}
+
+/** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
+export function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
+  const titles: string[] = [];
+  let bytesLeft = MAX_READ_BYTES;
+  for (const { encoding, message } of commits) {
+    const { title, body } = pullRequestText({ encoding, message: message.bytes.subarray(0, bytesLeft) });
+    if (noiseInMessage(`${title}\n${body}`, where) !== null) titles.push(title);
+    bytesLeft -= message.bytes.byteLength;
+    if (bytesLeft <= 0) break;
+  }
+  return told(
+    'Your commit messages become public as they are. These mention many people, or refer to many things in other repositories:',
+    titles.map(shown),
+  );
 }
 
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */

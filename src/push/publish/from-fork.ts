@@ -3,6 +3,7 @@ import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { ForkHost } from '../../host/open.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
+import { lacksObjects } from '../../host/git/upload.ts';
 import { hostFailureOf } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -184,11 +185,6 @@ export class ForkDelivery extends Delivery<ForkHost> {
   async #tipOf(refName: string): Promise<Oid> {
     return (await branchTip(this.run.host, { repository: this.#fork, refName })) ?? ZERO_OID;
   }
-}
-
-/** Bases of deltas are missing while it unpacks; other objects when it checks the branch afterwards. */
-function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
-  return unpackStatus !== 'ok' || commandStatuses.some(({ reason }) => reason?.startsWith('missing'));
 }
 
 /** GitHub lets a repository limit the open pull requests of an account, without drafts. */

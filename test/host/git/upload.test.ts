@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
 import type { GitTransport, PushReport } from '../../../src/host/git/git-transport.ts';
-import { upload } from '../../../src/push/publish/delivery.ts';
+import { upload } from '../../../src/host/git/upload.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

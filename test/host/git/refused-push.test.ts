@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { refusedCommits } from '../../../src/push/publish/delivery.ts';
+import { refusedPush } from '../../../src/host/git/upload.ts';
 
 it.each([
   ['fail to run proc-receive hook', 'moment'],
@@ -7,6 +7,6 @@ it.each([
   ['base-branch does not exist', 'final'],
 ])('a refusal in the words "%s" is for the %s', (reason, lasts) => {
   const commandStatuses = [{ refName: 'refs/for/main', reason }];
-  const refusal = refusedCommits({ unpackStatus: 'ok', commandStatuses, messages: '' });
-  expect(refusal?.cause).toMatchObject({ failure: { lasts } });
+  const refused = refusedPush({ unpackStatus: 'ok', commandStatuses, messages: '' });
+  expect(refused?.error).toMatchObject({ failure: { lasts } });
 });
