@@ -6,7 +6,7 @@ import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts'
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { HostError, hostFailureOf } from '../../host-error.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
 import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
@@ -62,8 +62,7 @@ export async function release(
   const { named: found, claim: claimed } = updates ? asked : { named: null, claim: null };
   if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
   const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
-  const present = current === null ? null : await findBase(questions, born, current);
-  const base = present ?? (await findBase(questions, born, branch));
+  const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
   if (base === null)
     throw new Refusal('base', 'there is no such base branch', [
       `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
@@ -132,10 +131,9 @@ export interface DelayedEnd {
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, lines, code, outcome } = refusal;
-  const isBusy = code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
   const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
-  const isForAll = isBusy || whose === 'ours';
+  const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
   const isDoubted = status === 404 && failures < MOST_MISSING;
   if (!isForAll && !isMoment && !isDoubted) {

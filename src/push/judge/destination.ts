@@ -42,6 +42,11 @@ export interface Circumstances {
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
 
+const NOT_OPEN = [
+  'It was merged or closed while your change waited. Nothing was changed there.',
+  'Push again without pr-hash if you want a new one.',
+];
+
 /** Where a push goes, as far as that can be said before its commits are known. @throws Refusal */
 export async function findDestination(
   pushed: Pushed,
@@ -60,11 +65,7 @@ export async function findDestination(
   const found =
     asked === null
       ? { open: null, named: null, claim: listed }
-      : await askPlace(questions, asked, settings, push, listed, {
-          mayOpen,
-          mustBeOpen: false,
-          isOpened: false,
-        });
+      : await askPlace(questions, asked, settings, push, listed, { mayOpen });
   const updated = isUpdate(found) ? found.named : null;
   const current = updated?.pullRequest.base ?? null;
   return { born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
@@ -76,8 +77,7 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
 /**
  * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
  * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
- * @param told whether the person is told that a new one may open; whether none may; whether an attempt has opened it: it
- * asks no more then.
+ * @param told whether a new one may open; whether the named one must be open; whether an attempt has opened it already.
  */
 export async function askPlace(
   questions: Questions,
@@ -85,13 +85,16 @@ export async function askPlace(
   settings: PushSettings,
   push: Asking,
   claim: ClaimedUpdate | null,
-  { mayOpen, mustBeOpen, isOpened }: Readonly<Record<'mayOpen' | 'mustBeOpen' | 'isOpened', boolean>>,
+  how: { readonly mayOpen: boolean; readonly mustBeOpen?: boolean; readonly isOpened?: boolean },
 ) {
   const open = openPlace(asked, settings, push);
-  const found = await findNamed(questions, open.repository, push, claim, mayOpen);
-  if (mustBeOpen && !isUpdate(found)) throw notOpen(found.named === null ? notShown() : undefined);
+  const found = await findNamed(questions, open.repository, push, claim, how.mayOpen);
+  if (how.mustBeOpen && !isUpdate(found)) {
+    const cause = found.named === null ? notShown() : undefined;
+    throw new Refusal('not-open', 'the pull request is not open any more', NOT_OPEN, { cause });
+  }
   // What is opened already may have been merged since, which closes its issue.
-  if (!isOpened && (!isUpdate(found) || push.description !== null))
+  if (!how.isOpened && (!isUpdate(found) || push.description !== null))
     await checkStated(questions, asked, push.stated);
   return { open, ...found };
 }
@@ -152,19 +155,6 @@ async function checkStated(
   const lines = [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`];
   const cause = why === 'does not exist' ? notShown() : undefined;
   throw new Refusal('stated', 'the issue is not open', lines, { cause });
-}
-
-/** @param cause set if the host shows none: it may be wrong once. */
-function notOpen(cause?: HostError): Refusal {
-  return new Refusal(
-    'not-open',
-    'the pull request is not open any more',
-    [
-      'It was merged or closed while your change waited. Nothing was changed there.',
-      'Push again without pr-hash if you want a new one.',
-    ],
-    { cause },
-  );
 }
 
 /** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
@@ -282,7 +272,7 @@ async function chooseBase(
 ): Promise<Base> {
   const { repository, refs, hasAllBranches, defaultBranch } = upstream;
   const { target } = pushed.taken;
-  const find = (branch: string) => findBase(questions, upstream, branch);
+  const find = (branch: string | null) => findBase(questions, upstream, branch);
   const name = fullName(repository);
   const named = namedBase(pushed);
   if (named !== null) {
@@ -294,7 +284,7 @@ async function chooseBase(
       ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
     ]);
   }
-  const present = current === null ? null : await find(current);
+  const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves alone.
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
   const base = known ?? defaultBranch;
@@ -307,12 +297,9 @@ async function chooseBase(
 }
 
 /** Null: there is no such branch. @throws Refusal */
-export async function findBase(
-  questions: Pick<Questions, 'findBranch'>,
-  upstream: Upstream,
-  branch: string,
-): Promise<Ref | null> {
-  return findListed(upstream, branch) ?? (upstream.hasAllBranches ? null : questions.findBranch(branch));
+export async function findBase({ findBranch }: Questions, upstream: Upstream, branch: string | null) {
+  if (branch === null) return null;
+  return findListed(upstream, branch) ?? (upstream.hasAllBranches ? null : findBranch(branch));
 }
 
 /** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */

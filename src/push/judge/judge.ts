@@ -62,6 +62,8 @@ export interface Judged {
   readonly place: OpenPlace | null;
   /** The claim on the pull request that is updated, or whose branch is used again. */
   readonly claim: ClaimedUpdate | null;
+  /** Whether an open pull request is updated, as far as is known. */
+  readonly updates: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -185,7 +187,7 @@ export async function judge(
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview || place === null) return { work: pushed, place, claim, warnings };
+  if (!options.preview || place === null) return { work: pushed, place, claim, updates, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
   if (named === null && refusal === null) await questions.tellSameWork(push, undated());
