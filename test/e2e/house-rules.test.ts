@@ -98,7 +98,7 @@ describe('a repository with a list of vouched accounts', () => {
     const { upstream, clone, person } = await contribute(bed);
     await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
     await clone.commit();
-    const gate = `${upstream.fullName} has a list of vouched accounts, VOUCHED.td, without ${bed.sandbox.botLogin}: a gate may close this pull request. A maintainer vouches with a line "${bed.sandbox.botLogin}" in that file.`;
+    const gate = `${upstream.fullName} has a list of vouched accounts, VOUCHED.td, without ${bed.sandbox.botLogin}: a gate may close pull requests of the bot. A maintainer vouches with a line "${bed.sandbox.botLogin}" in that file.`;
     expect(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'))).toContain(gate);
     const pushed = await clone.push('origin', 'HEAD:topic');
     const { banner } = await expectAccepted(bed, { upstream, clone }, pushed);
