@@ -141,7 +141,7 @@ async function checkStated(
     ]);
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
-  const lines = [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`];
+  const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
   const cause = why === 'does not exist' ? notShown() : undefined;
   throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
