@@ -2,7 +2,8 @@
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { Slot, PushSettings } from '../push-host.ts';
-import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../push-run.ts';
+import type { Judged } from '../judge/judge.ts';
+import { inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
@@ -25,9 +26,7 @@ export interface DelayPlan extends DelayWindow {
 }
 
 /** What is kept of a push, besides its entries. */
-export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'wasOpen'> {
-  /** On the pull request that it names; null: it names none, or one that no push has recorded. */
-  readonly claim: ClaimedUpdate | null;
+export interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<KeptPush, 'pushHash'> {
   /** Of the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
 }
@@ -137,7 +136,7 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
 export async function keep(
   run: PushRun,
   received: Received,
-  { work, pushHash, wasOpen, claim, slot }: ToKeep,
+  { work, pushHash, updates: wasOpen, claim, slot }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, store, settings, target, claims } = run;

@@ -6,9 +6,9 @@ import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts'
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { HostError, hostFailureOf } from '../../host-error.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { askPlace, bornUpstream, notShown, workflowLines } from '../judge/destination.ts';
+import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
@@ -55,14 +55,14 @@ export async function release(
   const born = bornUpstream(upstream, branch);
   const questions = questionsOf(run, { ...born, repository }, botLogin);
   const opened = intent && (await questions.findPullRequest(intent.prHash, null));
-  const how = { mayOpen: true, isOpened: opened !== null };
-  const asked = await askPlace(questions, says, settings, work, claim, how);
-  const { open, named: found, claim: claimed } = asked;
-  const updates = isUpdate({ named: found });
-  if (updates && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  if (wasOpen && !updates) throw notOpen(found === null ? notShown() : undefined);
-  const listed = born.refs.find(({ name }) => name === work.base.name);
-  const base = listed ?? (born.hasAllBranches ? null : await questions.findBranch(branch));
+  const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen, isOpened: opened !== null };
+  const { open, ...asked } = await askPlace(questions, says, settings, work, claim, how);
+  // In place of one that is closed, another opens under a hash of its own: by that it is found later, or removed.
+  const updates = isUpdate(asked) && opened === null;
+  const { named: found, claim: claimed } = updates ? asked : { named: null, claim: null };
+  if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
+  const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
+  const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
   if (base === null)
     throw new Refusal('base', 'there is no such base branch', [
       `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
@@ -95,7 +95,7 @@ export async function release(
     spool,
     pushHash,
     claim: claimed,
-    slot: updates ? null : slot,
+    slot: found === null ? slot : null,
     resumed: { tip: named?.tip ?? null, ...lease },
   };
   return publish(run, publication, await enter(run, publication));
@@ -121,19 +121,6 @@ export async function release(
   }
 }
 
-/** @param cause set if the host shows none: it may be wrong once. */
-function notOpen(cause?: HostError): Refusal {
-  return new Refusal(
-    'not-open',
-    'the pull request is not open any more',
-    [
-      'It was merged or closed while your change waited. Nothing was changed there.',
-      'Push again without pr-hash if you want a new one.',
-    ],
-    { cause },
-  );
-}
-
 /** What a failure means for the push, and whether the next ones would fail as well. */
 export interface DelayedEnd {
   readonly failure: DelayFailure;
@@ -144,10 +131,9 @@ export interface DelayedEnd {
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, lines, code, outcome } = refusal;
-  const isBusy = code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
   const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
-  const isForAll = isBusy || whose === 'ours';
+  const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
   const isDoubted = status === 404 && failures < MOST_MISSING;
   if (!isForAll && !isMoment && !isDoubted) {

@@ -177,7 +177,8 @@ async function begin(
     : null;
   const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  if (resumed !== undefined && found !== null && found.prHash !== prHash) {
+  // Who names one that is closed wants its commits again.
+  if (resumed !== undefined && found !== null && ![prHash, push.prHash].includes(found.prHash)) {
     const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
     if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
   }
