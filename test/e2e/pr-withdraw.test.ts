@@ -142,7 +142,10 @@ describe('a withdrawal', () => {
     const key = { pr_hash: prHash, pr_key: first.banner.prKey ?? '' };
     const answer = await client.post(form.split('?')[0] ?? '', { ...fields, ...key });
     bed.sandbox.faults.clear();
-    expect([answer.status, answer.heading], answer.problem).toEqual([200, 'Your pull request is gone from the code host']);
+    expect([answer.status, answer.heading], answer.problem).toEqual([
+      200,
+      'Your pull request is gone from the code host',
+    ]);
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
     expect(await prPage(bed, prHash)).toContain('Withdrawn');
   });
