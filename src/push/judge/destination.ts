@@ -227,7 +227,7 @@ async function findNamed(
 }
 
 /** Upstream with a branch that pull requests can be for. */
-export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /** @param branch stands in for a default branch that does not exist. @throws Refusal if no pull request can be for any */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
