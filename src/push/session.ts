@@ -73,7 +73,7 @@ type Task =
   | { readonly kind: 'withdrawal'; readonly prHash: string }
   | Outcome;
 
-export interface Conclusion extends ReportStatus {
+interface Conclusion extends ReportStatus {
   readonly outcome: Outcome;
   /** Null: nothing has failed. */
   readonly finalLine: string | null;

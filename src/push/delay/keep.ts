@@ -26,7 +26,7 @@ export interface DelayPlan extends DelayWindow {
 }
 
 /** What is kept of a push, besides its entries. */
-export interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<KeptPush, 'pushHash'> {
+interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<KeptPush, 'pushHash'> {
   /** Of the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
 }

@@ -31,7 +31,7 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-export interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
+interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
   readonly spool: StoredEntries;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;

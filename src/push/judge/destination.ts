@@ -152,7 +152,7 @@ async function checkStated(
     ]);
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
-  const lines = [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`];
+  const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
   const cause = why === 'does not exist' ? notShown() : undefined;
   throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
@@ -227,7 +227,7 @@ async function findNamed(
 }
 
 /** Upstream with a branch that pull requests can be for. */
-export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /** @param branch stands in for a default branch that does not exist. @throws Refusal if no pull request can be for any */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {

@@ -247,7 +247,7 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
 const NO_IDS = { idOf: () => ZERO_OID };
 
 /** @throws Refusal if the text of the pull request would. */
-export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
   const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
   const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
   const problem = noiseProblem(texts, where);
@@ -260,7 +260,7 @@ export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts):
 }
 
 /** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
-export function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
+function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;
   for (const { encoding, message } of commits) {
