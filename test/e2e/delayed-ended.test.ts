@@ -203,6 +203,30 @@ describe('a pull request whose answer was lost', () => {
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 
+  it('is published, whatever the repository accepts by now, and wherever its base has gone', async () => {
+    const { upstream, name } = await openedUnheard();
+    await upstream.grow({ files: { '.gitveil.yml': 'accept: false\n' } });
+    await upstream.git('branch', '-m', upstream.defaultBranch, 'trunk');
+    await bed.restart();
+    await published(bed, name);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
+  it('is closed if its person has opened another meanwhile, also if that does not succeed at first', async () => {
+    const { upstream, clone, name } = await openedUnheard();
+    expect((await clone.push('origin', 'HEAD:topic')).code).toBe(0);
+    const failing = { times: ALWAYS, answer: { status: 503 } };
+    bed.sandbox.faults.inject({ method: 'DELETE', path: /\/refs\//, ...failing });
+    bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, ...failing });
+    await expect
+      .poll(async () => (await pass(bed), pageOf(bed, name)))
+      .toMatch(/^200 Delayed\n[^]*has to be removed/);
+    bed.sandbox.faults.clear();
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    const states = (await bed.host.pulls(upstream)).map(({ state }) => state);
+    expect(states).toEqual(['closed', 'open']);
+  });
+
   it('is closed if its person gives it up, and its branch is removed', async () => {
     const { upstream, name } = await openedUnheard();
     expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);

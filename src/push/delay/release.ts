@@ -15,7 +15,7 @@ import { enter, type Publication, type Published, publish, type Resumed } from '
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict.ts';
+import { datesOf, isUpdate, type NamedPullRequest, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /** Another push came first, the repository's rules do not arrive, or an object of the service was restarted or is silent. */
@@ -44,80 +44,75 @@ export async function release(
   { slot, spool, intent, ...lease }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
-  const claim = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
+  const listed = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
   const [upstream, says, botLogin] = await Promise.all([
     lookUpUpstream(run),
     lookUpPlace(run),
     run.steps.run('lookup', () => host.botLogin()),
   ]);
-  const { repository } = says;
-  const branch = work.base.name.slice('refs/heads/'.length);
-  const born = bornUpstream(upstream, branch);
-  const questions = questionsOf(run, { ...born, repository }, botLogin);
+  const { repository, policy } = says;
+  const questions = questionsOf(run, { ...upstream, repository }, botLogin);
   const opened = intent && (await questions.findPullRequest(intent.prHash, null));
-  const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen, isOpened: opened !== null };
-  const { open, ...asked } = await askPlace(questions, says, settings, work, claim, how);
-  // In place of one that is closed, another opens under a hash of its own: by that it is found later, or removed.
-  const updates = isUpdate(asked) && opened === null;
-  const { named: found, claim: claimed } = updates ? asked : { named: null, claim: null };
-  if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
-  const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
-  if (base === null)
-    throw new Refusal('base', 'there is no such base branch', [
-      `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
-    ]);
-  const history = questions.history([base, born.defaultBranch]);
-  await history.reachBack();
-  for (const oid of work.boundary) {
-    while (!history.isKnown(oid))
-      if (!(await history.reachBack()))
-        throw new Refusal('fetch-first', 'upstream has changed', [
-          `${fullName(target)} no longer has the commits that your work is based on.`,
-          'Run "git fetch", rebase your work, then push again.',
-        ]);
-  }
-  const named = found && { ...found, tip: await replaceable(found) };
-  if (says.policy?.refusesWorkflows) {
-    const compared = { isAll: false, isRequired: true };
-    const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
-    workflowLines(changed, repository, says.policy);
-  }
-  const push: Publishable = {
-    ...work,
-    ...open,
-    base,
-    named,
-    upstream: branchesHolding(history, new Set(work.boundary), base, born.defaultBranch),
-  };
-  const publication = {
-    push,
-    spool,
-    pushHash,
-    claim: claimed,
-    slot: found === null ? slot : null,
-    resumed: { tip: named?.tip ?? null, ...lease },
-  };
+  // What an earlier attempt has opened is published, whatever has become of it and of the place since.
+  const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
+  const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
+  const { named } = judged.push;
+  const resumed = { tip: named?.tip ?? null, ...lease };
+  const publication = { ...judged, spool, pushHash, slot: named === null ? slot : null, resumed };
   return publish(run, publication, await enter(run, publication));
 
-  /** Where the branch is that it replaces. */
-  async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
-    const recorded = claimed?.recorded?.tip ?? null;
-    if (recorded !== recordedTip && !standsOn(recorded))
-      throw new Refusal('overtaken', 'another push has updated this pull request since', [
-        'Nothing of this one was published, because it would have replaced the newer commits.',
-        'Push again to put your commits on top.',
+  async function judgeAgain(): Promise<Pick<Publication, 'push' | 'claim'>> {
+    const branch = work.base.name.slice('refs/heads/'.length);
+    const born = bornUpstream(upstream, branch);
+    const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen };
+    const { open, ...asked } = await askPlace(questions, says, settings, work, listed, how);
+    // In place of one that is closed, another opens under a hash of its own: by that it is found later, or removed.
+    const { named: found, claim } = isUpdate(asked) ? asked : { named: null, claim: null };
+    if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
+    const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
+    const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
+    if (base === null)
+      throw new Refusal('base', 'there is no such base branch', [
+        `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
       ]);
-    const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
-    const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
-    return replaceableTip(run, now, isHarmless, overwrite);
-  }
+    const history = questions.history([base, born.defaultBranch]);
+    await history.reachBack();
+    for (const oid of work.boundary) {
+      while (!history.isKnown(oid))
+        if (!(await history.reachBack()))
+          throw new Refusal('fetch-first', 'upstream has changed', [
+            `${fullName(target)} no longer has the commits that your work is based on.`,
+            'Run "git fetch", rebase your work, then push again.',
+          ]);
+    }
+    const tip = found && (await replaceable(found));
+    if (policy?.refusesWorkflows) {
+      const compared = { isAll: false, isRequired: true };
+      const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
+      workflowLines(changed, repository, policy);
+    }
+    const held = branchesHolding(history, new Set(work.boundary), base, born.defaultBranch);
+    return { claim, push: { ...work, ...open, base, named: found && { ...found, tip }, upstream: held } };
 
-  /** Whether the push has this commit, by the dates that were given to its commits. */
-  function standsOn(oid: Oid | null): boolean {
-    const identity = { name: botLogin, email: settings.anonEmail };
-    const { dateOf } = datesOf(undatedOf(work.commits, identity), claimed?.dates ?? [], 0);
-    return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
+    /** Where the branch is that it replaces. */
+    async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
+      const recorded = claim?.recorded?.tip ?? null;
+      if (recorded !== recordedTip && !standsOn(recorded))
+        throw new Refusal('overtaken', 'another push has updated this pull request since', [
+          'Nothing of this one was published, because it would have replaced the newer commits.',
+          'Push again to put your commits on top.',
+        ]);
+      const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
+      const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
+      return replaceableTip(run, now, isHarmless, overwrite);
+    }
+
+    /** Whether the push has this commit, by the dates that were given to its commits. */
+    function standsOn(oid: Oid | null): boolean {
+      const identity = { name: botLogin, email: settings.anonEmail };
+      const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
+      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
+    }
   }
 }
 

@@ -43,7 +43,7 @@ export interface Circumstances {
 const MOST_NAMED = 10;
 
 const NOT_OPEN = [
-  'It was merged or closed while your change waited. Nothing was changed there.',
+  'It was merged or closed while your change waited.',
   'Push again without pr-hash if you want a new one.',
 ];
 
@@ -65,7 +65,7 @@ export async function findDestination(
   const found =
     asked === null
       ? { open: null, named: null, claim: listed }
-      : await askPlace(questions, asked, settings, push, listed, { mayOpen });
+      : await askPlace(questions, asked, settings, push, listed, { mayOpen, mustBeOpen: false });
   const updated = isUpdate(found) ? found.named : null;
   const current = updated?.pullRequest.base ?? null;
   return { born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
@@ -77,7 +77,7 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
 /**
  * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
  * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
- * @param told whether a new one may open; whether the named one must be open; whether an attempt has opened it already.
+ * @param how whether a new one may open; whether the named one must be open.
  */
 export async function askPlace(
   questions: Questions,
@@ -85,17 +85,15 @@ export async function askPlace(
   settings: PushSettings,
   push: Asking,
   claim: ClaimedUpdate | null,
-  how: { readonly mayOpen: boolean; readonly mustBeOpen?: boolean; readonly isOpened?: boolean },
+  { mayOpen, mustBeOpen }: { readonly mayOpen: boolean; readonly mustBeOpen: boolean },
 ) {
   const open = openPlace(asked, settings, push);
-  const found = await findNamed(questions, open.repository, push, claim, how.mayOpen);
-  if (how.mustBeOpen && !isUpdate(found)) {
+  const found = await findNamed(questions, open.repository, push, claim, mayOpen);
+  if (mustBeOpen && !isUpdate(found)) {
     const cause = found.named === null ? notShown() : undefined;
     throw new Refusal('not-open', 'the pull request is not open any more', NOT_OPEN, { cause });
   }
-  // What is opened already may have been merged since, which closes its issue.
-  if (!how.isOpened && (!isUpdate(found) || push.description !== null))
-    await checkStated(questions, asked, push.stated);
+  if (!isUpdate(found) || push.description !== null) await checkStated(questions, asked, push.stated);
   return { open, ...found };
 }
 

@@ -48,6 +48,8 @@ const PANIC_PAUSE_MS = 60_000;
 const NO_HOST_PAUSE_MS = 10 * 60_000;
 /** Of what may be created: it is left to those who wait for an answer, however much is due. */
 const LEFT_TO_LIVE = 1 / 16;
+/** Of a push that has failed, until it ends with something left. */
+const MOST_REMOVALS = 6;
 /** To remove what has begun: whoever was publishing it may still have a request under way. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
@@ -139,7 +141,8 @@ async function publishDelayed(
     const isFinal = end.failure.kind === 'final';
     // Nobody would remove what the attempts have left once it has ended.
     const begun = isFinal ? await objects.open(leaseOf(push)).catch(() => null) : null;
-    await removeFromHost(c, begun);
+    if (!(await removeFromHost(c, begun)) && push.failures < MOST_REMOVALS)
+      return later('What was begun has to be removed, and the code host does not do it yet.', 0);
     c.var.logger.warn(isFinal ? 'delayed push failed' : 'delayed push not published yet', { error });
     return end;
   }
