@@ -51,7 +51,7 @@ export const identityOf = way('IDENTITIES', (_, hash: string) => hash);
 export const pendingPushOf = way('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
 /** By a random number. On one machine all are rows of one object. */
 export const spoolOf = way('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));
-/** By the hash of a client, whose first characters choose one of 64, so that none is a bottleneck. One machine has one. */
+/** By the hash of a client, whose first characters choose one of 64, so none is a bottleneck. One machine has one. */
 export const clientWindowsOf = way('CLIENT_WINDOWS', (isOne, client: string) => {
   return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % 64}`;
 });

@@ -32,7 +32,7 @@ export interface FeedMemory {
   setCursor(cursor: FeedCursor): void;
   /** Keeps threads that are new or have changed since they were noted; answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
-  /** Threads to examine at this run, none of them foreign: first the service's own, those that have failed least, the oldest. */
+  /** Threads to examine now, none foreign: first the service's own, those that have failed least, the oldest. */
   due(limit: number, now: number): readonly NotedThread[];
   /** Keeps whose it is. One that is not the service's is not due again. */
   know(thread: NotedThread, isOurs: boolean, at: number): void;

@@ -47,7 +47,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
       ...asked: Parameters<SearchQuestions['readUpstream']>
     ) => ReturnType<SearchQuestions['readUpstream']>;
   };
-  /** Whether the commits have sign-offs of their own authors, which the service could replace. Asked only after a leak. */
+  /** Whether the commits have sign-offs of their own authors, which the service could replace. Only after a leak. */
   readonly canSignOff: () => boolean;
   /** Upstream's commit that files are compared with. */
   readonly boundary: Oid;

@@ -31,7 +31,7 @@ export function worksOf(
   return Promise.all(ids.map(hashOf));
 }
 
-/** Null: none has them, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
+/** Null: none, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
   { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,

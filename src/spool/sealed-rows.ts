@@ -96,7 +96,7 @@ export class SealedRows {
     return { attempt: this.#attempt, key: Buffer.from(key).toString('base64') };
   }
 
-  /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails, which then removes them later. */
+  /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails: it removes them later. */
   async remove(): Promise<void> {
     if (this.#key === null) return;
     this.#key = null;

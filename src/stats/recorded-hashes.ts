@@ -36,7 +36,7 @@ export function hashStatements(
   ];
 }
 
-/** Adds what an update has brought. Cost: a row. Rejects if the answer is slow. @param works as `hashStatements` has them. */
+/** Adds what an update brought. Cost: a row. Rejects if it is slow. @param works as `hashStatements` has them. */
 export async function addWorks(db: D1Database, prHash: string, works: readonly string[]): Promise<void> {
   const update = db.prepare(
     `UPDATE works_by_repository SET works = (
@@ -136,7 +136,7 @@ export async function prHashesWith(
   return (await within(PATIENCE_MS, question.all<RecordedWork>())).results;
 }
 
-/** One among a repository's newest ones that differs in a letter or two; null if there is none. Rejects if the answer is slow. */
+/** One of a repository's newest that differs in a letter or two; null: none. Rejects if the answer is slow. */
 export async function prHashNear(db: D1Database, repository: string, prHash: string): Promise<string | null> {
   const newest = await within(PATIENCE_MS, recordedHashesOf(db, repository, SEARCHED));
   return nearName(prHash, newest) ?? null;

@@ -98,7 +98,7 @@ export class HostAccount extends DurableObject<Env> {
     });
   }
 
-  /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they are over or it is released. */
+  /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they end or it is released. */
   reserve(wants: Wants): ReserveAnswer {
     const now = Date.now();
     const pauseMs = this.hostPause();

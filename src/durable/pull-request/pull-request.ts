@@ -142,7 +142,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#history = new History(this.#kept);
   }
 
-  /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host that is pushed to. */
+  /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host. */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const recorded = this.#kept.record;
     if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };

@@ -72,7 +72,7 @@ const V0_CAPABILITIES = new Set(
     .split(' '),
 );
 
-/** Reads a request to the end of its body. @param version 0: also 1. @throws ProtocolError, those of reader and memory. */
+/** Reads a request to the end of its body. @param version 0: also 1. @throws ProtocolError, and as reader and memory. */
 export async function readFetchRequest(
   reader: ByteReader,
   version: 0 | 2,

@@ -77,7 +77,7 @@ export class ForkRepositories extends RestRepositories {
     await this.syncBranch(fork, upstream);
   }
 
-  /** Git keeps no `release` beside `release/1.0`: removes old branches that are in the way. False: none, or some stay. */
+  /** Git keeps no `release` beside `release/1.0`: removes old branches in the way. False: none, or some stay. */
   async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
     const [folder = branch] = branch.split('/', 1);
     const similar = await this.rest.retried(async () => {
@@ -108,7 +108,7 @@ export class ForkRepositories extends RestRepositories {
     return this.#created(repository, (name) => this.#open(name, request));
   }
 
-  /** Look-ups may be behind. An error that deletes the branch of an open pull request would be as bad as a second one. */
+  /** Look-ups may be behind. Deleting the branch of an open pull request in error would be as bad as a second one. */
   async #open(name: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     /** An attempt may have opened it, and nobody has seen it yet. */
     let isUnknown = false;

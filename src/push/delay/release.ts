@@ -18,7 +18,7 @@ import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refu
 import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
-/** Another push came first, the repository's rules do not arrive, or an object of the service was restarted or is silent. */
+/** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'in-progress',
   'policy-unread',

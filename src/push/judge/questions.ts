@@ -264,7 +264,7 @@ export function questionsOf(
       const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
       return bases?.values() ?? [];
     },
-    /** Files and folders of one commit of upstream's, as far as they come in time. @param paths of the root folder: ''. */
+    /** Files and folders of one commit of upstream, as far as they come in time. @param paths the root's is ''. */
     readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
       const files = new Map<string, FileObject>();
       const readAll = async (): Promise<void> => {

@@ -55,7 +55,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   /** @throws Refusal */
   async prepare(): Promise<void> {}
 
-  /** Sends the commits, and opens or updates the pull request. Only after `prepare`. @throws Refusal: see `leavesWork` */
+  /** Sends the commits, and opens or updates the pull request. After `prepare`. @throws Refusal: see `leavesWork` */
   abstract deliver(proposal: Proposal): Promise<PullRequest>;
 
   failed(): void {}

@@ -1,4 +1,4 @@
-/** Reads what a request sends: the JSON of an endpoint, checked against its schema, or a form that only buttons send. */
+/** Reads what a request sends: the JSON of an endpoint, checked against its schema, or a form that buttons send. */
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
@@ -60,7 +60,7 @@ export async function readPayload<T>(
   return payload.kind === 'refused' ? payload : checkPayload(schema, payload.fields);
 }
 
-/** The fields as the schema has them. The refusal names the one that breaks a rule, unless it is missing or of another type. */
+/** The fields as the schema has them. It names the one that breaks a rule, unless it is missing or of another type. */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
   const { success, data, error } = schema.safeParse(fields, { reportInput: true });
   if (success) return { kind: 'payload', fields: data };
