@@ -1,7 +1,7 @@
 /**
- * The ways to the Durable Objects: their names, and where they are to live. Cloudflare puts an object near the client that
- * asks for it first, and that may be the cron trigger, which runs anywhere: so each is asked for with a hint. No types of
- * the objects here, so that what counts or hashes does not depend on all of them.
+ * The ways to the Durable Objects: their names, and where they are to live. Cloudflare puts an object near the client
+ * that asks for it first, and that may be the cron trigger, which runs anywhere: so each is asked for with a hint. No
+ * types of the objects here, so that what counts or hashes does not depend on all of them.
  */
 
 /** Cloudflare's places for Durable Objects. */

@@ -197,8 +197,8 @@ export class MemoryHold implements Memory {
   }
 
   /**
-   * Gives everything back for good; may be called again. What the request has begun may go on for a while (a listing whose
-   * push has failed), and nobody would give back what it takes then.
+   * Gives everything back for good; may be called again. What the request has begun may go on for a while (a listing
+   * whose push has failed), and nobody would give back what it takes then.
    */
   end(): void {
     this.#hasEnded = true;

@@ -54,7 +54,7 @@ export interface PushStore {
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;
-  /** Tells of a withdrawn pull request: once, also if the host says so, too. @param at empty: unknown. Never rejects. */
+  /** Tells of a withdrawn pull request: once, also if the host says so, too. @param at '': unknown. Never rejects. */
   tellWithdrawn(
     pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
     at: string,
@@ -110,8 +110,8 @@ export interface PushLimits {
     patience?: 'none' | 'delay' | 'wait',
   ): Promise<Refusal | null>;
   /**
-   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it is
-   * not, or nobody knows. Never rejects. @param pushHash as for `enter`.
+   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it
+   * is not, or nobody knows. Never rejects. @param pushHash as for `enter`.
    */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /** Of the pull request that the push opens. Takes nothing yet. @param pushHash retries share it. @throws Refusal */

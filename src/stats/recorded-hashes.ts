@@ -1,7 +1,7 @@
 /**
- * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. So a page, a push or
- * a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds its hash before
- * it is answered; a pseudonym enters with its issue or its first comment. Schema: migrations/.
+ * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. So a page, a push
+ * or a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds its hash
+ * before it is answered; a pseudonym enters with its issue or its first comment. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 import { nearName } from '../near-name.ts';
@@ -15,9 +15,9 @@ const SEARCHED = 250;
 const MOST_WORKS = 200;
 
 /**
- * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or `cb/octo/hello` on another host.
- * Cost: two rows, and two more for the first one of a repository. @param at milliseconds since 1970. @param works keyed
- * hashes of the commits that it was opened with, each with those before it, without author and dates.
+ * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or `cb/octo/hello` on another
+ * host. Cost: two rows, and two more for the first one of a repository. @param at milliseconds since 1970. @param works
+ * keyed hashes of the commits that it was opened with, each with those before it, without author and dates.
  */
 export function hashStatements(
   db: D1Database,

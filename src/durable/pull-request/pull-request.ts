@@ -48,8 +48,8 @@ interface OutboxEntry extends Waiting {
 }
 
 /**
- * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
- * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
+ * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of
+ * the events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
  */
 interface Kept extends KeptDates, KeptHistory {
   /** Null: no push has recorded it. */

@@ -72,7 +72,7 @@ const LEAST_ROOM = 64 * 1024;
 const ROOM_FOR_PACK = 4;
 
 /**
- * @param kindOf what a file is, by its first bytes; null: it is searched like any other. @param maxHits it shows no more.
+ * @param kindOf what a file is, by its first bytes; null: it is searched like others. @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
  */
 export async function searchPack(

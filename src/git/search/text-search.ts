@@ -12,8 +12,8 @@ export type ByteClass = readonly number[];
 export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
 /**
- * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew, Arabic,
- * Vietnamese. In other scripts, words stand next to each other; the other first bytes are those of quotation marks.
+ * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew,
+ * Arabic, Vietnamese. In other scripts, words stand next to each other; the other first bytes are quotation marks'.
  */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
 /** More do not appear in UTF-8. */

@@ -39,7 +39,7 @@ export class FetchLines {
 
   /**
    * Reads the lines of a section (`end`: also of those that follow), and returns what ended it.
-   * @param pass gets each line without its line feed; answers the line that goes on instead, or null. @throws its errors.
+   * @param pass gets each line without its line feed; answers the line to go on instead, or null. @throws its errors.
    */
   async section(
     pass: (line: string) => string | null,

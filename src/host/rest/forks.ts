@@ -18,7 +18,7 @@ export class ForkRepositories extends RestRepositories {
 
   /**
    * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
-   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
+   * forks share their objects, an account has one fork in a network, maybe of another of its repositories.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#created(repository, (name) =>
@@ -58,9 +58,9 @@ export class ForkRepositories extends RestRepositories {
   }
 
   /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects
-   * with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which the fork
-   * has, and is synced. Repeatable.
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share
+   * objects with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which
+   * the fork has, and is synced. Repeatable.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;

@@ -149,9 +149,9 @@ export class Rest {
   }
 
   /**
-   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of Gitea's has a link to its
-   * next page: those of labels and reviews only say how many entries there are in all, which may be more than they show
-   * (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
+   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of Gitea's has a link to
+   * its next page: those of labels and reviews only say how many entries there are in all, which may be more than they
+   * show (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
    * @param condition a header of the first call; where nothing has changed since, there is one page without entries.
    */
   async *pages<R extends Route>(

@@ -1,6 +1,6 @@
 /**
- * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a live one
- * (judge/judge.ts), and publishes it.
+ * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a
+ * live one (judge/judge.ts), and publishes it.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';

@@ -75,8 +75,8 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
- * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
- * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
+ * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
+ * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
  * @param told whether a new one may open; whether the named one must be open; whether an attempt has opened it already.
  */
 export async function askPlace(
@@ -261,8 +261,8 @@ interface Base {
 }
 
 /**
- * The first of these that exists: the one that the person names; the present base of an open pull request (`current`); the
- * branch with the pushed one's name; the default branch, unless the work says otherwise (`baseOfWork`). @throws Refusal
+ * The first of these that exists: the one that the person names; the present base of an open pull request (`current`);
+ * the branch with the pushed one's name; the default branch, unless the work says otherwise. @throws Refusal
  */
 async function chooseBase(
   questions: Questions,

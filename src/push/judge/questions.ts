@@ -1,7 +1,7 @@
 /**
- * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the push.
- * No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but one that
- * only warns the better never does, and no push waits long for it.
+ * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the
+ * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
+ * one that only warns the better never does, and no push waits long for it.
  */
 import { latin1 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -112,7 +112,7 @@ export function findPullRequest(
    are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
 
 /**
- * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go with it.
+ * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go, too.
  * @param isHarmless whether a commit may go from the branch: it is upstream's, in the push, or recorded.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
  */

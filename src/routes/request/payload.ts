@@ -32,7 +32,7 @@ export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): R
 
 /**
  * The object in the request's body; refused if it is no JSON object in UTF-8 (contract, section 7).
- * @param memory of the request, for any text that the host takes. Without it, 16 KiB are allowed, and nothing is waited for.
+ * @param memory of the request, for any text that the host takes. Without it, 16 KiB at most, without waiting.
  * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
 async function readObject(

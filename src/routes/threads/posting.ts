@@ -1,6 +1,6 @@
 /**
- * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted once for
- * each form or Idempotency-Key, however often it is sent. Without a key, one repeated after a lost answer posts again.
+ * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted
+ * once for each form or Idempotency-Key, however often it is sent. Without a key, one that is repeated posts again.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
