@@ -16,7 +16,7 @@ import {
   publishedAs,
 } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { statusTable } from './support/push-output.ts';
+import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({ env: OPERATOR });
@@ -116,6 +116,19 @@ describe('one that names a pull request that the service knows to be closed', ()
     const { clone, upstream, named } = await withdrawn();
     await published(bed, delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:again')));
     expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+
+  it('opens one other, whoever pushes the same again, by whichever hash', async () => {
+    const { clone, upstream, named } = await withdrawn();
+    await clone.commit({ message: 'More\n' });
+    const again = () => clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const { prHash } = publishedAs(await published(bed, delayedAs(await again())));
+    const [, another] = await bed.host.pulls(upstream);
+    expect(remoteLines(await again()).join('\n')).toContain(another?.url);
+    const live = remoteLines(await clone.push(...named, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
+    expect(live).toContain(`The same commits are open as ${another?.url}`);
+    expect(live).toContain(`Update that one with -o pr-hash=${prHash}`);
+    expect(remoteLines(await clone.push(...named, 'origin', 'HEAD:topic')).join('\n')).toContain(prHash);
   });
 
   it('is refused at once if that would disturb too many people, as a push without a delay is', async () => {

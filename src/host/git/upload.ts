@@ -30,7 +30,7 @@ const stopped = (): Error => new HostError('unreachable', 'The code host stopped
 
 /**
  * Commands, then the pack, which is read no faster than the host accepts data. A host that stops reading for too long,
- * or answers before it has read everything, ends it. @throws HostError; after `unreachable` it is unknown what happened.
+ * or answers before it has read everything, ends it. @throws HostError; after `unreachable` nobody knows what happened.
  */
 export async function upload(
   transport: GitTransport,

@@ -88,7 +88,7 @@ async function again(
   const pageUrl = settings.delayedUrl(name);
   const isWaiting = state === 'waiting';
   // An update may be pushed again, and so may what was closed since.
-  const isOpen = state === 'published' && options.prHash === null && published !== null;
+  const isOpen = state === 'published' && published !== null && published.prHash !== options.prHash;
   if (!isWaiting && !(isOpen && (await store.isOpen(published.prHash)))) return null;
   const wantsMove = isWaiting && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
@@ -125,7 +125,7 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
     );
   }
   const identity = { name: await host.botLogin(true), email: settings.anonEmail };
-  const there = { repository: target, commits: work.commits };
+  const there = { ...work, repository: target };
   const same = await findSameWork(run, there, await worksOf(run, there, undatedOf(work.commits, identity)()));
   if (same === null) return;
   if (same.shared === work.commits.length) throw proposedBefore(same);

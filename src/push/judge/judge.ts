@@ -190,7 +190,7 @@ export async function judge(
   if (!options.preview || place === null) return { work: pushed, place, claim, updates, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
-  if (named === null && refusal === null) await questions.tellSameWork(push, undated());
+  if (!updates && refusal === null) await questions.tellSameWork(push, undated());
   const leaving = anonymous();
   const bytes = outgoingBytes(leaving.contents(), pack.spool.byteLength);
   const author = botLogin;
