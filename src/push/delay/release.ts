@@ -5,6 +5,7 @@
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
@@ -108,9 +109,17 @@ export async function release(
         'Nothing of this one was published, because it would have replaced the newer commits.',
         'Push again to put your commits on top.',
       ]);
-    const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
+    const isHarmless = (oid: Oid, commit?: Commit): boolean =>
+      oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
     const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
     return replaceableTip(run, now, isHarmless, overwrite);
+  }
+
+  /** Whether the push has a commit, which is known only without its id, author and date: with its files and message. */
+  function hasSame({ tree, message }: Commit): boolean {
+    for (const own of work.commits)
+      if (own.tree === tree && Buffer.compare(own.message.bytes, message) === 0) return true;
+    return false;
   }
 
   /** Whether the push has this commit, by the dates that were given to its commits. */
@@ -146,10 +155,12 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const { reason, lines, code, outcome } = refusal;
   const isBusy = code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
-  const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
+  const { cause } = refusal;
+  const { whose, retryAfterMs, status } = hostFailureOf(cause);
   const isForAll = isBusy || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
-  const isDoubted = status === 404 && failures < MOST_MISSING;
+  const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
+  const isDoubted = isMissing && failures < MOST_MISSING;
   if (!isForAll && !isMoment && !isDoubted) {
     // A pack may name bases that upstream has lost since, which only the host notices.
     const advice = code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];

@@ -51,6 +51,7 @@ const LEFT_TO_LIVE = 1 / 16;
 /** To remove what has begun: whoever was publishing it may still have a request under way. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
+const NOT_REMOVED = 'a push that was given up could not be removed from the code host';
 
 const releaseRequest = z.object({ name: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
@@ -116,7 +117,7 @@ async function publishDelayed(
     const run = runOf(c, stored.kept, push.client ?? push.name, memory, reply);
     // A setting that is newer than the push.
     if (!push.isApproved && (await isForReview(run))) return { failure: { kind: 'review' }, isForAll: false };
-    const { prHash, pullRequest } = await releaseLeased(c, run, stored, push);
+    const { prHash, pullRequest } = await releaseLeased(c, run, stored, push, memory);
     const isOpened = work.prHash !== prHash;
     // Who named a pull request without its key is not shown it.
     const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || work.hasKey };
@@ -125,9 +126,7 @@ async function publishDelayed(
       c.var.logger.info('delayed push published');
       return null;
     }
-    const state = (await objects.view(push.name))?.state;
-    // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
-    if (isOpened && state !== 'waiting' && state !== 'published') await removeAt(c, target, prHash, memory);
+    if (isOpened) await removeIfStopped(c, push, target, prHash, memory);
     return null;
   } catch (error) {
     const isLost = error instanceof LostRowError;
@@ -194,28 +193,31 @@ async function releaseLeased(
   run: PushRun,
   { kept, entries }: StoredPush,
   push: LeasedPush,
+  memory: MemoryHold,
 ): Promise<Published> {
   const objects = delayedPushesOf(c.env);
   const lease = leaseOf(push);
+  let { intent } = push;
   const slot = await run.limits.slot(kept.pushHash);
   try {
     return await release(run, kept, {
       spool: await entries(),
       slot,
-      intent: push.intent,
+      intent,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
         const [isOurs, { panicMode }] = await Promise.all([objects.renew(lease), suspensionOf(c.env)]);
         if (panicMode) throw suspended();
         stillOurs(isOurs || null);
       },
-      begin: async (intent) => stillOurs(await objects.begin(lease, intent)),
-      keepTo: async (intent) => void stillOurs(await objects.rebind(lease, intent)),
+      begin: async (proposed) => (intent = stillOurs(await objects.begin(lease, proposed))),
+      keepTo: async (other) => void (intent = stillOurs(await objects.rebind(lease, other))),
     });
   } catch (error) {
     // What has begun stands in its row.
     run.claims.failed(false);
     await slot.release();
+    if (intent !== null) await removeIfStopped(c, push, kept.target, intent.prHash, memory);
     throw error;
   } finally {
     await run.end(true);
@@ -260,9 +262,29 @@ async function removeFromHost(c: Context<AppEnv>, push: DelayedPush | null): Pro
     await removeAt(c, stored.kept.target, intent.prHash, memory);
     return true;
   }).catch((error: unknown) => {
-    c.var.logger.warn('a push that was given up could not be removed from the code host', { error });
+    c.var.logger.warn(NOT_REMOVED, { error });
     return false;
   });
+}
+
+/**
+ * It was rolled back or given up while it was published, and what has arrived since nobody else removes. While another run
+ * publishes the same, it stays. Never rejects.
+ */
+async function removeIfStopped(
+  c: Context<AppEnv>,
+  { name }: LeasedPush,
+  target: KeptPush['target'],
+  prHash: string,
+  memory: MemoryHold,
+): Promise<void> {
+  try {
+    const view = await delayedPushesOf(c.env).view(name);
+    const isGoingOn = view?.state === 'published' || (view?.state === 'waiting' && !view.waitsForReview);
+    if (!isGoingOn) await removeAt(c, target, prHash, memory);
+  } catch (error) {
+    c.var.logger.warn(NOT_REMOVED, { error });
+  }
 }
 
 /** Rejects if the host does not take it. */
