@@ -36,6 +36,9 @@ export function initBareRepository(path: string, defaultBranch: string): void {
   setHead(path, defaultBranch);
 }
 
+/** Whether a repository has the configuration that it was made with. */
+export const hasHostConfig = (path: string): boolean => readFileSync(join(path, 'config'), 'utf8') === CONFIG;
+
 /** Points HEAD at the default branch: a clone checks that one out. */
 export function setHead(path: string, defaultBranch: string): void {
   writeFileSync(join(path, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`);

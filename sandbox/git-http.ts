@@ -1,8 +1,8 @@
 /**
  * Git's smart HTTP, by the real `git upload-pack` and `git receive-pack`, which are started here as `git http-backend`
- * starts them: without it a request takes one process less. Packs are streamed; nothing of one is held. Who may do what
- * is decided before the program is started, with the answers of GitHub: 401 for what an anonymous client may not see or
- * do, 403 for another's repository.
+ * starts them: without it a request takes one process less, and lists of refs take none (advertised-refs.ts). Packs are
+ * streamed; nothing of one is held. Who may do what is decided before the program is started, with the answers of
+ * GitHub: 401 for what an anonymous client may not see or do, 403 for another's repository.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
+import { advertisedRefs, listedRefs } from './advertised-refs.ts';
 import { gitEnvironment } from './git-command.ts';
 import type { Host } from './host.ts';
 import type { Repository, User } from './records.ts';
@@ -57,13 +58,20 @@ export class GitHttp {
       const wanted = this.#authorize(request, url);
       const isGzip = request.headers['content-encoding'] === 'gzip';
       const body = isGzip ? pipeline(request, createGunzip(), () => undefined) : request;
-      if (wanted.isDiscovery || wanted.service === 'git-receive-pack') {
-        return this.#run(wanted, body, response);
+      const path = this.#host.pathOf(wanted.repository);
+      if (wanted.isDiscovery) {
+        const answer = await advertisedRefs(path, wanted.service, wanted.protocol);
+        if (answer === null) return this.#run(wanted, body, response);
+        begin(wanted, response).end(answer);
+        return;
       }
+      if (wanted.service === 'git-receive-pack') return this.#run(wanted, body, response);
       // As git http-backend does: upload-pack may answer before it has read all, and would wait for a client that sends.
       const whole = await buffer(body);
       await this.#bringPullHead(wanted.repository, whole);
-      this.#run(wanted, Readable.from([whole]), response);
+      const answer = wanted.protocol === 'version=2' ? listedRefs(path, whole) : null;
+      if (answer === null) this.#run(wanted, Readable.from([whole]), response);
+      else begin(wanted, response).end(answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       // The rest of a push is read and dropped: a client that is still writing would miss the answer.
@@ -154,12 +162,18 @@ export class GitHttp {
     response.on('close', () => {
       if (!response.writableFinished) kill(child);
     });
-    const kind = isDiscovery ? 'advertisement' : 'result';
-    response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-${kind}` });
-    if (isDiscovery && !/(?:^|:)version=2(?::|$)/.test(protocol)) response.write(announcement(service));
+    begin(wanted, response);
     body.pipe(child.stdin);
     child.stdout.pipe(response, { end: false });
   }
+}
+
+/** Writes the head of a successful answer, and what precedes the words of the program. */
+function begin({ service, isDiscovery, protocol }: GitRequest, response: ServerResponse): ServerResponse {
+  const kind = isDiscovery ? 'advertisement' : 'result';
+  response.writeHead(200, { ...NO_CACHE, 'content-type': `application/x-${service}-${kind}` });
+  if (isDiscovery && !/(?:^|:)version=2(?::|$)/.test(protocol)) response.write(announcement(service));
+  return response;
 }
 
 /** What comes before the refs in the protocols before version 2 (gitprotocol-http, "Smart Server Response"). */

@@ -6,7 +6,7 @@
 
 /** Cloudflare's places for Durable Objects. */
 export const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const;
-export type LocationHint = (typeof LOCATION_HINTS)[number];
+type LocationHint = (typeof LOCATION_HINTS)[number];
 
 type Branded = Rpc.DurableObjectBranded;
 

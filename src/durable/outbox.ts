@@ -39,7 +39,7 @@ export function notTaken(server: string, config: Config, error: unknown): Delive
   return { kind: 'failed', askedMs: refusal?.retryAfterMs ?? 0, all: refusal?.concernsTopic === true };
 }
 
-export interface OutboxRules<Entry> {
+interface OutboxRules<Entry> {
   /** Where the entries are stored, oldest first. The outbox changes the list. */
   readonly entries: Entry[];
   save(): void;

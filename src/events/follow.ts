@@ -46,7 +46,7 @@ export interface FeedMemory {
 /** Thrown in place of a call to the host when this hour's are used up. */
 export class CallsUsedUp extends Error {}
 
-export interface FollowSettings {
+interface FollowSettings {
   /** Its calls may be refused with `CallsUsedUp`. */
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks'>;
   readonly memory: FeedMemory;

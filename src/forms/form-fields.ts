@@ -53,7 +53,7 @@ export function userTokenOf(secrets: FormSecrets): string {
   return base32(Buffer.from(secrets('user-token'), 'hex').subarray(0, TOKEN_BYTES));
 }
 
-export type NamedThread =
+type NamedThread =
   | { readonly kind: 'thread'; readonly number: number }
   | { readonly kind: 'invalid'; readonly problem: string };
 

@@ -223,7 +223,7 @@ const TURN_MS = 30_000;
 const MAX_TURN_WAIT_MS = 40_000;
 const MAX_TURNS = 1_000;
 
-export interface Turn {
+interface Turn {
   /** Whether another request may have done the work meanwhile. */
   readonly hasWaited: boolean;
   /** May be called more than once. */

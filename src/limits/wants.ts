@@ -6,8 +6,7 @@ import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
 /** `address` and `prefix` (an IPv6 /48): pull requests of one network, whose are also `forks`, and `alert` to the operator. */
-export type WindowKind =
-  'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
+type WindowKind = 'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
 
 /** A repository or a thread, and what all clients together may create there. */
 export interface Target {

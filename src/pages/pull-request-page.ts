@@ -24,7 +24,7 @@ import {
   timeElement,
 } from './layout.ts';
 
-export interface PullRequestPage {
+interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   readonly origin: string;
   readonly needsKey: boolean;

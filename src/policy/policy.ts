@@ -19,7 +19,7 @@ import { fullName, type RepositoryName } from '../repository-name.ts';
 export const POLICY_PATH = '.gitveil.yml';
 
 /** Whose pull requests a repository takes that does not take everybody's. */
-export type Closed = Exclude<Repository['pullRequests'], 'all'>;
+type Closed = Exclude<Repository['pullRequests'], 'all'>;
 
 const CONTRIBUTIONS = ['pull_requests', 'issues', 'comments'] as const;
 export type Contribution = (typeof CONTRIBUTIONS)[number];
@@ -180,7 +180,7 @@ export function workflowSentence(paths: readonly string[]): string {
   return `This changes workflows (${oneLine(paths[0] ?? '')}${more}). Maintainers check these with special care: leave them out if you do not need them.`;
 }
 
-export function closedSentence(to: RepositoryName, pullRequests: Closed): string {
+function closedSentence(to: RepositoryName, pullRequests: Closed): string {
   return pullRequests === 'none'
     ? `${fullName(to)} takes no pull requests.`
     : `${fullName(to)} takes pull requests only from its collaborators.`;

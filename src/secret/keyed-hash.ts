@@ -16,7 +16,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota';
 type PushUse = 'push' | 'work' | 'slot' | 'delayed' | 'release' | 'review';
-export type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value';
+type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

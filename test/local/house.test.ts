@@ -49,7 +49,7 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 90, 'routes/git/git-push.ts': 125 };
+const MOST_RUN_BY = { 'push/session.ts': 91, 'routes/git/git-push.ts': 126 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
@@ -80,7 +80,7 @@ const MOST_LINES_OF_ROOMS = {
   spool: 414,
   stats: 404,
   streams: 332,
-  text: 525,
+  text: 528,
   upstream: 797,
 };
 

@@ -45,16 +45,16 @@ const LEFT = 'Look at the code host first: part of it may be there already.';
 type Ended = Exclude<DelayedPush['state'], 'waiting'>;
 
 /** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
-export interface Claimed {
+interface Claimed {
   readonly leases: readonly Lease[];
   readonly nextAt: number | null;
 }
 
 /** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
-export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
+type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 /** For /metrics, and for the operator. What the operator has approved waits for its time. */
-export interface DelayedCounts {
+interface DelayedCounts {
   readonly waiting: Readonly<Record<DelayedPush['reason'], number>>;
   readonly bytes: number;
   /** Since when the oldest one waits; null: there is none. */

@@ -47,7 +47,7 @@ export interface PostName {
   readonly content: string;
 }
 
-export interface Posted {
+interface Posted {
   readonly url: string;
   /** Of the thread. */
   readonly number: number;
@@ -71,7 +71,7 @@ interface SentPost {
   readonly posted: Posted | null;
 }
 
-export interface AccountFigures {
+interface AccountFigures {
   /** Null: the host has said nothing of calls lately. */
   readonly calls: { readonly limit: number; readonly left: number } | null;
   /** By limit. */

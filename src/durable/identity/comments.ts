@@ -11,7 +11,7 @@ import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
 /** `reset`: show karma 0. `restore`: show the karma that was reset. */
-export type ChoreKind = 'reset' | 'delete' | 'restore';
+type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
   readonly repository: RepositoryName;

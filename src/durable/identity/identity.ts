@@ -70,7 +70,7 @@ export type CommentOutcome =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** `registered`: there is nothing to appeal against. `busy`: the operator cannot be told now. */
-export type AppealOutcome =
+type AppealOutcome =
   | { readonly kind: 'taken'; readonly standing: Standing }
   | { readonly kind: 'too-often'; readonly leftMs: number }
   | { readonly kind: 'registered' | 'busy' };

@@ -127,7 +127,7 @@ const NEWS_LIFE_MS = 7 * DAY_MS;
 
 type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';
 
-export interface HistoryEntry {
+interface HistoryEntry {
   readonly event: HistoryEvent;
   /** Milliseconds since 1970. */
   readonly at: number;

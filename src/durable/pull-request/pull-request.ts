@@ -102,7 +102,7 @@ export interface PullRequestView extends PullRequestRecord {
 }
 
 /** Somebody has asked the host about the pull request `number`. */
-export interface HostLook {
+interface HostLook {
   readonly number: number;
   readonly askedAt: number;
 }

@@ -72,7 +72,7 @@ export class OwnIds {
 }
 
 /** A commit of this push by its number, or one of upstream by its id. */
-export type Parent = number | Oid;
+type Parent = number | Oid;
 
 /** A place in a text that gets the id of a commit of this push; null: it was squashed away, and the place keeps zeros. */
 interface PlannedMention {

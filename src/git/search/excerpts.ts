@@ -13,7 +13,7 @@ const SHOWN_AFTER = 40;
 /** Longer ones are not compared with upstream's. */
 const MAX_LINE_BYTES = 1_000;
 
-export interface Line {
+interface Line {
   readonly excerpt: Uint8Array;
   readonly line: string | null;
   /** The index of the text that ends in it. */

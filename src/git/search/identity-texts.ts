@@ -252,7 +252,7 @@ function decode(bytes: Uint8Array, encoding: string): string {
 }
 
 /** Who made a commit or tag, as its `author`, `committer` or `tagger` line says it. */
-export interface RawIdentity {
+interface RawIdentity {
   /** In the object's encoding. */
   readonly name: Uint8Array;
   readonly email: Uint8Array;

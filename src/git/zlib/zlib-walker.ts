@@ -34,7 +34,7 @@ const STREAM_ALLOWANCE_BYTES = 1024;
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
 
 /** Takes a piece of output; the bytes are valid during the call only. */
-export type OutputSink = (bytes: Uint8Array) => void;
+type OutputSink = (bytes: Uint8Array) => void;
 
 const FIXED_ENTRIES = BlockCodes.fixed().entries;
 const NOTHING = new Uint8Array(0);

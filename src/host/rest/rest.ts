@@ -65,7 +65,7 @@ const MEMORY_FACTOR = 3;
 
 /** Only Gitea and Forgejo have it: the pull request of a head, where it is to be merged into that base. */
 type HeadRoute = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
-export type Route = keyof Endpoints | HeadRoute;
+type Route = keyof Endpoints | HeadRoute;
 type ParametersOf<R extends Route> = R extends keyof Endpoints
   ? Endpoints[R]['parameters']
   : Readonly<Record<'owner' | 'repo' | 'base' | 'head', string>>;

@@ -203,7 +203,7 @@ function keyField(
   return field('pr_key', label, value, { hint, isOptional, secret: 'current-password', holder });
 }
 
-export interface ChangePreview
+interface ChangePreview
   extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
   readonly difference: Difference;
   readonly base: string;

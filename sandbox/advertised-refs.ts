@@ -1,0 +1,91 @@
+/**
+ * What `git upload-pack` and `git receive-pack` say of a repository's refs, out of its files: two thirds of all requests
+ * ask for nothing else, and starting a program takes longer than all else of them. Capabilities are those of the real
+ * programs. Whatever is not plain here is left to them: `null`.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasHostConfig, readRefs } from './bare-repository.ts';
+import { mustRunGit } from './git-command.ts';
+
+const NO_OID = '0'.repeat(40);
+const LS_REFS_WORDS = new Set(['peel', 'symrefs', 'unborn']);
+
+/** By service and protocol: the same for all repositories with the host's configuration. */
+const capabilities = new Map<string, Promise<Buffer>>();
+
+/** The answer to `info/refs`, without the announcement of the service that precedes it in old protocols. */
+export async function advertisedRefs(
+  path: string,
+  service: string,
+  protocol: string,
+): Promise<Buffer | null> {
+  const isFetch = service === 'git-upload-pack';
+  if (!hasHostConfig(path) || (isFetch && protocol !== 'version=2') || protocol === 'version=1') return null;
+  const key = `${service} ${protocol}`;
+  const answer = capabilities.get(key) ?? runDiscovery(path, service, protocol);
+  capabilities.set(key, answer);
+  // Version 2 lists no refs here; git receive-pack does not know it.
+  if (isFetch) return answer;
+  const [, listed = ''] = /\0([^\n]*)\n/.exec((await answer).toString('latin1')) ?? [];
+  const refs = [...readRefs(path)].filter(([name]) => !name.startsWith('refs/pull/'));
+  const lines =
+    refs.length === 0 ? [`${NO_OID} capabilities^{}`] : refs.map(([name, oid]) => `${oid} ${name}`);
+  return Buffer.from(
+    lines.map((line, index) => pktLine(index === 0 ? `${line}\0${listed}` : line)).join('') + '0000',
+  );
+}
+
+/** The answer to the command `ls-refs` of protocol version 2 (gitprotocol-v2). */
+export function listedRefs(path: string, body: Buffer): string | null {
+  const lines = pktLinesOf(body);
+  if (lines?.[0] !== 'command=ls-refs' || !hasHostConfig(path)) return null;
+  const delimiter = lines.indexOf('');
+  const args = lines.slice(delimiter + 1);
+  if (!lines.slice(1, delimiter).every((line) => /^(agent=|object-format=sha1$)/.test(line))) return null;
+  const prefixes = args.flatMap((line) =>
+    line.startsWith('ref-prefix ') ? [line.slice('ref-prefix '.length)] : [],
+  );
+  const words = new Set(args.filter((line) => !line.startsWith('ref-prefix ')));
+  const [, target] = /^ref: (refs\/\S+)\n$/.exec(readFileSync(join(path, 'HEAD'), 'utf8')) ?? [];
+  if (target === undefined || [...words].some((word) => !LS_REFS_WORDS.has(word))) return null;
+  const refs = readRefs(path);
+  // What an annotated tag stands for is known from the object alone.
+  if (words.has('peel') && [...refs.keys()].some((name) => !/^refs\/(heads|pull)\//.test(name))) return null;
+  const isWanted = (name: string): boolean =>
+    prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
+  const symref = words.has('symrefs') ? ` symref-target:${target}` : '';
+  const head = refs.get(target);
+  const isUnbornTold = head === undefined && words.has('unborn');
+  return [
+    ...(isWanted('HEAD') && (head !== undefined || isUnbornTold)
+      ? [`${head ?? 'unborn'} HEAD${symref}`]
+      : []),
+    ...[...refs].flatMap(([name, oid]) => (isWanted(name) ? [`${oid} ${name}`] : [])),
+  ]
+    .map(pktLine)
+    .join('')
+    .concat('0000');
+}
+
+function runDiscovery(path: string, service: string, protocol: string): Promise<Buffer> {
+  const args = [service.replace('git-', ''), '--stateless-rpc', '--http-backend-info-refs', path];
+  return mustRunGit(path, args, { env: { GIT_PROTOCOL: protocol } });
+}
+
+const pktLine = (line: string): string =>
+  `${(Buffer.byteLength(line) + 5).toString(16).padStart(4, '0')}${line}\n`;
+
+/** Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less. */
+function pktLinesOf(body: Buffer): string[] | null {
+  const lines: string[] = [];
+  let position = 0;
+  while (position + 4 <= body.length) {
+    const length = Number.parseInt(body.toString('latin1', position, position + 4), 16);
+    if (length === 0) return position + 4 === body.length ? lines : null;
+    if (length !== 1 && !(length > 4)) return null;
+    lines.push(body.toString('utf8', position + 4, position + length).replace(/\n$/, ''));
+    position += Math.max(4, length);
+  }
+  return null;
+}
