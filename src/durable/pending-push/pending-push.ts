@@ -1,8 +1,7 @@
 /**
  * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies, a
  * retry finds its pr_hash here, so that it opens no second pull request, and its date, so that the commits get the same
- * ids. One that nobody retries within an hour is cleaned up, and a pull request that it opened is recorded. Until the host
- * lets that happen, a retry still resumes it: otherwise it would open a second one.
+ * ids, until it is cleaned up after an hour: then a pull request that it has opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

@@ -12,6 +12,7 @@ import { fullName } from '../../repository-name.ts';
 import { askPlace, bornUpstream, notShown, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
+import { overtaken } from '../publish/delivery.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
@@ -32,7 +33,7 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-export interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
+interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
   readonly spool: StoredEntries;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;
@@ -61,7 +62,15 @@ export async function release(
   const { open, named: found, claim: claimed } = asked;
   const updates = isUpdate({ named: found });
   if (updates && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  if (wasOpen && !updates) throw notOpen(found === null ? notShown() : undefined);
+  if (wasOpen && !updates) {
+    const lines = [
+      'It was merged or closed while your change waited. Nothing was changed there.',
+      'Push again without pr-hash if you want a new one.',
+    ];
+    // The host may be wrong once.
+    const cause = found === null ? notShown() : undefined;
+    throw new Refusal('not-open', 'the pull request is not open any more', lines, { cause });
+  }
   const listed = born.refs.find(({ name }) => name === work.base.name);
   const base = listed ?? (born.hasAllBranches ? null : await questions.findBranch(branch));
   if (base === null)
@@ -104,11 +113,7 @@ export async function release(
   /** Where the branch is that it replaces. */
   async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
     const recorded = claimed?.recorded?.tip ?? null;
-    if (recorded !== recordedTip && !standsOn(recorded))
-      throw new Refusal('overtaken', 'another push has updated this pull request since', [
-        'Nothing of this one was published, because it would have replaced the newer commits.',
-        'Push again to put your commits on top.',
-      ]);
+    if (recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
     const isHarmless = (oid: Oid, commit?: Commit): boolean =>
       oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
     const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
@@ -128,19 +133,6 @@ export async function release(
     const { dateOf } = datesOf(undatedOf(work.commits, identity), claimed?.dates ?? [], 0);
     return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
   }
-}
-
-/** @param cause set if the host shows none: it may be wrong once. */
-function notOpen(cause?: HostError): Refusal {
-  return new Refusal(
-    'not-open',
-    'the pull request is not open any more',
-    [
-      'It was merged or closed while your change waited. Nothing was changed there.',
-      'Push again without pr-hash if you want a new one.',
-    ],
-    { cause },
-  );
 }
 
 /** What a failure means for the push, and whether the next ones would fail as well. */

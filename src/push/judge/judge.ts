@@ -52,9 +52,6 @@ import {
   warningOfSquash,
 } from './work.ts';
 
-/** From a spool that is not in memory, each costs a request. */
-const MAX_READS = 32;
-
 /** A push that may be published. */
 export interface Judged {
   readonly work: PushedWork;
@@ -121,7 +118,7 @@ export async function judge(
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     kept: pack.kept,
-    pack: storedPack(pack.spool, MAX_READS),
+    pack: storedPack(pack.spool),
     history,
     upstream: {
       refs: born.refs,
@@ -167,16 +164,13 @@ export async function judge(
     ...(gate === null ? [] : [gate]),
     ...workflowLines(changed, repository, policy, mayHaveWorkflows),
   );
+  const signing = `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`;
   const warnings = [
     ...names.lines,
     ...(updates
       ? warningsOfUpdate(pushed)
       : warningsOfText(pushed, template && settings.fileUrl(repository, template))),
-    ...(isSignedOff
-      ? [
-          `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`,
-        ]
-      : []),
+    ...(isSignedOff ? [signing] : []),
     ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
     ...oddities,
@@ -246,7 +240,7 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
 const NO_IDS = { idOf: () => ZERO_OID };
 
 /** @throws Refusal if the text of the pull request would. */
-export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
   const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
   const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
   const problem = noiseProblem(texts, where);
@@ -259,7 +253,7 @@ export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts):
 }
 
 /** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
-export function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
+function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;
   for (const { encoding, message } of commits) {

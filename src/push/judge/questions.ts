@@ -40,8 +40,6 @@ import type { NamedPullRequest, Publishable } from '../verdict.ts';
 const PATIENCE_MS = 5_000;
 /** Each costs a few requests. */
 const MAX_PATHS = 20;
-/** From a spool that is not in memory. */
-const MAX_READS = 32;
 /** Each takes some memory while a pack is compared. */
 const MAX_ENTRIES = 30_000;
 
@@ -290,22 +288,18 @@ export function questionsOf(
      * @param isAll whether all folders are compared, or those of workflows alone. @throws if it is required: Refusal
      */
     entriesChanged: async (
-      {
-        commits,
-        boundary,
-        base,
-        entryCount,
-      }: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
+      push: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
       spool: StoredEntries,
       { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
     ): Promise<readonly ChangedEntry[] | null> => {
+      const { commits, boundary, base, entryCount } = push;
       if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
       const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
       const compare = async () => {
         const compared = await lister.newestIn(base.oid, repository, boundary);
         // Of branches beside the base nobody knows what the host's pull request shows.
         if (compared.length === 0 && boundary.length > 0) return null;
-        const pushed = { commits, boundary: compared, pack: storedPack(spool, MAX_READS) };
+        const pushed = { commits, boundary: compared, pack: storedPack(spool) };
         return changedEntries(pushed, read, host.memory, isWanted);
       };
       return isRequired ? steps.run('lookup', compare) : unlessLate('what a push changes', compare());
