@@ -169,9 +169,9 @@ function withoutPulls({ accepted }: Policy): Contribution[] {
 export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'community'>): string | null {
   const { kind, path = '', bot = '', reason = '' } = community.standing ?? {};
   if (kind === 'unreadable')
-    return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close this pull request.`;
+    return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close pull requests of the bot.`;
   if (kind !== 'unlisted') return null;
-  return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close this pull request. A maintainer vouches with a line "${bot}" in that file.`;
+  return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close pull requests of the bot. A maintainer vouches with a line "${bot}" in that file.`;
 }
 
 /** @param paths of workflows that are changed, at least one. */

@@ -31,16 +31,16 @@ export function worksOf(
   return Promise.all(ids.map(hashOf));
 }
 
-/** Null: none has them, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
+/** Null: none has them but the one that it names, or nobody knows, which is told. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
-  { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
+  { repository, commits, prHash }: Pick<Publishable, 'commits' | 'prHash'> & { repository: RepositoryName },
   works: readonly string[],
 ): Promise<SameWork | null> {
   const found = await run.store.pullRequestWith(repository, works);
   if (found === undefined)
     await run.reply.note('The service could not check whether your commits are open already.');
-  if (!found) return null;
+  if (!found || found.prHash === prHash) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }

@@ -73,7 +73,7 @@ type Task =
   | { readonly kind: 'withdrawal'; readonly prHash: string }
   | Outcome;
 
-export interface Conclusion extends ReportStatus {
+interface Conclusion extends ReportStatus {
   readonly outcome: Outcome;
   /** Null: nothing has failed. */
   readonly finalLine: string | null;
@@ -234,11 +234,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
 
-interface JudgedPush extends Omit<Judged, 'warnings'> {
-  readonly pushHash: string;
-  /** Whether the pull request that it names is open, as far as is known. */
-  readonly wasOpen: boolean;
-}
+type JudgedPush = Omit<Judged, 'warnings'> & { readonly pushHash: string };
 
 /** @param isLater the host is asked only what a clone asks, except for a preview. @throws Refusal, also for a preview */
 async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
@@ -274,16 +270,15 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const ofHost = { ...upstream, repository: place?.repository ?? upstream.repository };
   const questions = questionsOf(run, ofHost, botLogin);
   const now = Math.floor(host.clock.now() / 1000);
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
+  const wasOpen = place === null && listed !== null && (await store.isOpen(prHash ?? ''));
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, wasOpen };
   const asked = place === null ? quietly(questions) : questions;
   const { warnings, ...judged } = await judge(received, upstream, place, circumstances, asked);
   pack.kept.free(judged.work.commits.byteLength);
   run.notes.push(...warnings);
-  if (judged.place !== null) return { ...judged, pushHash, wasOpen: isUpdate(judged.place) };
-  const wasOpen = prHash !== null && judged.claim !== null && (await store.isOpen(prHash));
   const changesTexts = options.title !== null || options.description !== null;
-  if (wasOpen && changesTexts && options.prKey === null) throw missingKey('texts');
-  return { ...judged, pushHash, wasOpen };
+  if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
+  return { ...judged, pushHash };
 }
 
 type Decided =
@@ -294,11 +289,11 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, pushHash, claim, wasOpen }: JudgedPush,
+  { work, place: says, pushHash, claim, updates }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings } = run;
-  const slot = wasOpen ? null : await limits.slot(pushHash);
+  const slot = updates ? null : await limits.slot(pushHash);
   const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, slot });
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };

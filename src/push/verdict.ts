@@ -143,7 +143,7 @@ export interface Dates {
 }
 
 /** The commits as if all were dated 1970: the same for the same work. Made when they are first asked for. */
-export type Undated = () => AnonymousCommits;
+type Undated = () => AnonymousCommits;
 
 export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
   let made: AnonymousCommits | null = null;

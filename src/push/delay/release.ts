@@ -9,7 +9,7 @@ import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { askPlace, bornUpstream, notShown, workflowLines } from '../judge/destination.ts';
+import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
 import { overtaken } from '../publish/delivery.ts';
@@ -57,22 +57,14 @@ export async function release(
   const born = bornUpstream(upstream, branch);
   const questions = questionsOf(run, { ...born, repository }, botLogin);
   const opened = intent && (await questions.findPullRequest(intent.prHash, null));
-  const how = { mayOpen: true, isOpened: opened !== null };
-  const asked = await askPlace(questions, says, settings, work, claim, how);
-  const { open, named: found, claim: claimed } = asked;
-  const updates = isUpdate({ named: found });
-  if (updates && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  if (wasOpen && !updates) {
-    const lines = [
-      'It was merged or closed while your change waited. Nothing was changed there.',
-      'Push again without pr-hash if you want a new one.',
-    ];
-    // The host may be wrong once.
-    const cause = found === null ? notShown() : undefined;
-    throw new Refusal('not-open', 'the pull request is not open any more', lines, { cause });
-  }
-  const listed = born.refs.find(({ name }) => name === work.base.name);
-  const base = listed ?? (born.hasAllBranches ? null : await questions.findBranch(branch));
+  const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen, isOpened: opened !== null };
+  const { open, ...asked } = await askPlace(questions, says, settings, work, claim, how);
+  // In place of one that is closed, another opens under a hash of its own: by that it is found later, or removed.
+  const updates = isUpdate(asked) && opened === null;
+  const { named: found, claim: claimed } = updates ? asked : { named: null, claim: null };
+  if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
+  const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
+  const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
   if (base === null)
     throw new Refusal('base', 'there is no such base branch', [
       `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
@@ -105,7 +97,7 @@ export async function release(
     spool,
     pushHash,
     claim: claimed,
-    slot: updates ? null : slot,
+    slot: found === null ? slot : null,
     resumed: { tip: named?.tip ?? null, ...lease },
   };
   return publish(run, publication, await enter(run, publication));
@@ -145,11 +137,10 @@ export interface DelayedEnd {
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, lines, code, outcome } = refusal;
-  const isBusy = code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
   const { cause } = refusal;
   const { whose, retryAfterMs, status } = hostFailureOf(cause);
-  const isForAll = isBusy || whose === 'ours';
+  const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
   const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
   const isDoubted = isMissing && failures < MOST_MISSING;

@@ -59,6 +59,8 @@ export interface Judged {
   readonly place: OpenPlace | null;
   /** The claim on the pull request that is updated, or whose branch is used again. */
   readonly claim: ClaimedUpdate | null;
+  /** Whether an open pull request is updated, as far as is known. */
+  readonly updates: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -75,7 +77,7 @@ export async function judge(
 ): Promise<Judged> {
   const { options, pack } = received;
   const { ai, issue, prHash, signOff: isSignedOff } = options;
-  const { settings, botLogin, memory, now, refusal } = circumstances;
+  const { settings, botLogin, memory, now, refusal, wasOpen } = circumstances;
 
   // Where it goes to.
   const destination = await findDestination(received, upstream, asked, circumstances, questions);
@@ -148,8 +150,7 @@ export async function judge(
 
   // What the rules say to it.
   const place = open && { ...open, named };
-  // Of one that is delayed, the service's own record says whether it is an update.
-  const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
+  const updates = open === null ? wasOpen : updated !== null;
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
@@ -180,10 +181,10 @@ export async function judge(
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview || place === null) return { work: pushed, place, claim, warnings };
+  if (!options.preview || place === null) return { work: pushed, place, claim, updates, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
-  if (named === null && refusal === null) await questions.tellSameWork(push, undated());
+  if (!updates && refusal === null) await questions.tellSameWork(push, undated());
   const leaving = anonymous();
   const bytes = outgoingBytes(leaving.contents(), pack.spool.byteLength);
   const author = botLogin;

@@ -143,11 +143,11 @@ interface Attempt extends Proposal {
 
 type Compared = Awaited<ReturnType<typeof compare>>;
 
-/** What the push has in common with other pull requests. One that names its own is an update, and not compared. */
+/** What the push has in common with other pull requests. An update is not compared. */
 async function compare(run: PushRun, push: Publishable) {
   const undated = undatedOf(push.commits, await identityOf(run));
   const works = await worksOf(run, push, undated());
-  return { undated, works, found: push.named === null ? await findSameWork(run, push, works) : null };
+  return { undated, works, found: isUpdate(push) ? null : await findSameWork(run, push, works) };
 }
 
 /** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */

@@ -19,7 +19,7 @@ import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
 
-export interface TakenCommand {
+interface TakenCommand {
   readonly command: Command;
   readonly target: PushTarget;
 }

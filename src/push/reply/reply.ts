@@ -28,7 +28,7 @@ export interface Reply {
 }
 
 /** False if the client has gone, which changes nothing about the push. Must not reject. */
-export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
+type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
  * Progress on band 2, report-status on band 1, an error on band 3. Notes wait until the client has sent everything, and
