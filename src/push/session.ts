@@ -189,7 +189,7 @@ export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
   await end(run, arrival, true);
 }
 
-/** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
+/** Gives back everything. @param isAnswered the client has the answer, and needs no retry. Never rejects. */
 export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
   await arrival.discard();
   await run.end(isAnswered);
@@ -236,7 +236,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
 
 type JudgedPush = Omit<Judged, 'warnings'> & { readonly pushHash: string };
 
-/** @param isLater the host is asked only what a clone asks, except for a preview. @throws Refusal, also for a preview */
+/** @param isLater the host is asked what a clone asks, unless it is a preview. @throws Refusal, also for a preview */
 async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
   const { host, limits, store, settings, claims, reply } = run;
   const { options, pack } = received;

@@ -30,7 +30,7 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
   return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
 }
 
-/** Removes what a delayed push that was given up has left at the host: its pull request, or its branch alone. @throws Refusal */
+/** Removes what a delayed push that was given up left at the host: its pull request, or its branch. @throws Refusal */
 export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   const { host, claims, steps, target } = run;
   const found = await find(run, prHash, await claims.claimPullRequest(prHash));

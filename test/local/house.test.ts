@@ -145,11 +145,18 @@ it('has a push that is published at once in few files', () => {
   expect(followed.filter((file) => roomOf(file) === 'push').length).toBeLessThanOrEqual(MOST_OF_A_LIVE_PUSH);
 });
 
+const WIDE_COMMENT = /^(?=.{121}) *(?:\/[/*]|\* )/m;
+
 const linesOf = (file: string): number => readFileSync(join(SRC, file), 'utf8').split('\n').length - 1;
 
 /** @param chosen only the files for which this is true. */
 const countLines = (chosen: (file: string) => boolean = () => true): number =>
   files.filter(chosen).reduce((lines, file) => lines + linesOf(file), 0);
+
+it('has comments of at most 120 columns', () => {
+  const wide = files.filter((file) => WIDE_COMMENT.test(readFileSync(join(SRC, file), 'utf8')));
+  expect(wide).toEqual([]);
+});
 
 it('has no more lines than it may have', () => {
   expect(countLines()).toBeLessThanOrEqual(MOST_LINES);

@@ -50,7 +50,7 @@ interface Claimed {
   readonly nextAt: number | null;
 }
 
-/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
+/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no more. */
 type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 /** For /metrics, and for the operator. What the operator has approved waits for its time. */

@@ -128,8 +128,8 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
-   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
-   * is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open a second pull request.
+   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way,
+   * that is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open another one.
    */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;

@@ -1,6 +1,6 @@
 /**
- * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a live one
- * (judge/judge.ts), and publishes it.
+ * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a
+ * live one (judge/judge.ts), and publishes it.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
@@ -20,7 +20,7 @@ import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refu
 import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
-/** Another push came first, the repository's rules do not arrive, or an object of the service was restarted or is silent. */
+/** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'in-progress',
   'policy-unread',

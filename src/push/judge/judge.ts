@@ -65,8 +65,8 @@ export interface Judged {
 }
 
 /**
- * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell the
- * host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell
+ * the host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault throws
  */
 export async function judge(
   received: Received,

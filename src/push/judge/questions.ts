@@ -1,7 +1,7 @@
 /**
- * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the push.
- * No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but one that
- * only warns the better never does, and no push waits long for it.
+ * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the
+ * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
+ * one that only warns the better never does, and no push waits long for it.
  */
 import { latin1 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -109,11 +109,11 @@ export function findPullRequest(
 /* What others have put on the branch of a pull request, which an update would delete. Commits that the service has made
    are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
 
-/** Whether a commit may go from the branch: it is upstream's, in the push, or recorded. @param commit once it was read. */
+/** Whether a commit may go from the branch: it is upstream's, in the push, or recorded. @param commit once it is read. */
 type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
 
 /**
- * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go with it.
+ * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go, too.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
  */
 export async function replaceableTip(
@@ -264,7 +264,7 @@ export function questionsOf(
       const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
       return bases?.values() ?? [];
     },
-    /** Files and folders of one commit of upstream's, as far as they come in time. @param paths of the root folder: ''. */
+    /** Files and folders of one commit of upstream, as far as they come in time. @param paths the root's is ''. */
     readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
       const files = new Map<string, FileObject>();
       const readAll = async (): Promise<void> => {

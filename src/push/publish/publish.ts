@@ -201,7 +201,7 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/** Records the open pull request. If that fails, it stays open, and a retry records it. Returns as `PullRequest.record`. */
+/** Records the open pull request. If that fails, a retry records it. Returns as `PullRequest.record`. */
 async function record(
   run: PushRun,
   publication: Publication,

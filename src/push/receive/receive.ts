@@ -120,7 +120,7 @@ export function storedPack(spool: StoredEntries, mostReads = MAX_READS): StoredP
   return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
 }
 
-/** Room for what a chunk leaves in memory: eight times its size, because commits are inflated and have some overhead. */
+/** Room for what a chunk leaves in memory: eight times its size, as commits are inflated and have some overhead. */
 const ROOM_FOR_COMMITS = 512 * 1024;
 const MAX_LATE_READS = 250;
 
