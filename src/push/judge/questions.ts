@@ -109,7 +109,7 @@ export function findPullRequest(
 /* What others have put on the branch of a pull request, which an update would delete. Commits that the service has made
    are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
 
-/** Whether a commit may go from the branch: it is upstream's, in the push, or recorded. @param commit once it is read. */
+/** Whether a commit may go from the branch: upstream's, one in the push, or recorded. @param commit once it is read. */
 type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
 
 /**
