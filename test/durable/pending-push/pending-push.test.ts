@@ -277,15 +277,18 @@ describe('a push that died and is not repeated', () => {
     expect(await clearUp(push, NOW + 26 * HOUR_MS)).toBe(false);
   });
 
-  it.each([401, 403])('is looked after again when the host refuses the bot account with %d', async (status) => {
-    vi.spyOn(scheduler, 'wait').mockResolvedValue();
-    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () =>
-      Response.json({ message: 'Sorry. Your account was suspended' }, { status }),
-    );
-    const push = newPush();
-    await push.begin({ prHash: PR_HASH, committedAt: 1 });
-    expect(await clearUp(push)).toBe(true);
-  });
+  it.each([401, 403])(
+    'is looked after again when the host refuses the bot account with %d',
+    async (status) => {
+      vi.spyOn(scheduler, 'wait').mockResolvedValue();
+      vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () =>
+        Response.json({ message: 'Sorry. Your account was suspended' }, { status }),
+      );
+      const push = newPush();
+      await push.begin({ prHash: PR_HASH, committedAt: 1 });
+      expect(await clearUp(push)).toBe(true);
+    },
+  );
 
   it('is left alone while someone repeats it in the last minute', async () => {
     const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [] });
