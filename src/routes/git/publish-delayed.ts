@@ -282,7 +282,11 @@ async function removeIfOver(
 function removeAt(c: Context<AppEnv>, target: KeptPush['target'], prHash: string): Promise<void> {
   return inMemory(async (memory) => {
     const run = runOf(c, { target, owed: null }, 'operator', memory);
-    await removeBegun(run, prHash).finally(() => run.end(true));
+    try {
+      await removeBegun(run, prHash);
+    } finally {
+      await run.end(true);
+    }
   });
 }
 
