@@ -21,8 +21,7 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
 
 /** @param prHash its push has given the key. @param deletedRef that the push deletes; null: none. @throws Refusal */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
-  const claim = (await run.claims.claimListed(prHash)) ?? (await run.claims.claimPullRequest(prHash));
-  const found = await find(run, prHash, claim);
+  const found = await find(run, prHash, await run.claims.claimPullRequest(prHash));
   if (found === null)
     throw new Refusal('pr-hash', 'there is no such pull request', [
       `No pull request of ${fullName(run.target)} has that pr-hash.`,

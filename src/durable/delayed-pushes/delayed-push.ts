@@ -90,6 +90,8 @@ export type Lease = { readonly name: string; readonly lease: string };
 
 export type LeasedPush = DelayedPush & Lease;
 
+export const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
+
 /** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
