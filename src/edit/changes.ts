@@ -115,7 +115,7 @@ export async function changedEntries(
   return changed;
 }
 
-/** @param first what it is compared with; null: nothing. @param use what is made of it. @param isWanted default: all folders. */
+/** @param first what to compare with; null: nothing. @param use makes something of it. @param isWanted default: all. */
 async function compare<T>(
   { commits, boundary, pack }: PushedFiles,
   first: Oid | null,
@@ -162,7 +162,7 @@ class Comparison {
   readonly #read: ReadObjects;
   readonly #claim: MemoryClaim;
   readonly #isWanted: (folder: string) => boolean;
-  /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
+  /** Where upstream has an object. Ask for nothing else. A folder's path ends with a slash, but for the root's. */
   readonly #upstreams = new Map<Oid, string>();
   /** What the host has sent. */
   readonly #sent = new Map<Oid, Uint8Array>();

@@ -44,7 +44,7 @@ export function linesOf(text: string): Line[] {
   );
 }
 
-/** The new content of a file. @param original until now, of which `fileText` made a text; null: none. @param typed as sent. */
+/** The new content of a file. @param original which `fileText` made a text; null: none. @param typed as sent. */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = linesOf(withoutBom(old));

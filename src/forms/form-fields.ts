@@ -64,7 +64,7 @@ const ADDRESS =
 
 const invalid = (problem: string): NamedThread => ({ kind: 'invalid', problem });
 
-/** The issue or pull request that someone names: its number, or its address as they paste it. @param webUrl of the code host. */
+/** The issue or pull request that someone names: its number, or its pasted address. @param webUrl of the code host. */
 export function parseThreadText(text: string, repository: RepositoryName, webUrl: string): NamedThread {
   const typed = text.trim();
   const [, number] = NUMBER.exec(typed) ?? [];

@@ -134,7 +134,7 @@ export function readYaml(text: string): unknown {
 
 const inWords = (kind: Contribution): string => kind.replace('_', ' ');
 
-/** Why a contribution is not accepted; null if it is. A sentence, and on a line of its own what the maintainers write. */
+/** Why a contribution is not accepted; null if it is. A sentence, and on its own line what the maintainers write. */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;
   if (accepted.includes(kind)) return null;

@@ -1,7 +1,7 @@
 /**
- * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again opens
- * a second one, which repeats the first. If it is merged, the person's own version of its commits is not upstream's.
- * Keyed hashes are recorded of each pull request: each names a commit, without author and dates, and so all before it.
+ * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again
+ * opens a second one, which repeats the first. If it is merged, the person's own version of its commits is not
+ * upstream's. Keyed hashes are recorded of each pull request: each names a commit, without author and dates.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -31,7 +31,7 @@ export function worksOf(
   return Promise.all(ids.map(hashOf));
 }
 
-/** Null: none has them but the one that it names, or nobody knows, which is told. @param works as `worksOf` answers them. */
+/** Null: none but the one that it names, or nobody knows, which is told. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
   { repository, commits, prHash }: Pick<Publishable, 'commits' | 'prHash'> & { repository: RepositoryName },

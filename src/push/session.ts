@@ -96,7 +96,9 @@ export async function receive(
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
   const spools: Spool[] = [];
+  let pack: Received['pack'] | null = null;
   const discard = async (): Promise<void> => {
+    pack?.kept.free();
     for (const spool of spools) await spool.discard();
     host.memory.end();
   };
@@ -123,13 +125,8 @@ export async function receive(
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
     await reply.note(...parsed.options.warnings);
-    const pack = await receivePack(reader, openSpool, host.memory);
-    const received = { taken, commandList, options: parsed.options, pack };
-    const discardAll = (): Promise<void> => {
-      pack.kept.free();
-      return discard();
-    };
-    return { ...arrived({ kind: 'push', received }), discard: discardAll };
+    pack = await receivePack(reader, openSpool, host.memory);
+    return arrived({ kind: 'push', received: { taken, commandList, options: parsed.options, pack } });
   } catch (error) {
     await discard();
     return arrived(refusedAs(toRefusal(error, settings.client)));
@@ -192,7 +189,7 @@ export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
   await end(run, arrival, true);
 }
 
-/** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
+/** Gives back everything. @param isAnswered the client has the answer, and needs no retry. Never rejects. */
 export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
   await arrival.discard();
   await run.end(isAnswered);
@@ -226,8 +223,8 @@ function delayed(facts: DelayedFacts): Outcome {
 
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
-  const planned = options.preview ? null : await planOf(run, options);
-  const found = planned === null ? null : await findAgain(run, received, planned);
+  const planned = await planOf(run, options);
+  const found = planned === null || options.preview ? null : await findAgain(run, received, planned);
   if (found !== null) return delayed(found);
   const judged = await judgedNow(run, received, planned !== null);
   const decided = await decide(run, received, judged, planned);
@@ -239,11 +236,12 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
 
 type JudgedPush = Omit<Judged, 'warnings'> & { readonly pushHash: string };
 
-/** @param isQuiet it is published later: the host is asked only what a clone asks. @throws Refusal, also for a preview */
-async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Promise<JudgedPush> {
+/** @param isLater the host is asked what a clone asks, unless it is a preview. @throws Refusal, also for a preview */
+async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
   const { host, limits, store, settings, claims, reply } = run;
   const { options, pack } = received;
   const { prHash, preview } = options;
+  const isQuiet = isLater && !preview;
   const listed = prHash === null ? null : await claims.claimListed(prHash);
   const pushHash = await pushHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
@@ -251,7 +249,7 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   // A made-up hash must not cost the host anything, and is an attempt like any other.
   if (full !== null && !preview) throw (await limits.refuseFull(async () => pushHash)) ?? full;
   if (preview) {
-    if ((options.delayMs ?? settings.publishDelayMs) > 0) await reply.note(ASKS_NOW);
+    if (isLater) await reply.note(ASKS_NOW);
     // Previews can be repeated without end and never reach the account's own check, so count them here.
     await limits.takeQuota();
   } else if (!isQuiet) {
@@ -260,8 +258,8 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   }
   /** If the host does not say now what it has to say, the push may wait for that. */
   const unlessWaits = (error: unknown): null => {
-    const isLater = error instanceof Refusal && isMomentary(error) && !preview && mayWait(settings, options);
-    if (!isLater) throw error;
+    const waits = error instanceof Refusal && isMomentary(error) && !preview && mayWait(settings, options);
+    if (!waits) throw error;
     return null;
   };
   const [upstream, place, botLogin] = await Promise.all([

@@ -112,7 +112,7 @@ export function newestOf(commits: PlannedCommits): PlannedCommit {
   return commits.at(newestWork(commits.length, (place) => commits.at(place).parents.length > 1));
 }
 
-/** The place of the newest commit that is not a merge, whose message would name branches; of the last one if all are. */
+/** The place of the newest commit that is not a merge, whose message would name branches; of the last if all are. */
 export function newestWork(count: number, isMerge: (place: number) => boolean): number {
   let place = count - 1;
   while (place > 0 && isMerge(place)) place--;
@@ -150,7 +150,7 @@ export function undatedOf(commits: PlannedCommits, identity: Identity): Undated 
   return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }
 
-/** Cost: a SHA-1 over all commits, if dates are known or asked for. @param committedAt seconds since 1970, of the others. */
+/** Cost: a SHA-1 over all commits, if dates are known or asked. @param committedAt of the others, since 1970. */
 export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
- * The tags of a piece of HTML, and what they leave open. Stricter than a browser, so that it never misses an element that
- * a browser leaves open: tags must be complete, and closed in the reverse order. Names that are not HTML's (`Vec<u8>`)
- * open nothing.
+ * The tags of a piece of HTML, and what they leave open. Stricter than a browser, so that it never misses an element
+ * that a browser leaves open: tags must be complete, and closed in the reverse order. Names that are not HTML's
+ * (`Vec<u8>`) open nothing.
  */
 
 /** What is in them is not Markdown, not HTML or not shown; hosts do not agree on `search` and `source`. */

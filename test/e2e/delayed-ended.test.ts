@@ -220,7 +220,7 @@ describe('a pull request whose answer was lost', () => {
     bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, ...failing });
     await expect
       .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Delayed\n[^]*has to be removed/);
+      .toMatch(/^200 Delayed\n[^]*could not be withdrawn completely/);
     bed.sandbox.faults.clear();
     await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
     const states = (await bed.host.pulls(upstream)).map(({ state }) => state);

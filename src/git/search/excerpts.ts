@@ -21,7 +21,7 @@ interface Line {
   readonly credential: Credential | null;
 }
 
-/** Lines of a file or entries of a folder in which spans end; one by one, as one may have thousands. @param spans in order. */
+/** Lines of a file or entries of a folder in which spans end; one by one, of maybe thousands. @param spans in order. */
 export function* linesAt({ type, content }: FileObject, spans: Iterable<FoundSpan>): Generator<Line> {
   let start = 0;
   let nul = content.indexOf(0);

@@ -144,7 +144,7 @@ export class ZlibWalker {
     return this.#walkCarry(chunk, pos >>> 3, end);
   }
 
-  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns the chunk's index from which to go on. */
+  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns where in the chunk to go on. */
   #walkCarry(chunk: Uint8Array, start: number, end: number): number {
     const carry = this.#carry;
     const added = Math.min(end - start, CARRY_BYTES - this.#carried);

@@ -1,4 +1,4 @@
-/** Change a file: choose it, edit it, see what becomes public, and what has become of it; and withdraw its pull request. */
+/** Change a file: choose it, edit it, see what becomes public, and what came of it; and withdraw its pull request. */
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/lines.ts';
 import type { EntryKind } from '../../git/objects/tree.ts';

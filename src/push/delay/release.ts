@@ -1,16 +1,18 @@
 /**
- * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a live one
- * (judge/judge.ts), and publishes it.
+ * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a
+ * live one (judge/judge.ts), and publishes it.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { hostFailureOf } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
 import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
+import { overtaken } from '../publish/delivery.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
@@ -18,7 +20,7 @@ import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refu
 import { datesOf, isUpdate, type NamedPullRequest, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
-/** Another push came first, the repository's rules do not arrive, or an object of the service was restarted or is silent. */
+/** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'in-progress',
   'policy-unread',
@@ -97,14 +99,18 @@ export async function release(
     /** Where the branch is that it replaces. */
     async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
       const recorded = claim?.recorded?.tip ?? null;
-      if (recorded !== recordedTip && !standsOn(recorded))
-        throw new Refusal('overtaken', 'another push has updated this pull request since', [
-          'Nothing of this one was published, because it would have replaced the newer commits.',
-          'Push again to put your commits on top.',
-        ]);
-      const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
+      if (recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
+      const isHarmless = (oid: Oid, commit?: Commit): boolean =>
+        oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
       const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
       return replaceableTip(run, now, isHarmless, overwrite);
+    }
+
+    /** Whether the push has a commit, known only without its id, author and date: with its files and message. */
+    function hasSame({ tree, message }: Commit): boolean {
+      for (const own of work.commits)
+        if (own.tree === tree && Buffer.compare(own.message.bytes, message) === 0) return true;
+      return false;
     }
 
     /** Whether the push has this commit, by the dates that were given to its commits. */
@@ -127,10 +133,12 @@ export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, lines, code, outcome } = refusal;
   // What concerns the account, such as its suspension, ends no push.
-  const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
+  const { cause } = refusal;
+  const { whose, retryAfterMs, status } = hostFailureOf(cause);
   const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
-  const isDoubted = status === 404 && failures < MOST_MISSING;
+  const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
+  const isDoubted = isMissing && failures < MOST_MISSING;
   if (!isForAll && !isMoment && !isDoubted) {
     // A pack may name bases that upstream has lost since, which only the host notices.
     const advice = code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];

@@ -75,9 +75,15 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
- * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
- * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
+<<<<<<< HEAD
+ * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
+ * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
  * @param how whether a new one may open; whether the named one must be open.
+=======
+ * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
+ * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
+ * @param told whether a new one may open; whether the named one must be open; whether an attempt has opened it already.
+>>>>>>> main
  */
 export async function askPlace(
   questions: Questions,
@@ -134,7 +140,7 @@ function openPlace(
   return { repository, footer, policyLimits: policy.limits };
 }
 
-/** What the description has to say, unless it stays what it is. @throws Refusal if something is missing, or no open issue */
+/** What the description has to say, unless it stays what it is. @throws Refusal if one is missing, or no open issue */
 async function checkStated(
   questions: Pick<Questions, 'issue'>,
   { repository, policy }: Place,
@@ -227,7 +233,7 @@ async function findNamed(
 /** Upstream with a branch that pull requests can be for. */
 type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
-/** @param branch stands in for a default branch that does not exist. @throws Refusal if no pull request can be for any */
+/** @param branch stands in for a missing default branch. @throws Refusal if no pull request can be for any */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
@@ -259,8 +265,8 @@ interface Base {
 }
 
 /**
- * The first of these that exists: the one that the person names; the present base of an open pull request (`current`); the
- * branch with the pushed one's name; the default branch, unless the work says otherwise (`baseOfWork`). @throws Refusal
+ * The first of these that exists: the one that the person names; the present base of an open pull request (`current`);
+ * the branch with the pushed one's name; the default branch, unless the work says otherwise. @throws Refusal
  */
 async function chooseBase(
   questions: Questions,
@@ -308,7 +314,7 @@ function branchBefore(refs: readonly Ref[], named: string): string | null {
   return end === undefined ? null : named.slice(0, end);
 }
 
-/** Where work for no named base stands on a commit of one other branch alone, such as that of a release: that branch. */
+/** Where work for no named base stands on a commit of one other branch alone, such as a release's: that branch. */
 export function baseOfWork(
   questions: Questions,
   { isGuess }: Pick<Base, 'isGuess'>,

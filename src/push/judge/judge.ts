@@ -52,9 +52,6 @@ import {
   warningOfSquash,
 } from './work.ts';
 
-/** From a spool that is not in memory, each costs a request. */
-const MAX_READS = 32;
-
 /** A push that may be published. */
 export interface Judged {
   readonly work: PushedWork;
@@ -68,8 +65,8 @@ export interface Judged {
 }
 
 /**
- * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell the
- * host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell
+ * the host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault throws
  */
 export async function judge(
   received: Received,
@@ -123,7 +120,7 @@ export async function judge(
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     kept: pack.kept,
-    pack: storedPack(pack.spool, MAX_READS),
+    pack: storedPack(pack.spool),
     history,
     upstream: {
       refs: born.refs,
@@ -168,16 +165,13 @@ export async function judge(
     ...(gate === null ? [] : [gate]),
     ...workflowLines(changed, repository, policy, mayHaveWorkflows),
   );
+  const signing = `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`;
   const warnings = [
     ...names.lines,
     ...(updates
       ? warningsOfUpdate(pushed)
       : warningsOfText(pushed, template && settings.fileUrl(repository, template))),
-    ...(isSignedOff
-      ? [
-          `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`,
-        ]
-      : []),
+    ...(isSignedOff ? [signing] : []),
     ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
     ...oddities,

@@ -166,8 +166,7 @@ async function begin(
     comparing,
   ]);
   const intent = begun.intent ?? proposed;
-  if (intent.prHash !== proposed.prHash || intent.committedAt !== proposed.committedAt)
-    await resumed?.keepTo(intent);
+  if (intent.prHash !== proposed.prHash) await resumed?.keepTo(intent);
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
@@ -202,7 +201,7 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/** Records the open pull request. If that fails, it stays open, and a retry records it. Returns as `PullRequest.record`. */
+/** Records the open pull request. If that fails, a retry records it. Returns as `PullRequest.record`. */
 async function record(
   run: PushRun,
   publication: Publication,
@@ -234,7 +233,7 @@ async function record(
     if (left.length > 0) await object.tellLater(left, at, works);
     return recorded.newRemarks;
   } catch (error) {
-    claims.keep();
+    claims.failed(true);
     logger.error('a pull request could not be recorded', { error });
     await reply.note('The service could not record it yet. Push the same commits again within the hour.');
     return 0;

@@ -1,4 +1,4 @@
-/** The last lines of a push that was accepted: all that the person needs later, because nobody else keeps it for them. */
+/** The last lines of a push that was accepted: all that the person needs later, as nobody else keeps it for them. */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 

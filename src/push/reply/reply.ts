@@ -84,7 +84,7 @@ export class SideBandReply implements Reply {
     }
   }
 
-  /** Ends the reply; only after `open`. False if the client did not receive it. @param finalLine of a push that failed. */
+  /** Ends the reply; only after `open`. False: the client did not receive it. @param finalLine of a failed push. */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
