@@ -310,13 +310,10 @@ async function publishedNow(
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
 ): Promise<BannerFacts> {
-  const { settings, store } = run;
+  const { settings } = run;
   const { push, slot } = publication;
   try {
-    const { prHash, pullRequest, author, newRemarks } = await publish(run, publication, entered);
-    // Who names a pull request without its key is not shown it.
-    const isShown = options.prHash !== prHash || options.prKey !== null;
-    const key = isShown ? await store.prKey(prHash) : null;
+    const { prHash, key, pullRequest, author, newRemarks } = await publish(run, publication, entered);
     return {
       updated: isUpdate(push),
       prUrl: pullRequest.url,
