@@ -17,7 +17,7 @@ import { enter, type Publication, type Published, publish, type Resumed } from '
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict.ts';
+import { datesOf, isUpdate, type Publishable, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
@@ -79,7 +79,12 @@ export async function release(
           'Run "git fetch", rebase your work, then push again.',
         ]);
   }
-  const named = found && { ...found, tip: await replaceable(found) };
+  const recorded = claimed?.recorded?.tip ?? null;
+  if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
+  const isHarmless = (oid: Oid, commit?: Commit): boolean =>
+    oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
+  const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
+  const named = found && { ...found, tip: await replaceableTip(run, found, isHarmless, overwrite) };
   if (says.policy?.refusesWorkflows) {
     const compared = { isAll: false, isRequired: true };
     const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
@@ -101,16 +106,6 @@ export async function release(
     resumed: { tip: named?.tip ?? null, ...lease },
   };
   return publish(run, publication, await enter(run, publication));
-
-  /** Where the branch is that it replaces. */
-  async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
-    const recorded = claimed?.recorded?.tip ?? null;
-    if (recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
-    const isHarmless = (oid: Oid, commit?: Commit): boolean =>
-      oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
-    const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
-    return replaceableTip(run, now, isHarmless, overwrite);
-  }
 
   /** Whether the push has a commit, which is known only without its id, author and date: with its files and message. */
   function hasSame({ tree, message }: Commit): boolean {
