@@ -53,7 +53,7 @@ const MOST_RUN_BY = { 'push/session.ts': 91, 'routes/git/git-push.ts': 126 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_924;
+const MOST_LINES = 37_919;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
@@ -74,8 +74,8 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 974,
   pages: 2_325,
   policy: 537,
-  push: 4_707,
-  routes: 6_544,
+  push: 4_704,
+  routes: 6_542,
   secret: 214,
   spool: 414,
   stats: 404,
