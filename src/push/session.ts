@@ -13,7 +13,6 @@
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
-import type { ReportStatus } from '../git/wire/report-status.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
@@ -73,12 +72,6 @@ type Task =
   | { readonly kind: 'withdrawal'; readonly prHash: string }
   | Outcome;
 
-interface Conclusion extends ReportStatus {
-  readonly outcome: Outcome;
-  /** Null: nothing has failed. */
-  readonly finalLine: string | null;
-}
-
 /** Refusals that already come before everything else: panic, and the limits themselves. */
 const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
@@ -116,6 +109,7 @@ export async function receive(
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
+      if (options.preview) throw new Refusal('options', 'a withdrawal has no preview: leave out preview', []);
       await requireKey(run, options, 'withdrawal');
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
@@ -153,7 +147,7 @@ function openingHash(run: PushRun, { taken, options }: Announced): (() => Promis
 }
 
 /** Does the work, and answers how it ended. Never rejects. */
-export async function conclude(run: PushRun, arrival: Arrival): Promise<Conclusion> {
+export async function conclude(run: PushRun, arrival: Arrival) {
   const { said } = arrival;
   const attempted = await carriedOut(run, arrival).catch((error: unknown) => {
     run.claims.failed(leavesWork(error));
@@ -316,13 +310,10 @@ async function publishedNow(
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
 ): Promise<BannerFacts> {
-  const { settings, store } = run;
+  const { settings } = run;
   const { push, slot } = publication;
   try {
-    const { prHash, pullRequest, author, newRemarks } = await publish(run, publication, entered);
-    // Who names a pull request without its key is not shown it.
-    const isShown = options.prHash !== prHash || options.prKey !== null;
-    const key = isShown ? await store.prKey(prHash) : null;
+    const { prHash, key, pullRequest, author, newRemarks } = await publish(run, publication, entered);
     return {
       updated: isUpdate(push),
       prUrl: pullRequest.url,

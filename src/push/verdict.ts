@@ -8,7 +8,7 @@ import {
   type PullRequestText,
   pullRequestText,
 } from '../git/objects/commit-message.ts';
-import type { Oid } from '../git/objects/oid.ts';
+import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import {
   type PlannedCommit,
   type PlannedCommits,
@@ -78,6 +78,9 @@ export function isUpdate(push: { readonly named: Omit<NamedPullRequest, 'tip'> |
 export type Worded = Pick<Publishable, 'title' | 'description' | 'commits' | 'footer'>;
 /** How the commits of the push are called once they are anonymous. */
 type Ids = Pick<AnonymousCommits, 'idOf'>;
+
+/** Not known yet: they follow from when it is published. Then a text that names one has zeros there. */
+export const UNKNOWN_IDS: Ids = { idOf: () => ZERO_OID };
 
 /** What a push says of itself, for the end of the description, where maintainers can search for it. */
 export function statedText({ ai, issue }: Stated): string {

@@ -60,15 +60,19 @@ describe('a withdrawal', () => {
 
   it.each([
     [['withdraw'], 'withdraw needs pr-hash=<hash>, as the banner showed it'],
-    [
-      ['withdraw', 'preview', 'pr-hash=0123456789ab'],
-      'a withdrawal has no preview: leave out preview or withdraw',
-    ],
+    [['withdraw', 'preview', 'pr-hash=0123456789ab'], 'a withdrawal has no preview: leave out preview'],
   ])('with the options %j is refused, and nothing is closed', async (options, reason) => {
     const { upstream, clone } = await opened();
     const words = options.flatMap((option) => ['-o', option]);
     const pushed = await clone.push(...words, 'origin', 'HEAD:refs/heads/topic');
     expect(statusTable(pushed)).toEqual([` ! [remote rejected] HEAD -> topic (push rejected: ${reason})`]);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
+  it('by the deletion of a branch has no preview either: it is refused, and nothing is closed', async () => {
+    const { upstream, clone, options } = await opened();
+    const pushed = await clone.push('-o', 'preview', ...options, 'origin', ':main');
+    expect(pushed.stderr).toContain('a withdrawal has no preview');
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
   });
 

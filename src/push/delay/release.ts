@@ -17,7 +17,7 @@ import { enter, type Publication, type Published, publish, type Resumed } from '
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, isUpdate, type NamedPullRequest, undatedOf } from '../verdict.ts';
+import { datesOf, isUpdate, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
@@ -58,9 +58,9 @@ export async function release(
   // What an earlier attempt has opened is published, whatever has become of it and of the place since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
   const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
-  const { named } = judged.push;
-  const resumed = { tip: named?.tip ?? null, ...lease };
-  const publication = { ...judged, spool, pushHash, slot: named === null ? slot : null, resumed };
+  const replaced = judged.push.named;
+  const resumed = { tip: replaced?.tip ?? null, ...lease };
+  const publication = { ...judged, spool, pushHash, slot: replaced === null ? slot : null, resumed };
   return publish(run, publication, await enter(run, publication));
 
   async function judgeAgain(): Promise<Pick<Publication, 'push' | 'claim'>> {
@@ -87,24 +87,19 @@ export async function release(
             'Run "git fetch", rebase your work, then push again.',
           ]);
     }
-    const tip = found && (await replaceable(found));
+    const recorded = claim?.recorded?.tip ?? null;
+    if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
+    const isHarmless = (oid: Oid, commit?: Commit): boolean =>
+      oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
+    const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
+    const named = found && { ...found, tip: await replaceableTip(run, found, isHarmless, overwrite) };
     if (policy?.refusesWorkflows) {
       const compared = { isAll: false, isRequired: true };
       const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
       workflowLines(changed, repository, policy);
     }
     const held = branchesHolding(history, new Set(work.boundary), base, born.defaultBranch);
-    return { claim, push: { ...work, ...open, base, named: found && { ...found, tip }, upstream: held } };
-
-    /** Where the branch is that it replaces. */
-    async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
-      const recorded = claim?.recorded?.tip ?? null;
-      if (recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
-      const isHarmless = (oid: Oid, commit?: Commit): boolean =>
-        oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
-      const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
-      return replaceableTip(run, now, isHarmless, overwrite);
-    }
+    return { claim, push: { ...work, ...open, base, named, upstream: held } };
 
     /** Whether the push has a commit, known only without its id, author and date: with its files and message. */
     function hasSame({ tree, message }: Commit): boolean {

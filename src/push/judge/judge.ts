@@ -6,7 +6,7 @@ import { utf8 } from '../../git/bytes.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
-import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
@@ -28,6 +28,7 @@ import {
   previewed,
   type PushedWork,
   undatedOf,
+  UNKNOWN_IDS,
   wholeText,
   type Worded,
 } from '../verdict.ts';
@@ -237,12 +238,9 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
   return [...(isEmpty && template !== null ? [advice] : []), ...(isUnreadable ? [unreadable] : [])];
 }
 
-/** No id of the push's own commits refers to another repository. */
-const NO_IDS = { idOf: () => ZERO_OID };
-
 /** @throws Refusal if the text of the pull request would. */
 function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
-  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+  const { title, body } = updates ? namedText(push, UNKNOWN_IDS) : wholeText(push, UNKNOWN_IDS);
   const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
   const problem = noiseProblem(texts, where);
   if (problem === null) return;

@@ -90,11 +90,12 @@ export async function publish(
     // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.slot?.settle(isAnother);
+    const { prHash, botLogin: author, same } = attempt;
+    // Who names a pull request without its key is not shown it.
+    const key = prHash !== push.prHash || push.hasKey ? await run.store.prKey(prHash) : null;
+    const withdrawal = ` Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
     // Now the pull request has its slot, so that what is told of it comes true.
-    if (attempt.same !== null) {
-      const withdrawal = `-o withdraw -o pr-hash=${attempt.prHash} -o pr-key=${await run.store.prKey(attempt.prHash)}`;
-      await tellSameWork(run, push, attempt.same, { more: ` Withdraw this one with ${withdrawal}.` });
-    }
+    if (same !== null) await tellSameWork(run, push, same, { more: key === null ? '' : withdrawal });
     await run.tell();
     if (begun !== null) await delivery.prepare();
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
@@ -103,8 +104,7 @@ export async function publish(
     const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const newRemarks = await record(run, publication, pullRequest, attempt);
-    const { prHash, botLogin: author } = attempt;
-    return { prHash, pullRequest, author, newRemarks };
+    return { prHash, key, pullRequest, author, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;

@@ -138,8 +138,6 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
     if (given.has(name) && !given.has('pr-hash'))
       return invalid(`${name} needs pr-hash=<hash>, as the banner showed it`);
   }
-  if (given.has('withdraw') && given.has('preview'))
-    return invalid('a withdrawal has no preview: leave out preview or withdraw');
   return {
     kind: 'valid',
     options: {

@@ -112,15 +112,13 @@ async function publishDelayed(
       return push.failures < MOST_KEY_TRIES
         ? later('Its key is not there yet.', KEY_DELAY_MS)
         : final('its key is gone');
-    const { work } = stored.kept;
     const reply = new NotedReply();
     const run = runOf(c, stored.kept, push.client ?? push.name, memory, reply);
     // A setting that is newer than the push.
     if (!push.isApproved && (await isForReview(run))) return { failure: { kind: 'review' }, isForAll: false };
-    const { prHash, pullRequest } = await releaseLeased(c, run, stored, push);
-    const isOpened = work.prHash !== prHash;
-    // Who named a pull request without its key is not shown it.
-    const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || work.hasKey };
+    const { prHash, key, pullRequest } = await releaseLeased(c, run, stored, push);
+    const isOpened = stored.kept.work.prHash !== prHash;
+    const published = { prHash, url: pullRequest.url, isKeyShown: key !== null };
     if (await objects.ended(leaseOf(push), 'published', reply.notes, published)) {
       countPush(null, null);
       c.var.logger.info('delayed push published');
