@@ -75,15 +75,9 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
-<<<<<<< HEAD
  * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
  * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
  * @param how whether a new one may open; whether the named one must be open.
-=======
- * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
- * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
- * @param told whether a new one may open; whether the named one must be open; whether an attempt has opened it already.
->>>>>>> main
  */
 export async function askPlace(
   questions: Questions,
