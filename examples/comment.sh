@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A comment, and a reply by the same pseudonym: `comment.sh <service> <owner>/<repo> <number of an issue>`. Needs curl and jq.
+# A comment, and a reply by the same pseudonym. Needs curl, jq and openssl.
 set -euo pipefail
+: "${3:?usage: comment.sh <service> <owner>/<repo> <number of an issue>}"
 service=$1 repository=$2 number=$3
 comments=$service/v1/gh/$repository/issues/$number/comments/anonymous
 

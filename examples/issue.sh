@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Opens an issue: `issue.sh <service> <owner>/<repo> <title> <text>`. Needs curl and jq, which quotes title and text.
+# Opens an issue. Needs curl, openssl, and jq, which quotes title and text.
 set -euo pipefail
+: "${4:?usage: issue.sh <service> <owner>/<repo> <title> <text>}"
 service=$1 repository=$2 title=$3 text=$4
 
 curl --silent --show-error --fail-with-body "$service/v1/gh/$repository/issues/anonymous" \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A first pull request and its update: `pull-request.sh <service> <owner>/<repo>`, such as
-# `pull-request.sh http://127.0.0.1:8080 octo/hello`, the address that `npm start` prints. Needs Git only.
+# A first pull request and its update, such as `pull-request.sh http://127.0.0.1:8080 octo/hello`, with the address that
+# `npm start` prints. Needs Git only.
 set -euo pipefail
+: "${2:?usage: pull-request.sh <service> <owner>/<repo>}"
 service=$1 repository=$2
 
 # Git asks for a name and an address. The service replaces both.

@@ -26,7 +26,7 @@ import { nearName } from './near-name.ts';
 export type Config = ReturnType<typeof readConfig>;
 
 /** The service runs, but perhaps not as the operator expects. */
-export interface ConfigWarning {
+interface ConfigWarning {
   /** The one to set. */
   readonly variable: AnyVariable;
   readonly message: string;

@@ -47,7 +47,7 @@ export class HostError extends Error {
   readonly publicMessage: string;
   readonly failure: Failure;
 
-  /** @param failure what differs from the usual meaning of the code; one that has caused this keeps its status and words. */
+  /** @param failure what differs from the usual meaning of the code; a cause keeps its own status and words. */
   constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, failure: Partial<Failure> = {}) {
     super(publicMessage, { cause });
     this.code = code;

@@ -45,7 +45,7 @@ export function holdsAddress(word: string): boolean {
   return IPV4.test(plain) || [...plain.matchAll(HEX_GROUPS)].some((run) => isLikeIpv6(run, plain));
 }
 
-/** Groups of hexadecimal digits between colons. The end of a name before them (`IP:`), or its beginning after them, is none. */
+/** Groups of hexadecimal digits between colons. A name that ends before them (`IP:`), or begins after, is none. */
 function isLikeIpv6({ 0: run, index }: RegExpExecArray, text: string): boolean {
   const groups = run.split(':');
   if (/[g-z]/i.test(text[index - 1] ?? '')) groups.shift();

@@ -2,8 +2,8 @@
 const LONG_NAME = 7;
 
 /**
- * The known name that somebody meant and misspelt; undefined if there is none, or if `name` is a known name itself. Each
- * insertion, deletion, replacement, or swap of two neighbours counts as one letter off.
+ * The known name that somebody meant and misspelt; undefined if there is none, or if `name` is a known name itself.
+ * Each insertion, deletion, replacement, or swap of two neighbours counts as one letter off.
  */
 export function nearName<N extends string>(name: string, known: readonly N[]): N | undefined {
   if (known.some((one) => one === name)) return undefined;

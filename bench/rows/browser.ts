@@ -1,6 +1,7 @@
 /**
  * A one-line change from a browser, in a large repository and in a small one: the form, what becomes public, and the pull
- * request. It must not cost more, and the form must read little more than the file.
+ * request. It must not read more of the host, and the form little more than the file. Times would measure the host:
+ * its Git takes longer for the same answers from 20,000 commits.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { fastImport } from '../support/fast-import.ts';
@@ -21,15 +22,15 @@ export async function browser(workspace: Workspace): Promise<Row[]> {
     async (rig) => {
       const few = await changes(workspace, rig, { commits: 10, files: 10 });
       const many = await changes(workspace, rig, { commits: 20_000, files: 10_000 });
-      const times = await medians(ROUNDS, { few: few.change, many: many.change });
+      const read = await medians(ROUNDS, { few: few.change, many: many.change });
       const { formBytes: bytes } = many;
       return [
         row({
-          name: 'change by browser: 20,000 commits and 10,000 files, against 10',
-          value: times.many,
-          reference: times.few,
+          name: 'change by browser: bytes read, 20,000 commits and 10,000 files, against 10',
+          value: read.many,
+          reference: read.few,
           goal: MOST_TIMES,
-          unit: 'ms',
+          unit: 'B',
         }),
         row({
           name: 'change by browser: bytes read for the form, of 64 KiB',
@@ -46,7 +47,7 @@ export async function browser(workspace: Workspace): Promise<Row[]> {
 }
 
 interface Changes {
-  /** Milliseconds. */
+  /** Answers what the host has sent for it. */
   readonly change: (round: number) => Promise<number>;
   /** What the host has sent for each form. */
   readonly formBytes: readonly number[];
@@ -67,20 +68,17 @@ async function changes(
   const change = async (round: number): Promise<number> => {
     const headers = { 'CF-Connecting-IP': rig.newAddress(), Accept: 'text/html' };
     const before = await rig.sentByHost();
-    const startedAt = performance.now();
     // The files are new to the service, and so is at least one folder in the large repository.
     const path = manyFilesPath((round * 613) % files);
     const form = await fields(await fetch(`${service}/change?path=${path}`, { headers }));
-    const readAt = performance.now();
     formBytes.push((await rig.sentByHost()) - before);
-    const asked = performance.now() - readAt;
     const text = `Line one\nLine by a browser ${round}\n`;
     const typed = { ...form, text, title: `Change ${path}`, description: '', step: 'preview' };
     const preview = await fields(await send(service, headers, typed));
     const answer = await send(service, headers, { ...preview, step: 'open' });
     const html = await answer.text();
     if (!html.includes('Your pull request is open')) throw new Error(`no pull request: ${html}`);
-    return performance.now() - startedAt - asked;
+    return (await rig.sentByHost()) - before;
   };
   return { change, formBytes };
 }

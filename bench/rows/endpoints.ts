@@ -56,7 +56,6 @@ async function measure(service: string, bare: string): Promise<Row[]> {
   );
   const asked = pipelines.map(({ path, pipeline }) => [path, () => pipeline.time(REQUESTS)] as const);
   const times: Record<string, number> = await medians(ROUNDS, Object.fromEntries(asked));
-  for (const { pipeline } of pipelines) pipeline.close();
   return ENDPOINTS.map((path) =>
     row({
       name: `${path}, against a route with headers for browsers`,

@@ -9,40 +9,39 @@ const CONNECTIONS = 4;
 const DEPTH = 32;
 
 export class Pipeline {
-  readonly #sockets: readonly Socket[];
+  readonly #url: URL;
   readonly #request: string;
   /** Of one answer; all are alike. */
   readonly #answerBytes: number;
 
-  private constructor(sockets: readonly Socket[], request: string, answerBytes: number) {
-    this.#sockets = sockets;
+  private constructor(url: URL, request: string, answerBytes: number) {
+    this.#url = url;
     this.#request = request;
     this.#answerBytes = answerBytes;
   }
 
   /** Rejects if an answer is no 200. For the first one, the service may have to ask others: the second is like all that follow. */
-  static async open(url: string): Promise<Pipeline> {
-    const { hostname, port, host, pathname } = new URL(url);
-    const request = `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-    const sockets = Array.from({ length: CONNECTIONS }, () => connect(Number(port), hostname));
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    const [first] = sockets as [Socket];
-    first.write(request);
-    await wholeAnswer(first);
-    first.write(request);
-    return new Pipeline(sockets, request, await wholeAnswer(first));
+  static async open(address: string): Promise<Pipeline> {
+    const url = new URL(address);
+    const request = `GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`;
+    const socket = await connected(url);
+    socket.write(request);
+    await wholeAnswer(socket);
+    socket.write(request);
+    const answerBytes = await wholeAnswer(socket);
+    socket.destroy();
+    return new Pipeline(url, request, answerBytes);
   }
 
-  /** Milliseconds a request. */
+  /** Milliseconds a request. On connections of its own: the service closes those that are idle while others are measured. */
   async time(count: number): Promise<number> {
+    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => connected(this.#url)));
     const began = process.hrtime.bigint();
     const share = Math.ceil(count / CONNECTIONS / DEPTH);
-    await Promise.all(this.#sockets.map((socket) => this.#ask(socket, share)));
-    return Number(process.hrtime.bigint() - began) / 1e6 / (share * CONNECTIONS * DEPTH);
-  }
-
-  close(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(sockets.map((socket) => this.#ask(socket, share)));
+    const took = Number(process.hrtime.bigint() - began);
+    for (const socket of sockets) socket.destroy();
+    return took / 1e6 / (share * CONNECTIONS * DEPTH);
   }
 
   async #ask(socket: Socket, rounds: number): Promise<void> {
@@ -56,6 +55,13 @@ export class Pipeline {
       }
     }
   }
+}
+
+/** One that fails when the service closes it, and leaves nobody waiting. */
+async function connected({ port, hostname }: URL): Promise<Socket> {
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  return socket.once('end', () => socket.destroy(new Error('the service has closed the connection')));
 }
 
 /** The size of the answer that comes. */

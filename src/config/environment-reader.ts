@@ -30,7 +30,7 @@ function secret<const N extends string>(name: N, kind: ValueKind<string>) {
 }
 
 /** By the names that they have in `Config`. */
-export const SETTINGS = {
+const SETTINGS = {
   host: variable('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1'),
   port: variable('PORT', wholeNumber(1, 65_535), 8080),
   serviceUrl: variable('SERVICE_URL', webAddress, null),
@@ -57,7 +57,7 @@ export const SETTINGS = {
   writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),
   logFormat: variable('LOG_FORMAT', oneOf('text', 'json'), 'text'),
   serviceApiKey: secret('SERVICE_API_KEY', headerSecret),
-  panicPassword: secret('PANIC_PASSWORD', matching('one line of text', /^[^\0\r\n]+$/)),
+  panicPassword: secret('PANIC_PASSWORD', matching('one line of text, not in <>', /^(?!<.*>$)[^\0\r\n]+$/)),
   /** Key of every HMAC; null: the service makes its own and keeps it. */
   identitySecret: secret(
     'IDENTITY_SECRET',
@@ -106,7 +106,7 @@ export const SETTINGS = {
 };
 
 type Setting = (typeof SETTINGS)[keyof typeof SETTINGS];
-export type Settings = { readonly [F in keyof typeof SETTINGS]: (typeof SETTINGS)[F]['fallback'] };
+type Settings = { readonly [F in keyof typeof SETTINGS]: (typeof SETTINGS)[F]['fallback'] };
 export type VariableName = Setting['name'] | 'HOSTS' | (typeof OPEN_LIMITS)[OpenLimitName]['variable'];
 /** Each further host brings a variable of its own. */
 export type AnyVariable = VariableName | HostTokenVariable;

@@ -83,7 +83,7 @@ export function hostNameOf({ url }: Pick<HostConfig, 'url'>): string {
   return new URL(url).host;
 }
 
-/** The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path that begins with no branch for that. */
+/** The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path without a branch. */
 export function fileUrl({ url, kind }: HostConfig, repository: RepositoryName, path: string): string {
   return `${url}/${fullName(repository)}/${kind === 'github' ? 'blob/HEAD' : 'src'}/${encodeURI(path)}`;
 }

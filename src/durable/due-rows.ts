@@ -25,7 +25,7 @@ export function earliest(...times: readonly (number | null)[]): number | null {
 }
 
 interface DueTable {
-  /** Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without that time does not wait. */
+  /** Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without it does not wait. */
   readonly table: 'history' | 'comments' | 'attempts';
   /** Of the answers. */
   readonly columns: string;

@@ -40,7 +40,7 @@ export interface Reached {
   readonly access: RestAccess;
 }
 
-/** For an object. Null: the configuration is invalid, or has no such host (any more). @param http from an earlier answer. */
+/** For an object. Null: the configuration is invalid, or lacks the host. @param http from an earlier answer. */
 export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
   const result = configOf(env);
   const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
@@ -123,7 +123,7 @@ const logins = new Recent<string>({ lifeMs: 60 * 60 * 1000, most: 100 });
 /** A delayed push must not be the reason for a request to the host, and takes what was known lately. */
 const KEPT_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** The bot account's name: the author of everything. @param isQuiet asks the host once a month at most. @throws HostError */
+/** The bot account's name: the author of everything. @param isQuiet asks once a month at most. @throws HostError */
 export async function botLogin(
   env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>,
   config: Pick<Config, 'identitySecret' | 'logFormat'>,

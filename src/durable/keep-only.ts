@@ -1,6 +1,6 @@
 /**
- * Deletes everything but `kept`, and the alarm: a row that is only deleted stays readable in the file and its write-ahead
- * log, and the runtime allows no `secure_delete`. A machine that dies in this very moment may lose what is kept, too.
+ * Deletes everything but `kept`, and the alarm: a row that is only deleted stays readable in the file and its
+ * write-ahead log, and the runtime allows no `secure_delete`. A machine that dies in this moment may lose what is kept.
  */
 export async function keepOnly(
   storage: DurableObjectStorage,

@@ -39,7 +39,7 @@ export function notTaken(server: string, config: Config, error: unknown): Delive
   return { kind: 'failed', askedMs: refusal?.retryAfterMs ?? 0, all: refusal?.concernsTopic === true };
 }
 
-export interface OutboxRules<Entry> {
+interface OutboxRules<Entry> {
   /** Where the entries are stored, oldest first. The outbox changes the list. */
   readonly entries: Entry[];
   save(): void;
@@ -65,8 +65,8 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come back;
-   * null: never. @param isHeld which entries are not to leave yet; they do not count for the answer either.
+   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come
+   * back; null: never. @param isHeld which entries are not to leave yet; they do not count for the answer either.
    */
   async empty(
     deliver: (entry: Entry) => Promise<Delivery>,

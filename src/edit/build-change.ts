@@ -14,7 +14,7 @@ import {
 } from '../git/objects/tree.ts';
 import { zlibStore } from '../git/zlib/zlib-store.ts';
 
-export interface FileChange {
+interface FileChange {
   /** The repository's folder, and those below it on the way to the file, as far as they exist. */
   readonly folders: readonly (readonly TreeEntry[])[];
   readonly path: readonly string[];

@@ -18,7 +18,7 @@ import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 export const MAX_PACK_BYTES = 1024 * 1024;
 /** Files whose difference is shown: how many, of what size in each version, and what all of it may take. */
 const MAX_SHOWN = 50;
-export const MAX_FILE_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 64 * 1024;
 const MAX_COMPARED_BYTES = 512 * 1024;
 const MAX_SHOWN_LINES = 5_000;
 const MAX_LISTED = 5_000;
@@ -54,14 +54,14 @@ export interface Changes {
   readonly gaps: readonly string[];
 }
 
-export interface PushedFiles {
+interface PushedFiles {
   readonly commits: PlannedCommits;
   /** The upstream commits that they stand on. */
   readonly boundary: readonly Oid[];
   readonly pack: StoredPack;
 }
 
-export type Differ = (before: string, after: string) => Difference;
+type Differ = (before: string, after: string) => Difference;
 
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
 export function changesOf(
@@ -115,7 +115,7 @@ export async function changedEntries(
   return changed;
 }
 
-/** @param first what it is compared with; null: nothing. @param use what is made of it. @param isWanted default: all folders. */
+/** @param first what to compare with; null: nothing. @param use makes something of it. @param isWanted default: all. */
 async function compare<T>(
   { commits, boundary, pack }: PushedFiles,
   first: Oid | null,
@@ -162,7 +162,7 @@ class Comparison {
   readonly #read: ReadObjects;
   readonly #claim: MemoryClaim;
   readonly #isWanted: (folder: string) => boolean;
-  /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
+  /** Where upstream has an object. Ask for nothing else. A folder's path ends with a slash, but for the root's. */
   readonly #upstreams = new Map<Oid, string>();
   /** What the host has sent. */
   readonly #sent = new Map<Oid, Uint8Array>();

@@ -19,7 +19,7 @@ interface Line {
   readonly end: string;
 }
 
-export type FileText =
+type FileText =
   /** As a text field takes it: without a byte order mark, every line end a line feed. */
   { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfit'; readonly problem: string };
 
@@ -44,7 +44,7 @@ export function linesOf(text: string): Line[] {
   );
 }
 
-/** The new content of a file. @param original until now, of which `fileText` made a text; null: none. @param typed as sent. */
+/** The new content of a file. @param original which `fileText` made a text; null: none. @param typed as sent. */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = linesOf(withoutBom(old));
@@ -94,7 +94,7 @@ export interface Difference {
 }
 
 /** Lines that may be removed and added, together: jsdiff's time and memory grow with the square of it. */
-export const MAX_CHANGES = 1_000;
+const MAX_CHANGES = 1_000;
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
 

@@ -1,6 +1,6 @@
 /** The path of a file in a repository, as someone types it or a link names it. Pure. */
 
-export type ParsedPath =
+type ParsedPath =
   | { readonly kind: 'path'; readonly parts: readonly string[] }
   | { readonly kind: 'invalid'; readonly problem: string };
 

@@ -14,7 +14,7 @@ export interface FeedCursor {
   readonly newestAt: number;
 }
 
-export interface FeedRequest {
+interface FeedRequest {
   readonly since: number;
   readonly ifModifiedSince: string | null;
   /** False: a page on which nothing is new need not be followed by another. */

@@ -1,7 +1,7 @@
 /**
- * Reads the feed once, notes which pull requests were touched, examines them, passes their events on. A note stays until
- * its events are stored: no failure loses one, and the receiver recognises by its key what comes twice. Anyone can mention
- * the bot: a foreign pull request is looked at only once, the service's own come first, and feed-cursor.ts limits calls.
+ * Reads the feed once, notes which pull requests were touched, examines them, passes their events on. A note stays
+ * until its events are stored: no failure loses one, and the receiver knows by its key what comes twice. Anyone can
+ * mention the bot: foreign pull requests are looked at once, our own come first, and feed-cursor.ts limits calls.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
@@ -32,7 +32,7 @@ export interface FeedMemory {
   setCursor(cursor: FeedCursor): void;
   /** Keeps threads that are new or have changed since they were noted; answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
-  /** Threads to examine at this run, none of them foreign: first the service's own, those that have failed least, the oldest. */
+  /** Threads to examine now, none foreign: first the service's own, those that have failed least, the oldest. */
   due(limit: number, now: number): readonly NotedThread[];
   /** Keeps whose it is. One that is not the service's is not due again. */
   know(thread: NotedThread, isOurs: boolean, at: number): void;
@@ -46,7 +46,7 @@ export interface FeedMemory {
 /** Thrown in place of a call to the host when this hour's are used up. */
 export class CallsUsedUp extends Error {}
 
-export interface FollowSettings {
+interface FollowSettings {
   /** Its calls may be refused with `CallsUsedUp`. */
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks'>;
   readonly memory: FeedMemory;
@@ -59,7 +59,7 @@ export interface FollowSettings {
 }
 
 /**
- * One thread that fails keeps no other waiting. Rejects with the first failure in the end, or at once if all are concerned.
+ * A thread that fails keeps no other waiting. Rejects with the first failure at last, or at once if it concerns all.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {

@@ -17,7 +17,7 @@ export interface PullRequestEvents {
   readonly events: readonly HostEvent[];
 }
 
-/** The pr_hash of a pull request of the service, else null. Checks the author: anyone can name a branch after a pr_hash. */
+/** The pr_hash of a pull request of the service, else null. Checks the author: anyone can name a branch so. */
 export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
   return authorId === botId && branch !== null ? prHashOf(branch) : null;
 }
@@ -38,7 +38,7 @@ export function eventsOf(
   return events;
 }
 
-/** @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here. */
+/** @param closedAt as the host writes it. @param kind who has closed it: someone there, or its author from here. */
 export function closedEvent(
   number: number,
   closedAt: string,

@@ -53,7 +53,7 @@ export function userTokenOf(secrets: FormSecrets): string {
   return base32(Buffer.from(secrets('user-token'), 'hex').subarray(0, TOKEN_BYTES));
 }
 
-export type NamedThread =
+type NamedThread =
   | { readonly kind: 'thread'; readonly number: number }
   | { readonly kind: 'invalid'; readonly problem: string };
 
@@ -64,7 +64,7 @@ const ADDRESS =
 
 const invalid = (problem: string): NamedThread => ({ kind: 'invalid', problem });
 
-/** The issue or pull request that someone names: its number, or its address as they paste it. @param webUrl of the code host. */
+/** The issue or pull request that someone names: its number, or its pasted address. @param webUrl of the code host. */
 export function parseThreadText(text: string, repository: RepositoryName, webUrl: string): NamedThread {
   const typed = text.trim();
   const [, number] = NUMBER.exec(typed) ?? [];

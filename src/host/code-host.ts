@@ -28,7 +28,7 @@ export type FileAnswer =
   /** `unreadable`: a folder or a submodule, or more than 1 MB. `missing`: no such path, or no such repository. */
   | { readonly kind: 'unreadable' | 'missing' };
 
-/** What the pull requests of one pr_hash have in common: a branch of the bot's, or the topic of its pushes to upstream. */
+/** What pull requests of one pr_hash have in common: a branch of the bot's, or a topic of its pushes to upstream. */
 export interface Head {
   /** The bot's login. */
   readonly owner: string;

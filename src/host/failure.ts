@@ -168,7 +168,7 @@ const MINUTE_MS = 60_000;
 export const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
 
 /** The pause that a host asks for. */
-export type Limit = Pick<Failure, 'effect' | 'retryAfterMs' | 'says'>;
+type Limit = Pick<Failure, 'effect' | 'retryAfterMs' | 'says'>;
 
 /** Null: it asks for none. @param now milliseconds since 1970. */
 export function limitOf(answer: RefusedCall, now: number): Limit | null {

@@ -38,7 +38,7 @@ export interface LastKnownPlaces {
   readonly onFailure: (error: unknown) => void;
 }
 
-export interface Held {
+interface Held {
   readonly value: unknown;
   /** Milliseconds since 1970; from then on it is asked for again. */
   readonly freshUntil: number;

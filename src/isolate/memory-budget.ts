@@ -30,7 +30,7 @@ const MAX_WAIT_MS = 10_000;
 const HOLD_LIFE_MS = 120_000;
 /** Much longer than between two looks of a request that waits, also if the isolate is busy. */
 const QUEUED_LIFE_MS = 5_000;
-/** While others wait, a request that holds much may not go on for longer, so that nobody blocks the service by being slow. */
+/** While others wait, a request that holds much may not go on for longer, so nobody blocks the service by slowness. */
 const LONGEST_BUSY_HOLD_MS = 60_000;
 /** Whoever holds less may take as long as it likes. */
 const MUCH_BYTES = MiB;
@@ -197,8 +197,8 @@ export class MemoryHold implements Memory {
   }
 
   /**
-   * Gives everything back for good; may be called again. What the request has begun may go on for a while (a listing whose
-   * push has failed), and nobody would give back what it takes then.
+   * Gives everything back for good; may be called again. What the request has begun may go on for a while (a listing
+   * whose push has failed), and nobody would give back what it takes then.
    */
   end(): void {
     this.#hasEnded = true;
@@ -217,13 +217,13 @@ export const isolateMemory = new MemoryBudget();
 /** Of bodies that still arrive: whoever dawdles keeps others from sending a long text, and nobody from pushing. */
 export const bodiesMemory = new MemoryBudget(8 * MiB);
 
-/** A turn is long enough for slow work, and short enough that a request that died with it does not block others for long. */
+/** A turn is long enough for slow work, and short enough that a request that died with it blocks nobody for long. */
 const TURN_MS = 30_000;
 /** A person gives up soon after that. */
 const MAX_TURN_WAIT_MS = 40_000;
 const MAX_TURNS = 1_000;
 
-export interface Turn {
+interface Turn {
   /** Whether another request may have done the work meanwhile. */
   readonly hasWaited: boolean;
   /** May be called more than once. */

@@ -3,7 +3,7 @@
  * not too many. When there is too much, what was used longest ago is dropped. What has expired is dropped when the next
  * entry comes, at most one life later; with no next entry it stays, within its limit.
  */
-export interface RecentLimits<T> {
+interface RecentLimits<T> {
   /** How long an entry is good. Without it: until it is dropped. */
   readonly lifeMs?: number;
   /** The greatest weight of all entries together; without `weightOf` their number. What weighs more is not kept. */

@@ -8,7 +8,7 @@ import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
 
 export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
 
-/** Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local addresses (RFC 4193). */
+/** Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local ones (RFC 4193). */
 const CIRCUITS = 'fc00:dead:beef:4dad';
 
 /** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */
@@ -32,7 +32,7 @@ export function clientIn(network: string, secret: string): Client {
   return { network, hash: hash.bind(null, network), prefix, prefixHash: hash.bind(null, prefix) };
 }
 
-/** Names a client, or its prefix, among today's windows: days cannot be matched, and at midnight (UTC) all begin anew. */
+/** Names a client, or its prefix, for a day: days cannot be matched, and at midnight (UTC) all begin anew. */
 export function windowKey(client: Client, isOfPrefix: boolean): string {
   const today = new Date().toISOString().slice(0, 10);
   return isOfPrefix ? client.prefixHash('window', today) : client.hash('window', today);

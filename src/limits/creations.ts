@@ -73,7 +73,7 @@ export class Creations {
     return this.rows.delete(id);
   }
 
-  /** Counts a pull request that the window of its network refuses. Answers how many there were with it, for an alert. */
+  /** Counts a pull request that the window of its network refuses. Answers how many there were, for an alert. */
   countRefused(name: string, now: number): number {
     const refused = 1 + (this.#refused.get(name) ?? 0);
     this.#refused.set(name, refused);

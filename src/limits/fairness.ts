@@ -34,7 +34,7 @@ export interface Asker extends Omit<Use, 'at'> {
   readonly takesPart: boolean;
 }
 
-/** `repository`: what is opened there; `comments`: those on all of its threads; `calls`: writes for which the host has calls. */
+/** `repository`: what is opened there; `comments`: those on all its threads; `calls`: writes, by the host's calls. */
 export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread' | 'calls';
 
 /** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */

@@ -28,7 +28,7 @@ export const FIXED_TRIES = {
 
 /**
  * @param usual in the form of the variable. @param what is counted, for /docs and for the answer that refuses it.
- * @param countedFor who has it together; null: each client has its own. @param longestHours of a window that can be set.
+ * @param countedFor who has it together; null: each client has its own. @param longestHours of any window.
  */
 function open<const V extends `LIMIT_${string}`>(
   variable: V,
@@ -59,8 +59,8 @@ export const OPEN_LIMITS = {
   /** Whatever asks the host in the bot's name: a tenth of what GitHub allows an account. A push causes some five. */
   calls: open('LIMIT_CALLS', '500/1h', 'requests to the code host', PREFIX, 1),
   /**
-   * GitHub's for an account (docs of GitHub, "Rate limits for the REST API", "About secondary rate limits"). Going beyond
-   * them can cost the account. Who waits first when little is left: fairness.ts.
+   * GitHub's for an account (docs of GitHub, "Rate limits for the REST API", "About secondary rate limits"). Going
+   * beyond them can cost the account. Who waits first when little is left: fairness.ts.
    */
   creations: open(
     'LIMIT_CREATIONS',

@@ -167,7 +167,7 @@ export class Limits {
     return reserve(this.#setup.account(), wants, this.#setup.logger);
   }
 
-  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts already may go on. */
+  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts already goes on. */
   knownFull({ windows, push }: Wants) {
     const now = Date.now();
     for (const window of windows) {

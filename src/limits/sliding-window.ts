@@ -49,7 +49,7 @@ export function longestWait(waits: readonly Wait[]): Wait {
   return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest), NO_WAIT);
 }
 
-/** Until enough hits have left each window. After a clock was set back, at most a whole one. @param hits oldest first. */
+/** Until enough hits have left each window. After a clock was set back, one at most. @param hits oldest first. */
 export function waitOf(hits: readonly number[], limits: readonly Limit[], now: number): Wait {
   const waits = limits.map(({ most, withinMs }) => {
     const last = hits.filter((at) => isWithin(at, withinMs, now)).at(-most);
@@ -58,7 +58,7 @@ export function waitOf(hits: readonly number[], limits: readonly Limit[], now: n
   return longestWait(waits);
 }
 
-/** The hits of each client, by keyed hash, in memory only. Of a crowd, those that tried last are kept: it can only make a limit milder. */
+/** The hits of each client, by keyed hash, in memory. Of a crowd, the last are kept: limits only get milder. */
 export type ClientHits = Recent<readonly number[]>;
 
 /** As `hit`, of one client. */

@@ -5,9 +5,8 @@ import type { Asker } from './fairness.ts';
 import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
-/** `address` and `prefix` (an IPv6 /48): pull requests of one network, whose are also `forks`, and `alert` to the operator. */
-export type WindowKind =
-  'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
+/** `address` and `prefix` (an IPv6 /48): pull requests of one network, as are `forks` and the operator's `alert`. */
+type WindowKind = 'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
 
 /** A repository or a thread, and what all clients together may create there. */
 export interface Target {
@@ -90,7 +89,7 @@ export function writeWants(by: string, windows: Wants['windows'] = []): Wants {
   return { by, repository: null, takesPart: false, windows, push: null };
 }
 
-/** The contract's five an hour, and those of the IPv6 /48 around the network, if there is one. @param push a keyed hash. */
+/** The contract's five an hour, and those of the IPv6 /48 around it, if there is one. @param push a keyed hash. */
 export function pullRequestWants(client: Client, push: string): Wants {
   const own = window('address', client.hash('quota'), [PULL_REQUESTS]);
   const prefix = window('prefix', client.prefixHash('quota'), [PREFIX_PULL_REQUESTS]);

@@ -1,6 +1,6 @@
 /**
  * What one isolate knows about itself. The runtime does not report its memory, so it is measured here: the buffers for
- * bodies are counted until the garbage collector frees them, and an object made only for this shows when the collector runs.
+ * bodies are counted until the garbage collector frees them, and an object made for this shows when it runs.
  */
 
 /** What Cloudflare allows an isolate; workerd on one machine sets no limit of its own. */

@@ -1,4 +1,4 @@
-/** What texts and files would reveal of a person, as lines for that person alone: sure leaks, and what is likely only. */
+/** What texts and files would reveal of a person, as lines for that person alone: sure leaks, and likely ones. */
 import { utf8 } from '../git/bytes.ts';
 import type { Credential } from '../git/search/credentials.ts';
 import type { ContentHit } from '../git/search/pack-search.ts';

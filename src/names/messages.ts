@@ -48,7 +48,7 @@ function firstOf(found: Iterable<string>): Set<string> {
 
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
 
-/** Remarks that refuse nothing, because all of it may be wanted. @param texts besides files, by what they are called. */
+/** Remarks that refuse nothing, because all of it may be wanted. @param texts besides files, by their names. */
 export function remarksOn(
   texts: Iterable<readonly [where: string, text: string]>,
   { homeFolders, files, opaque }: Remarkable,
@@ -196,7 +196,7 @@ export interface PublicNames {
   readonly urls: readonly string[];
 }
 
-/** Written by Git (`fmt-merge-msg.c`) and hosts, also in a list of squashed commits and in a message of `git revert`. */
+/** Written by Git (`fmt-merge-msg.c`) and hosts, also in a list of squashed commits and in one of `git revert`. */
 const SENTENCES = /^[ \t*>-]*(?:Revert ")?Merge ([^\r\n]+)/gm;
 const QUOTED = /^(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) '/;
 /** What a pull of a remote's HEAD leaves: its address alone. */
@@ -218,7 +218,7 @@ const MAX_SENTENCE_LENGTH = 4_096;
 
 export type PrivateIn = (message: Uint8Array) => Iterable<string>;
 
-/** Lines about merges that name branches, remotes, paths or addresses of one machine: only upstream's own names may stay. */
+/** Lines about merges that name branches, remotes, paths or addresses of one machine: only upstream's may stay. */
 export function privateMerges(names: PublicNames): PrivateIn {
   let refNames: ReadonlySet<string> | null = null;
   let left = MAX_SENTENCES;

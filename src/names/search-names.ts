@@ -1,7 +1,7 @@
 /**
- * Prevents people from publishing their names by mistake: searches for the names and addresses in the headers of commits
- * and tags, which the rewrite removes, in everything else that becomes public. In files also for original ids of the
- * commits, and in texts for Change-Ids, from which a name can be guessed. Only the person is shown what was found.
+ * Prevents people from publishing their names by mistake: searches for the names and addresses in the headers of
+ * commits and tags, which the rewrite removes, in everything else that becomes public. In files also for original ids
+ * of the commits, and in texts for Change-Ids, from which a name can be guessed. Only the person sees what was found.
  */
 import { kindOfFile } from '../files/file-kinds.ts';
 import type { Memory } from '../git/memory.ts';
@@ -47,7 +47,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
       ...asked: Parameters<SearchQuestions['readUpstream']>
     ) => ReturnType<SearchQuestions['readUpstream']>;
   };
-  /** Whether the commits have sign-offs of their own authors, which the service could replace. Asked only after a leak. */
+  /** Whether the commits have sign-offs of their own authors, which the service could replace. Only after a leak. */
   readonly canSignOff: () => boolean;
   /** Upstream's commit that files are compared with. */
   readonly boundary: Oid;

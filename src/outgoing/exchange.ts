@@ -15,7 +15,7 @@ const MAX_INTERIM_RESPONSES = 8;
 const JOINED_BYTES = 64 * 1024;
 
 /** With its head, as `encodeRequestHead` makes it. */
-export type EncodedRequest = OutgoingRequest & { readonly head: Uint8Array };
+type EncodedRequest = OutgoingRequest & { readonly head: Uint8Array };
 
 export class Exchange {
   readonly #connection: Connection;

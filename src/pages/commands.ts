@@ -17,7 +17,7 @@ const PASTED = /^\s*(?:(?:https?|ssh|git):\/\/)?(?:git@)?([^/\s@]+)[/:]([\w.-]+)
 /** The address of a remote, or of a page below it, at this service. */
 const OWN = /^\s*(?:https?:\/\/)?([^/\s]+)\/v1\/([\w.-]+\/[\w.-]+\/[\w.-]+)(?:[/?#]\S*)?\s*$/;
 
-/** What someone has typed, as paths name it: `gh/owner/repo`; null: no known repository. @param ownHost the service's. */
+/** What someone has typed, as paths name it: `gh/owner/repo`; null: no repository. @param ownHost the service's. */
 export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHost: string): string | null {
   const [, own = '', path = ''] = OWN.exec(text) ?? [];
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
@@ -43,7 +43,7 @@ const COMMANDS = {
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:refs/heads/my-change' },
 } as const;
 
-/** A command with its title, and a button that copies it, which COPY_SCRIPT shows. `COPIED` must be on the page, too. */
+/** A command with its title, and a button that copies it, which COPY_SCRIPT shows. The page needs `COPIED`, too. */
 export function commandBlock(what: string, line: Html | string): Html {
   return html`<div class="command">
     <p class="soft small">${what}</p>

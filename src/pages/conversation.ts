@@ -1,4 +1,4 @@
-/** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches a server that it names. */
+/** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches others. */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
 import { card, type Html, isoTime, timeElement, visibleText } from './layout.ts';

@@ -1,4 +1,4 @@
-/** Pages that `npm run documents` makes, and the same in Markdown: 2 KB of the bundle, less than what would make it here. */
+/** Pages that `npm run documents` makes, and their Markdown: 2 KB of the bundle, less than what would make it here. */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { limitText } from '../config/values.ts';

@@ -27,7 +27,7 @@ const WHAT = [
   'It does not show your name, your e-mail address or your dates.',
 ];
 
-export interface FrontPage {
+interface FrontPage {
   readonly text: string;
   readonly hosts: Config['hosts'];
   /** `gh/owner/repo`, or a placeholder. */

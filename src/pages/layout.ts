@@ -166,12 +166,12 @@ const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignora
 /** A byte that is not UTF-8, behind 0xdc00: see `decodeEscaped`. */
 const ESCAPED_BYTE = /[\udc80-\udcff]/u;
 
-/** A repository's text with direction marks written out: they let a name or a line look like another (CVE-2021-42574). */
+/** A repository's text with direction marks written out: they let a name or line look like another (CVE-2021-42574). */
 export function visibleText(text: string): string {
   return text.replaceAll(DIRECTION_MARKS, codeOf);
 }
 
-/** A text in which nothing hides, for whoever decides whether it becomes public. @param text as `decodeEscaped` has it. */
+/** A text in which nothing hides, for those who decide if it becomes public. @param text as `decodeEscaped` has it. */
 export function exactText(text: string): string {
   return text.replaceAll(UNSEEN, codeOf);
 }

@@ -2,9 +2,8 @@
 import { decodeEscaped } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
 import { withIds } from '../git/objects/planned-commits.ts';
-import { ZERO_OID } from '../git/objects/oid.ts';
 import type { KeptPush } from '../push/delay/kept-push.ts';
-import { namedText, statedText, wholeText } from '../push/verdict.ts';
+import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../push/verdict.ts';
 
 export interface ShownText {
   readonly text: string;
@@ -20,9 +19,6 @@ export interface TextLimits {
   /** Characters of each text. */
   readonly longest: number;
 }
-
-/** The id of a commit follows from when it is published, so texts that name one have zeros there. */
-const UNKNOWN_IDS = { idOf: () => ZERO_OID };
 
 export function textsLeaving(
   { target, work }: Pick<KeptPush, 'target' | 'work'>,

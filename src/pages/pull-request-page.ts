@@ -1,4 +1,4 @@
-/** The page of a pull request, and its feed, for its author, who has no account for notifications. It works without script. */
+/** The page of a pull request, and its feed, for an author who gets no notifications. It works without script. */
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { escapeToBuffer } from 'hono/utils/html';
@@ -24,7 +24,7 @@ import {
   timeElement,
 } from './layout.ts';
 
-export interface PullRequestPage {
+interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   readonly origin: string;
   readonly needsKey: boolean;
@@ -163,7 +163,7 @@ function commands(page: PullRequestPage): Html {
   return card('change', 'Change it', html`${isOpen && open} ${items} ${COPIED} ${isOpen && withdrawal}`);
 }
 
-/** The author stays the bot, and the sign-off names who adopts it. All hosts serve an mbox of the commits at `<pr>.patch`. */
+/** The author stays the bot, and the sign-off names who adopts it. Hosts serve the commits' mbox at `<pr>.patch`. */
 function adoptionCommand({ pullRequest }: PullRequestPage): string {
   return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
 }

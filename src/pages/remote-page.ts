@@ -33,7 +33,7 @@ export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url
   readonly openedAt: number | null;
 }
 
-export interface RemotePage {
+interface RemotePage {
   readonly repository: RepositoryName;
   readonly remoteBase: string;
   /** Of this one: `gh/owner/repo`. */

@@ -16,7 +16,7 @@ export interface FilesHost {
 }
 
 /** Where the bot stands in the list of vouched accounts, which is at `path`. */
-export interface Standing {
+interface Standing {
   readonly kind: 'vouched' | 'unlisted' | 'denounced' | 'unreadable';
   readonly path: string;
   /** The bot's name; empty: the list is unreadable. */

@@ -159,9 +159,9 @@ export function openPolicies(
 
 /**
  * Files at the tip of the default branch: three or four small requests, one after the other, of which the folders are
- * remembered. Rejects, also in its methods, with what the transport rejects with (HostError `missing`: the public sees no
- * such repository; ProtocolError: the host does not send what was asked for), and with an Error for what the REST interface
- * has to be asked for: a folder that is too large, a symbolic link. @param memory where what is read stays counted.
+ * remembered. Rejects, also in its methods, with what the transport rejects with (HostError `missing`: the public sees
+ * no such repository; ProtocolError: the host does not send what was asked for), and with an Error for what the REST
+ * interface has to be asked for: a folder that is too large, a symbolic link. @param memory counts what is read.
  */
 export async function publicFiles(
   transport: Pick<GitTransport, 'listRefs' | 'readObjects'>,

@@ -19,7 +19,7 @@ import { fullName, type RepositoryName } from '../repository-name.ts';
 export const POLICY_PATH = '.gitveil.yml';
 
 /** Whose pull requests a repository takes that does not take everybody's. */
-export type Closed = Exclude<Repository['pullRequests'], 'all'>;
+type Closed = Exclude<Repository['pullRequests'], 'all'>;
 
 const CONTRIBUTIONS = ['pull_requests', 'issues', 'comments'] as const;
 export type Contribution = (typeof CONTRIBUTIONS)[number];
@@ -134,7 +134,7 @@ export function readYaml(text: string): unknown {
 
 const inWords = (kind: Contribution): string => kind.replace('_', ' ');
 
-/** Why a contribution is not accepted; null if it is. A sentence, and on a line of its own what the maintainers write. */
+/** Why a contribution is not accepted; null if it is. A sentence, and on its own line what the maintainers write. */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;
   if (accepted.includes(kind)) return null;
@@ -169,9 +169,9 @@ function withoutPulls({ accepted }: Policy): Contribution[] {
 export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'community'>): string | null {
   const { kind, path = '', bot = '', reason = '' } = community.standing ?? {};
   if (kind === 'unreadable')
-    return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close this pull request.`;
+    return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close pull requests of the bot.`;
   if (kind !== 'unlisted') return null;
-  return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close this pull request. A maintainer vouches with a line "${bot}" in that file.`;
+  return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close pull requests of the bot. A maintainer vouches with a line "${bot}" in that file.`;
 }
 
 /** @param paths of workflows that are changed, at least one. */
@@ -180,7 +180,7 @@ export function workflowSentence(paths: readonly string[]): string {
   return `This changes workflows (${oneLine(paths[0] ?? '')}${more}). Maintainers check these with special care: leave them out if you do not need them.`;
 }
 
-export function closedSentence(to: RepositoryName, pullRequests: Closed): string {
+function closedSentence(to: RepositoryName, pullRequests: Closed): string {
   return pullRequests === 'none'
     ? `${fullName(to)} takes no pull requests.`
     : `${fullName(to)} takes pull requests only from its collaborators.`;

@@ -42,7 +42,7 @@ export interface PushHost extends HistoryHost {
 
 /** What the service keeps: of a push while it runs, of those that are published later, and of pull requests. */
 export interface PushStore {
-  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: it had no pack to read. */
+  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: without a pack. */
   count(refusal: Refusal | null, durationMs: number | null): void;
   /** For what a push sends besides its commits. */
   openSpool(): Spool;
@@ -54,7 +54,7 @@ export interface PushStore {
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;
-  /** Tells that a pull request was withdrawn: once, also if the code host says so, too. @param at empty: not known. Never rejects. */
+  /** Tells of a withdrawn pull request: once, also if the host says so, too. @param at '': unknown. Never rejects. */
   tellWithdrawn(
     pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
     at: string,
@@ -110,11 +110,11 @@ export interface PushLimits {
     patience?: 'none' | 'delay' | 'wait',
   ): Promise<Refusal | null>;
   /**
-   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it is
-   * not, or nobody knows. Never rejects. @param pushHash as for `enter`.
+   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it
+   * is not, or nobody knows. Never rejects. @param pushHash as for `enter`.
    */
   refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
-  /** Of the pull request that the push opens. Takes nothing yet. @param pushHash repeated pushes share it. @throws Refusal */
+  /** Of the pull request that the push opens. Takes nothing yet. @param pushHash retries share it. @throws Refusal */
   slot(pushHash: string): Promise<Slot>;
   /** Why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;

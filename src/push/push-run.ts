@@ -137,12 +137,7 @@ export class Claims {
     return begun;
   }
 
-  /** Leaves unfinished work for a retry. */
-  keep(): void {
-    this.#isOver = false;
-  }
-
-  /** The push has failed. @param leavesWork whether a retry must find what it has done. */
+  /** Something has failed. @param leavesWork whether a retry must find what it has done. */
   failed(leavesWork: boolean): void {
     this.#isOver ??= !leavesWork && !this.#isRepeated;
   }

@@ -1,7 +1,7 @@
 /**
- * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again opens
- * a second one, which repeats the first. If it is merged, the person's own version of its commits is not upstream's.
- * Keyed hashes are recorded of each pull request: each names a commit, without author and dates, and so all before it.
+ * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again
+ * opens a second one, which repeats the first. If it is merged, the person's own version of its commits is not
+ * upstream's. Keyed hashes are recorded of each pull request: each names a commit, without author and dates.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -31,16 +31,16 @@ export function worksOf(
   return Promise.all(ids.map(hashOf));
 }
 
-/** Null: none has them, or the list cannot be read, which the person is told. @param works as `worksOf` answers them. */
+/** Null: none but the one that it names, or nobody knows, which is told. @param works as `worksOf` answers them. */
 export async function findSameWork(
   run: PushRun,
-  { repository, commits }: { readonly repository: RepositoryName } & Pick<Publishable, 'commits'>,
+  { repository, commits, prHash }: Pick<Publishable, 'commits' | 'prHash'> & { repository: RepositoryName },
   works: readonly string[],
 ): Promise<SameWork | null> {
   const found = await run.store.pullRequestWith(repository, works);
   if (found === undefined)
     await run.reply.note('The service could not check whether your commits are open already.');
-  if (!found) return null;
+  if (!found || found.prHash === prHash) return null;
   const { last, ...pullRequest } = found;
   return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
 }

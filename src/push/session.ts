@@ -13,7 +13,6 @@
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
-import type { ReportStatus } from '../git/wire/report-status.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
@@ -73,12 +72,6 @@ type Task =
   | { readonly kind: 'withdrawal'; readonly prHash: string }
   | Outcome;
 
-export interface Conclusion extends ReportStatus {
-  readonly outcome: Outcome;
-  /** Null: nothing has failed. */
-  readonly finalLine: string | null;
-}
-
 /** Refusals that already come before everything else: panic, and the limits themselves. */
 const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
@@ -96,7 +89,9 @@ export async function receive(
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
   const spools: Spool[] = [];
+  let pack: Received['pack'] | null = null;
   const discard = async (): Promise<void> => {
+    pack?.kept.free();
     for (const spool of spools) await spool.discard();
     host.memory.end();
   };
@@ -114,6 +109,7 @@ export async function receive(
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
+      if (options.preview) throw new Refusal('options', 'a withdrawal has no preview: leave out preview', []);
       await requireKey(run, options, 'withdrawal');
       await reply.note(...options.warnings);
       return arrived({ kind: 'withdrawal', prHash });
@@ -123,13 +119,8 @@ export async function receive(
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
     await reply.note(...parsed.options.warnings);
-    const pack = await receivePack(reader, openSpool, host.memory);
-    const received = { taken, commandList, options: parsed.options, pack };
-    const discardAll = (): Promise<void> => {
-      pack.kept.free();
-      return discard();
-    };
-    return { ...arrived({ kind: 'push', received }), discard: discardAll };
+    pack = await receivePack(reader, openSpool, host.memory);
+    return arrived({ kind: 'push', received: { taken, commandList, options: parsed.options, pack } });
   } catch (error) {
     await discard();
     return arrived(refusedAs(toRefusal(error, settings.client)));
@@ -156,7 +147,7 @@ function openingHash(run: PushRun, { taken, options }: Announced): (() => Promis
 }
 
 /** Does the work, and answers how it ended. Never rejects. */
-export async function conclude(run: PushRun, arrival: Arrival): Promise<Conclusion> {
+export async function conclude(run: PushRun, arrival: Arrival) {
   const { said } = arrival;
   const attempted = await carriedOut(run, arrival).catch((error: unknown) => {
     run.claims.failed(leavesWork(error));
@@ -192,7 +183,7 @@ export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
   await end(run, arrival, true);
 }
 
-/** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
+/** Gives back everything. @param isAnswered the client has the answer, and needs no retry. Never rejects. */
 export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
   await arrival.discard();
   await run.end(isAnswered);
@@ -226,8 +217,8 @@ function delayed(facts: DelayedFacts): Outcome {
 
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
-  const planned = options.preview ? null : await planOf(run, options);
-  const found = planned === null ? null : await findAgain(run, received, planned);
+  const planned = await planOf(run, options);
+  const found = planned === null || options.preview ? null : await findAgain(run, received, planned);
   if (found !== null) return delayed(found);
   const judged = await judgedNow(run, received, planned !== null);
   const decided = await decide(run, received, judged, planned);
@@ -237,17 +228,14 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
 
-interface JudgedPush extends Omit<Judged, 'warnings'> {
-  readonly pushHash: string;
-  /** Whether the pull request that it names is open, as far as is known. */
-  readonly wasOpen: boolean;
-}
+type JudgedPush = Omit<Judged, 'warnings'> & { readonly pushHash: string };
 
-/** @param isQuiet it is published later: the host is asked only what a clone asks. @throws Refusal, also for a preview */
-async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Promise<JudgedPush> {
+/** @param isLater the host is asked what a clone asks, unless it is a preview. @throws Refusal, also for a preview */
+async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
   const { host, limits, store, settings, claims, reply } = run;
   const { options, pack } = received;
   const { prHash, preview } = options;
+  const isQuiet = isLater && !preview;
   const listed = prHash === null ? null : await claims.claimListed(prHash);
   const pushHash = await pushHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
@@ -255,7 +243,7 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   // A made-up hash must not cost the host anything, and is an attempt like any other.
   if (full !== null && !preview) throw (await limits.refuseFull(async () => pushHash)) ?? full;
   if (preview) {
-    if ((options.delayMs ?? settings.publishDelayMs) > 0) await reply.note(ASKS_NOW);
+    if (isLater) await reply.note(ASKS_NOW);
     // Previews can be repeated without end and never reach the account's own check, so count them here.
     await limits.takeQuota();
   } else if (!isQuiet) {
@@ -264,8 +252,8 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   }
   /** If the host does not say now what it has to say, the push may wait for that. */
   const unlessWaits = (error: unknown): null => {
-    const isLater = error instanceof Refusal && isMomentary(error) && !preview && mayWait(settings, options);
-    if (!isLater) throw error;
+    const waits = error instanceof Refusal && isMomentary(error) && !preview && mayWait(settings, options);
+    if (!waits) throw error;
     return null;
   };
   const [upstream, place, botLogin] = await Promise.all([
@@ -276,16 +264,15 @@ async function judgedNow(run: PushRun, received: Received, isQuiet: boolean): Pr
   const ofHost = { ...upstream, repository: place?.repository ?? upstream.repository };
   const questions = questionsOf(run, ofHost, botLogin);
   const now = Math.floor(host.clock.now() / 1000);
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full };
+  const wasOpen = place === null && listed !== null && (await store.isOpen(prHash ?? ''));
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, wasOpen };
   const asked = place === null ? quietly(questions) : questions;
   const { warnings, ...judged } = await judge(received, upstream, place, circumstances, asked);
   pack.kept.free(judged.work.commits.byteLength);
   run.notes.push(...warnings);
-  if (judged.place !== null) return { ...judged, pushHash, wasOpen: isUpdate(judged.place) };
-  const wasOpen = prHash !== null && judged.claim !== null && (await store.isOpen(prHash));
   const changesTexts = options.title !== null || options.description !== null;
-  if (wasOpen && changesTexts && options.prKey === null) throw missingKey('texts');
-  return { ...judged, pushHash, wasOpen };
+  if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
+  return { ...judged, pushHash };
 }
 
 type Decided =
@@ -296,11 +283,11 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, pushHash, claim, wasOpen }: JudgedPush,
+  { work, place: says, pushHash, claim, updates }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings } = run;
-  const slot = wasOpen ? null : await limits.slot(pushHash);
+  const slot = updates ? null : await limits.slot(pushHash);
   const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, slot });
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
@@ -323,13 +310,10 @@ async function publishedNow(
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
 ): Promise<BannerFacts> {
-  const { settings, store } = run;
+  const { settings } = run;
   const { push, slot } = publication;
   try {
-    const { prHash, pullRequest, author, newRemarks } = await publish(run, publication, entered);
-    // Who names a pull request without its key is not shown it.
-    const isShown = options.prHash !== prHash || options.prKey !== null;
-    const key = isShown ? await store.prKey(prHash) : null;
+    const { prHash, key, pullRequest, author, newRemarks } = await publish(run, publication, entered);
     return {
       updated: isUpdate(push),
       prUrl: pullRequest.url,

@@ -8,7 +8,7 @@ import {
   type PullRequestText,
   pullRequestText,
 } from '../git/objects/commit-message.ts';
-import type { Oid } from '../git/objects/oid.ts';
+import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import {
   type PlannedCommit,
   type PlannedCommits,
@@ -79,6 +79,9 @@ export type Worded = Pick<Publishable, 'title' | 'description' | 'commits' | 'fo
 /** How the commits of the push are called once they are anonymous. */
 type Ids = Pick<AnonymousCommits, 'idOf'>;
 
+/** Not known yet: they follow from when it is published. Then a text that names one has zeros there. */
+export const UNKNOWN_IDS: Ids = { idOf: () => ZERO_OID };
+
 /** What a push says of itself, for the end of the description, where maintainers can search for it. */
 export function statedText({ ai, issue }: Stated): string {
   const lines = [ai === null ? '' : `AI disclosure: ${ai}`, issue === null ? '' : `Refs #${issue}`];
@@ -112,7 +115,7 @@ export function newestOf(commits: PlannedCommits): PlannedCommit {
   return commits.at(newestWork(commits.length, (place) => commits.at(place).parents.length > 1));
 }
 
-/** The place of the newest commit that is not a merge, whose message would name branches; of the last one if all are. */
+/** The place of the newest commit that is not a merge, whose message would name branches; of the last if all are. */
 export function newestWork(count: number, isMerge: (place: number) => boolean): number {
   let place = count - 1;
   while (place > 0 && isMerge(place)) place--;
@@ -143,14 +146,14 @@ export interface Dates {
 }
 
 /** The commits as if all were dated 1970: the same for the same work. Made when they are first asked for. */
-export type Undated = () => AnonymousCommits;
+type Undated = () => AnonymousCommits;
 
 export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
   let made: AnonymousCommits | null = null;
   return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }
 
-/** Cost: a SHA-1 over all commits, if dates are known or asked for. @param committedAt seconds since 1970, of the others. */
+/** Cost: a SHA-1 over all commits, if dates are known or asked. @param committedAt of the others, since 1970. */
 export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = new Map<string, number>();

@@ -21,8 +21,7 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
 
 /** @param prHash its push has given the key. @param deletedRef that the push deletes; null: none. @throws Refusal */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
-  const claim = (await run.claims.claimListed(prHash)) ?? (await run.claims.claimPullRequest(prHash));
-  const found = await find(run, prHash, claim);
+  const found = await find(run, prHash, await run.claims.claimPullRequest(prHash));
   if (found === null)
     throw new Refusal('pr-hash', 'there is no such pull request', [
       `No pull request of ${fullName(run.target)} has that pr-hash.`,
@@ -31,7 +30,7 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
   return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
 }
 
-/** Removes what a delayed push that was given up has left at the host: its pull request, or its branch alone. @throws Refusal */
+/** Removes what a delayed push that was given up left at the host: its pull request, or its branch. @throws Refusal */
 export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   const { host, claims, steps, target } = run;
   const found = await find(run, prHash, await claims.claimPullRequest(prHash));

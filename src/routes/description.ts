@@ -8,7 +8,7 @@ type Answer = NonNullable<DescribeRouteOptions['responses']>[string];
 type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;
 type Parameter = NonNullable<DescribeRouteOptions['parameters']>[number];
 
-export interface Description extends Pick<DescribeRouteOptions, 'summary' | 'description' | 'requestBody'> {
+interface Description extends Pick<DescribeRouteOptions, 'summary' | 'description' | 'requestBody'> {
   readonly operationId: string;
   readonly tag: string;
   /** Only with the service's key, if it has one. Default: open to everyone. */

@@ -9,14 +9,14 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * What a hash is for. A client's network has five uses, so that what is kept for one cannot be matched with another:
  * `window` names the object that counts its limits, `burst` counts it among those that push, `alert` names it to the
  * operator, `reporter` counts its report of one pseudonym, and `quota` counts what it has had of the bot account.
- * `push`: a repository and an original tip. `slot`: a pull request that is to be opened. `form`: a form that the service
- * made, and what it decides. `delayed`: a push that is published later. `release`: the leave to publish it. `review`: until
- * when the operator may see what waits. `target`: a repository or a thread, for what is posted there. `work`: a commit
- * without author and dates. `pr-key`: a pr_hash. `kv` and `kv-value`: the name of an entry of KV, and the key of its value.
+ * `push`: a repository and an original tip. `slot`: a pull request that is to be opened. `form`: a form that the
+ * service made, and what it decides. `delayed`: a push that is published later. `release`: the leave to publish it.
+ * `review`: until when the operator may see what waits. `target`: a repository or a thread, for what is posted there.
+ * `work`: a commit without author and dates. `pr-key`: a pr_hash. `kv`, `kv-value`: an entry's name in KV, and its key.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota';
 type PushUse = 'push' | 'work' | 'slot' | 'delayed' | 'release' | 'review';
-export type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value';
+type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {
@@ -24,8 +24,8 @@ export function keyedHash(secret: string, use: HashUse, text: string): string {
 }
 
 /**
- * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2). @param thread `owner/repo#number`,
- * in upper or lower case: to the host it is one thread, and a blocked person must stay blocked.
+ * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2). @param thread
+ * `owner/repo#number`, in upper or lower case: to the host it is one thread, and a blocked person must stay blocked.
  */
 export function identityHash(secret: string, thread: string, userToken: string): string {
   const text = `${thread.toLowerCase()}|${userToken}`;

@@ -1,8 +1,8 @@
 /**
  * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory and belongs to this
  * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died. The
- * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace. Each number is
- * written once, so no initialisation vector is used twice with a key. Name and number of a row are authenticated with it.
+ * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace. Each number
+ * is written once, so no initialisation vector is used twice with a key. Name and number are authenticated with it.
  */
 import { utf8 } from '../git/bytes.ts';
 import { busy } from '../isolate/memory-budget.ts';
@@ -96,7 +96,7 @@ export class SealedRows {
     return { attempt: this.#attempt, key: Buffer.from(key).toString('base64') };
   }
 
-  /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails, which then removes them later. */
+  /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails: it removes them later. */
   async remove(): Promise<void> {
     if (this.#key === null) return;
     this.#key = null;

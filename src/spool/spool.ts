@@ -6,7 +6,7 @@ import { busy } from '../isolate/memory-budget.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 
 export const MEMORY_BYTES = 1024 * 1024;
-/** Of a row. One of an object may have 2 MB, but on its way it is copied several times, and so much memory stays taken. */
+/** Of a row. One of an object may have 2 MB, but it is copied several times on its way, and that memory stays taken. */
 export const ROW_BYTES = 256 * 1024;
 /** Of a row while memory is short, and of what stays in it. */
 const SHORT_ROW_BYTES = 64 * 1024;
@@ -42,7 +42,7 @@ export interface SpoolOptions {
 
 /** Of all bytes, for the spools of one client. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
-/** The platform may end a request so that it gives nothing back. Much longer than between two calls of one that lives. */
+/** The platform may end a request so that it gives nothing back. Much longer than a living one needs between calls. */
 const CLAIM_LIFE_MS = 10 * 60 * 1000;
 
 /** What one spool has taken. */

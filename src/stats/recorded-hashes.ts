@@ -1,7 +1,7 @@
 /**
- * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. So a page, a push or
- * a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds its hash before
- * it is answered; a pseudonym enters with its issue or its first comment. Schema: migrations/.
+ * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. So a page, a push
+ * or a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds its hash
+ * before it is answered; a pseudonym enters with its issue or its first comment. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 import { nearName } from '../near-name.ts';
@@ -15,9 +15,9 @@ const SEARCHED = 250;
 const MOST_WORKS = 200;
 
 /**
- * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or `cb/octo/hello` on another host.
- * Cost: two rows, and two more for the first one of a repository. @param at milliseconds since 1970. @param works keyed
- * hashes of the commits that it was opened with, each with those before it, without author and dates.
+ * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or `cb/octo/hello` on another
+ * host. Cost: two rows, and two more for the first one of a repository. @param at milliseconds since 1970. @param works
+ * keyed hashes of the commits that it was opened with, each with those before it, without author and dates.
  */
 export function hashStatements(
   db: D1Database,
@@ -36,7 +36,7 @@ export function hashStatements(
   ];
 }
 
-/** Adds what an update has brought. Cost: a row. Rejects if the answer is slow. @param works as `hashStatements` has them. */
+/** Adds what an update brought. Cost: a row. Rejects if it is slow. @param works as `hashStatements` has them. */
 export async function addWorks(db: D1Database, prHash: string, works: readonly string[]): Promise<void> {
   const update = db.prepare(
     `UPDATE works_by_repository SET works = (
@@ -136,7 +136,7 @@ export async function prHashesWith(
   return (await within(PATIENCE_MS, question.all<RecordedWork>())).results;
 }
 
-/** One among a repository's newest ones that differs in a letter or two; null if there is none. Rejects if the answer is slow. */
+/** One of a repository's newest that differs in a letter or two; null: none. Rejects if the answer is slow. */
 export async function prHashNear(db: D1Database, repository: string, prHash: string): Promise<string | null> {
   const newest = await within(PATIENCE_MS, recordedHashesOf(db, repository, SEARCHED));
   return nearName(prHash, newest) ?? null;

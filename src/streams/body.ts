@@ -180,7 +180,7 @@ export function gitBody({ headers, body }: Request, limits: BodyLimits): Limited
 }
 
 /** The time is for the whole body: READ_TIMEOUT, as the contract has it (section 1). */
-export interface TextLimits extends Omit<BodyLimits, 'pace'> {
+interface TextLimits extends Omit<BodyLimits, 'pace'> {
   /** Rejects what is not UTF-8, with TypeError. Default: replaces it. */
   readonly isStrict?: true;
   /** Where the body counts once it is there. Without it: no longer than `UNCOUNTED_BYTES`. */

@@ -90,8 +90,8 @@ const RULES: Readonly<Record<string, (token: Token) => string>> = {
 };
 
 /**
- * A text as a host shows it, as HTML. Only the elements and attributes above get into it: HTML in the text is shown as it
- * is typed, a picture by its description, and nothing is loaded. Linear in the text, which `readMarkdown` has taken.
+ * A text as a host shows it, as HTML. Only the elements and attributes above get into it: HTML in the text is shown as
+ * it is typed, a picture by its description, and nothing is loaded. Linear in the text, which `readMarkdown` has taken.
  */
 export function renderedMarkdown(text: string): string {
   return preview.parse(text, {}).map(shown).join('');

@@ -1,2 +1,2 @@
-/** In place of `linkify-it`, which markdown-it loads also where no addresses are to become links: 17 KB of the bundle. */
+/** In place of `linkify-it`, which markdown-it loads even if no addresses become links: 17 KB of the bundle. */
 export function LinkifyIt(): void {}

@@ -1,4 +1,4 @@
-/** In place of `uc.micro`, whose tables are 2 KB of the compressed bundle: the same classes of characters, of JavaScript's own. */
+/** In place of `uc.micro`, whose tables are 2 KB of the compressed bundle: JavaScript's own classes of characters. */
 export const Any = /[^]/u;
 export const Cc = /\p{Cc}/u;
 export const Cf = /\p{Cf}/u;

@@ -101,8 +101,8 @@ export class HistoryLister {
   }
 
   /**
-   * Those of upstream's commits that the base contains, and no other of them does. Two requests for each, unless there is
-   * one alone; all of them if there are many. @throws HostError
+   * Those of upstream's commits that the base contains, and no other of them does. Two requests for each, unless there
+   * is one alone; all of them if there are many. @throws HostError
    */
   async newestIn(base: Oid, repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
     if (oids.length < 2 || oids.length > MAX_CANDIDATES) return oids;

@@ -130,7 +130,7 @@ export class UpstreamHistory implements KnownHistory {
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
-  /** Lists one window further back, at last what upstream has got meanwhile; false: there is no more. @throws HostError */
+  /** Lists one window further back, last what upstream has got since; false: there is no more. @throws HostError */
   async reachBack(): Promise<boolean> {
     const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
     let hasGrown = false;

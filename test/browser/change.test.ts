@@ -141,7 +141,7 @@ describeInBrowser('a person with a browser', () => {
     expect(await rules.locator('li > a').count()).toBe(0);
     await chromium.expectFit(page);
     await page.goto(`/v1/gh/${upstream.fullName}/change?path=${workflow}`);
-    await page.getByText('a gate may close this pull request').waitFor();
+    await page.getByText('a gate may close pull requests of the bot').waitFor();
     await page.getByText(`This changes workflows (${workflow})`).waitFor();
     await chromium.expectFit(page);
     const description = page.getByLabel('Description');

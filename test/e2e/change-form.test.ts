@@ -220,6 +220,7 @@ describe('a change', () => {
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
     const withdrawn = await client.post(withdrawal, { ...held, pr_hash: hash, pr_key: keyIn(done) });
     expect(withdrawn.heading, withdrawn.problem).toBe('Your pull request is withdrawn');
+    expect(withdrawn.html.match(/<(?:h1|p)[^>]*>Your pull request is withdrawn/g)).toHaveLength(1);
     const again = await client.post(formPath(upstream), fields);
     expect([again.status, again.problem]).toEqual([409, expect.stringMatching(/is withdrawn now/)]);
     expect(typedIn(again.html, 'text')).toBe('one\n');

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { delayed, delayedAs, pageOf, pass } from './support/delayed.ts';
+import { delayed, delayedAs, pageOf, pass, published } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -14,6 +14,16 @@ const operator = new Operator(bed);
 async function passAnew(): Promise<void> {
   await bed.restart();
   await pass(bed);
+}
+
+async function delayedUpdate() {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit();
+  const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+  await clone.commit({ message: 'More\n' });
+  const named = ['-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h'];
+  return { ...contribution, pull, name: delayedAs(await clone.push(...named, 'origin', 'HEAD:topic')) };
 }
 
 describe('a delayed push is not published, and its page says why,', () => {
@@ -54,15 +64,9 @@ describe('a delayed push is not published, and its page says why,', () => {
     expect(await pageOf(bed, name)).toMatch(/has no branch "next" any more/);
   });
 
-  it('when the pull request that it updates is closed', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
-    await clone.commit({ message: 'More\n' });
-    const name = delayedAs(
-      await clone.push('-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'),
-    );
+  it('when the pull request that it updates is closed, whatever the repository asks for by now', async () => {
+    const { upstream, pull, name } = await delayedUpdate();
+    await upstream.grow({ files: { '.gitveil.yml': 'ai_disclosure: required\n' } });
     bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: pull.number });
     await passAnew();
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
@@ -86,5 +90,31 @@ describe('a delayed push', () => {
     expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     await operator.setPanic(false);
     await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
+  });
+});
+
+describe('a delayed update', () => {
+  it('arrives although its base has another name by now, to which the host has moved the pull request', async () => {
+    const { upstream, pull, name } = await delayedUpdate();
+    await upstream.git('branch', '-m', upstream.defaultBranch, 'trunk');
+    await bed.host.call('PATCH', `/repos/${upstream.fullName}/pulls/${pull.number}`, { base: 'trunk' });
+    await bed.restart();
+    await published(bed, name);
+    const updated = await bed.host.onlyPull(upstream);
+    expect(updated).toMatchObject({ base: 'trunk', state: 'open' });
+    expect(updated.headSha).not.toBe(pull.headSha);
+  });
+
+  it('is tried again if the host once does not show its pull request, whatever the repository asks for', async () => {
+    const { upstream, pull, name } = await delayedUpdate();
+    await upstream.grow({ files: { '.gitveil.yml': 'ai_disclosure: required\n' } });
+    await bed.restart();
+    const missing = { status: 404, body: { message: 'Not Found' } };
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\/\d+$/, answer: missing });
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls$/, answer: { status: 200, body: [] } });
+    await pass(bed);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+    await published(bed, name);
+    expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(pull.headSha);
   });
 });

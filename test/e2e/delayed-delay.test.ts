@@ -184,7 +184,7 @@ describe('an update with a delay', () => {
     const { headSha } = await bed.host.onlyPull(upstream);
     await expect
       .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed\n[^]*another push has updated this pull request since/);
+      .toMatch(/^200 Failed\n[^]*another push to this pull request came first/);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(headSha);
   });
 

@@ -13,8 +13,10 @@ import {
   pass,
   press,
   published,
+  publishedAs,
 } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
+import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({ env: OPERATOR });
@@ -88,30 +90,90 @@ it('panic stops one whose fork is being made, and it is published when that is o
   await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
 });
 
-it('one that names a pull request that the service knows to be closed opens another', async () => {
+/** A pull request that its person has withdrawn, and the option that names it. */
+async function withdrawn() {
   const contribution = await contribute(bed);
-  const { clone, upstream } = contribution;
+  const { clone } = contribution;
   await clone.commit();
   const { banner } = await expectAccepted(bed, contribution, await clone.push());
   const named = ['-o', `pr-hash=${banner.prHash}`];
   const key = ['-o', `pr-key=${banner.prKey}`];
   expect((await clone.push('-o', 'withdraw', ...named, ...key, 'origin', 'HEAD:topic')).code).toBe(0);
-  await clone.commit({ message: 'More\n' });
-  const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
-  await published(bed, name);
-  expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  return { ...contribution, named };
+}
+
+describe('one that names a pull request that the service knows to be closed', () => {
+  it('opens another, whose page shows hash and key', async () => {
+    const { clone, upstream, named } = await withdrawn();
+    await clone.commit({ message: 'More\n' });
+    const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    const { prHash } = publishedAs(await published(bed, name));
+    const [, another] = await bed.host.pulls(upstream);
+    expect(another).toMatchObject({ state: 'open', head: `${bed.sandbox.botLogin}:anon-${prHash}` });
+  });
+
+  it('opens another also with the same commits: its person has asked for that', async () => {
+    const { clone, upstream, named } = await withdrawn();
+    await published(bed, delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:again')));
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+
+  it('opens one other, whoever pushes the same again, by whichever hash', async () => {
+    const { clone, upstream, named } = await withdrawn();
+    await clone.commit({ message: 'More\n' });
+    const again = () => clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const { prHash } = publishedAs(await published(bed, delayedAs(await again())));
+    const [, another] = await bed.host.pulls(upstream);
+    expect(remoteLines(await again()).join('\n')).toContain(another?.url);
+    const live = remoteLines(await clone.push(...named, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
+    expect(live).toContain(`The same commits are open as ${another?.url}`);
+    expect(live).toContain(`Update that one with -o pr-hash=${prHash}`);
+    expect(remoteLines(await clone.push(...named, 'origin', 'HEAD:topic')).join('\n')).toContain(prHash);
+  });
+
+  it('is refused at once if that would disturb too many people, as a push without a delay is', async () => {
+    const { clone, named } = await withdrawn();
+    const people = Array.from({ length: 6 }, (_, index) => `@someone${index}`).join(' ');
+    await clone.commit({ message: `Help\n\n${people}\n` });
+    for (const options of [named, [...named, '-o', 'delay=1h']]) {
+      const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
+      expect(statusTable(pushed)[0]).toContain('would disturb too many people');
+    }
+  });
+
+  it.each(['closed by the maintainer', 'given up', 'rolled back'])(
+    'opens no third, and leaves none open, if the answer was lost and it was then %s',
+    async (how) => {
+      const { clone, upstream, named } = await withdrawn();
+      await clone.commit({ message: 'More\n' });
+      const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+      await openUnheard();
+      const states = async () => (await bed.host.pulls(upstream)).map(({ state }) => state);
+      expect(await states()).toEqual(['closed', 'open']);
+      if (how === 'given up') await press(bed, name, 'give-up');
+      else if (how === 'rolled back') await operator.rollBack();
+      else bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: 2 });
+      await expect.poll(async () => (await pass(bed), pageOf(bed, name))).not.toMatch(/^200 Delayed/);
+      expect(await states()).toEqual(['closed', 'closed']);
+    },
+  );
 });
+
+/** Opens the pull request of what waits, and hears no answer. */
+async function openUnheard(): Promise<void> {
+  const { passing, answer } = await publishing({ path: /\/pulls$/, cut: true });
+  bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+  answer();
+  await passing;
+  bed.sandbox.faults.clear();
+}
 
 /** It is open, and nobody knows. */
 async function openedUnheard(...options: string[]): Promise<DelayedContribution> {
   const contribution = await delayed(bed, {}, ['-o', 'delay=1h', ...options]);
   const { owner, name: repo } = contribution.upstream;
   bed.sandbox.maintainer.openIssue(owner, repo, 'A bug', 'It crashes.');
-  const { passing, answer } = await publishing({ path: /\/pulls$/, cut: true });
-  bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
-  answer();
-  await passing;
-  bed.sandbox.faults.clear();
+  await openUnheard();
   expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
   expect(await pageOf(bed, contribution.name)).not.toContain('Nothing of it is public yet');
   return contribution;
@@ -139,6 +201,30 @@ describe('a pull request whose answer was lost', () => {
     for (const each of [number, 1]) bed.sandbox.maintainer.close({ ...place, number: each });
     await published(bed, name);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('is published, whatever the repository accepts by now, and wherever its base has gone', async () => {
+    const { upstream, name } = await openedUnheard();
+    await upstream.grow({ files: { '.gitveil.yml': 'accept: false\n' } });
+    await upstream.git('branch', '-m', upstream.defaultBranch, 'trunk');
+    await bed.restart();
+    await published(bed, name);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
+  it('is closed if its person has opened another meanwhile, also if that does not succeed at first', async () => {
+    const { upstream, clone, name } = await openedUnheard();
+    expect((await clone.push('origin', 'HEAD:topic')).code).toBe(0);
+    const failing = { times: ALWAYS, answer: { status: 503 } };
+    bed.sandbox.faults.inject({ method: 'DELETE', path: /\/refs\//, ...failing });
+    bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, ...failing });
+    await expect
+      .poll(async () => (await pass(bed), pageOf(bed, name)))
+      .toMatch(/^200 Delayed\n[^]*could not be withdrawn completely/);
+    bed.sandbox.faults.clear();
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    const states = (await bed.host.pulls(upstream)).map(({ state }) => state);
+    expect(states).toEqual(['closed', 'open']);
   });
 
   it('is closed if its person gives it up, and its branch is removed', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import { delayed, delayedAs, pageOf, pass, press, published, publishedAs } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
+import { remoteLines } from './support/push-output.ts';
 import { Reviewer } from './support/review.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -63,6 +64,15 @@ describe('a push that waits for the operator', () => {
     await expect.poll(async () => (await pass(bed), isPublic(upstream))).toBe(true);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Number the guide', state: 'open' });
     expect((await operator.get(`/admin/delayed/${name}`)).status).toBe(404);
+  });
+
+  it('says in a preview that the preview asks the code host now', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+    expect(remoteLines(pushed).join('\n')).toContain(
+      'A preview asks the code host about the repository now.',
+    );
   });
 
   it('is discarded with a reason, which its page tells', async () => {

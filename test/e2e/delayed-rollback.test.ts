@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { readRefs } from '../../sandbox/bare-repository.ts';
 import { delayed, pageOf, pass } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -31,4 +32,20 @@ it('leaves nothing open', async () => {
   // It was rolled back before it was published, and after.
   expect(new Set(ends)).toContain('Discarded');
   expect([...new Set(ends)].filter((end) => !['Discarded', 'Published'].includes(end))).toEqual([]);
+});
+
+it('leaves no branch either, if the commits arrive only after it', async () => {
+  const operator = new Operator(bed);
+  const { upstream, name } = await delayed(bed);
+  const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
+  const rolledBack = Promise.withResolvers<void>();
+  bed.sandbox.faults.inject({ method: 'POST', path, until: rolledBack.promise });
+  const passing = pass(bed);
+  await expect.poll(() => bed.host.requests.some((request) => path.test(request.path))).toBe(true);
+  await operator.rollBack();
+  rolledBack.resolve();
+  await passing;
+  expect(await pageOf(bed, name)).toMatch(/^200 Discarded/);
+  const branches = [...readRefs(bed.host.forkPath(upstream) as string).keys()];
+  expect(branches.filter((branch) => branch.includes('anon-'))).toEqual([]);
 });

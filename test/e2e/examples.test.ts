@@ -13,6 +13,13 @@ async function run(script: string, ...args: string[]): Promise<string> {
   return (await person.mustRun('bash', person.home, [file, ...args])).toString();
 }
 
+it.each(['pull-request.sh', 'comment.sh', 'issue.sh'])(
+  '%s says without arguments how it is called',
+  async (script) => {
+    await expect(run(script)).rejects.toThrow(`usage: ${script} <service> <owner>/<repo>`);
+  },
+);
+
 it('pull-request.sh opens a pull request and updates it', async () => {
   const upstream = await bed.createUpstream();
   const printed = await run('pull-request.sh', bed.service.url, `${upstream.owner}/${upstream.name}`);

@@ -98,7 +98,7 @@ describe('a repository with a list of vouched accounts', () => {
     const { upstream, clone, person } = await contribute(bed);
     await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
     await clone.commit();
-    const gate = `${upstream.fullName} has a list of vouched accounts, VOUCHED.td, without ${bed.sandbox.botLogin}: a gate may close this pull request. A maintainer vouches with a line "${bed.sandbox.botLogin}" in that file.`;
+    const gate = `${upstream.fullName} has a list of vouched accounts, VOUCHED.td, without ${bed.sandbox.botLogin}: a gate may close pull requests of the bot. A maintainer vouches with a line "${bed.sandbox.botLogin}" in that file.`;
     expect(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'))).toContain(gate);
     const pushed = await clone.push('origin', 'HEAD:topic');
     const { banner } = await expectAccepted(bed, { upstream, clone }, pushed);
@@ -271,7 +271,7 @@ describe('a repository that asks what a pull request has to say', () => {
     const refused = async (number: number) =>
       (await expectRefused(bed, upstream, await push(number), 'the issue is not open')).join('\n');
     expect(await refused(closed)).toContain(
-      `${upstream.fullName}#${closed} is closed. Name an open issue: -o issue=<number>`,
+      `${upstream.fullName}#${closed} is closed. Give the number of an open issue.`,
     );
     expect(await refused(404)).toContain(`${upstream.fullName}#404 does not exist.`);
     await expectAccepted(bed, { upstream, clone }, await push(open(upstream)));
@@ -290,7 +290,8 @@ describe('a repository that asks what a pull request has to say', () => {
 
   it('has fields for it in the form, and says on its page how its file was read', async () => {
     const { upstream, person } = await withFiles({
-      '.gitveil.yml': 'ai_disclosure: required\nissue: required\nlimit: 5/1h\nworkflows: false\n',
+      '.gitveil.yml':
+        'ai_disclosure: required\nissue: required\nsign_off: required\nlimit: 5/1h\nworkflows: false\n',
     });
     const page = await shown(upstream);
     for (const rule of [
@@ -302,20 +303,26 @@ describe('a repository that asks what a pull request has to say', () => {
       expect(page).toContain(rule);
     const { form, send } = await formOf(upstream, person);
     expect(form.html).toMatch(/<select id="ai" name="ai"[^>]* required/);
-    const typed = { ...form.fields, text: 'two\n', title: 'Two', description: '' };
-    expect((await send({ ...typed, step: 'preview' })).problem).toMatch(/-o ai=none/);
-    expect((await send({ ...typed, ai: 'none', step: 'preview' })).problem).toMatch(
-      /-o issue=<number of an open issue>/,
-    );
-    const gone = await send({ ...typed, ai: 'none', issue: '7', step: 'preview' });
-    expect(gone.problem).toMatch(/The issue is not open/);
+    const typed = { ...form.fields, text: 'two\n', title: 'Two', description: '', sign_off: 'yes' };
+    for (const [given, problem] of [
+      [{ sign_off: '' }, /push again with the Developer Certificate of Origin ticked/],
+      [{}, /requires it. Push again with: “Was AI used\?”, and “Number of the open issue”/],
+      [{ ai: 'none' }, /requires it. Push again with: “Number of the open issue”/],
+      [{ ai: 'none', issue: '7' }, /The issue is not open. .* Give the number of an open issue\./],
+    ] as const) {
+      const refused = await send({ ...typed, ...given, step: 'preview' });
+      expect(refused.problem).toMatch(problem);
+      expect(refused.problem).not.toContain('-o ');
+      expect(refused.html).toMatch(/<label for="ai">Was AI used\?<\/label>/);
+      expect(refused.html).toMatch(/<label for="issue">Number of the open issue<\/label>/);
+    }
     const preview = await send({ ...typed, ai: 'none', issue: `${open(upstream)}`, step: 'preview' });
     expect(preview.heading, preview.problem).toBe('What becomes public');
     const back = await send({ ...preview.fields, step: 'edit' });
     expect(back.html).toMatch(/<option value="none" selected/);
     const done = await send({ ...preview.fields, step: 'open' });
     expect(done.heading, done.problem).toBe('Your pull request is open');
-    expect(await bodyOf(upstream)).toBe('AI disclosure: none\nRefs #1');
+    expect(await bodyOf(upstream)).toContain('AI disclosure: none\nRefs #1');
   });
 
   it('is asked when a delayed push is published', async () => {

@@ -7,8 +7,7 @@ import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
-import { delayedAs, pageOf, pass } from './support/delayed.ts';
-
+import { delayedAs, pageOf, pass, published } from './support/delayed.ts';
 import { gitIn } from './support/objects.ts';
 import type { GitRun } from './support/person.ts';
 import { keyIn, remoteLines, statusTable } from './support/push-output.ts';
@@ -150,6 +149,21 @@ describe('a commit of somebody else’s', () => {
     expect(first.pull.state).toBe('open');
   });
 
+  it('stays if it comes while the host refuses an update for a moment', async () => {
+    const { clone, upstream, fix, update, tip } = await fixed();
+    await clone.commit({ message: 'Two\n' });
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
+    const theirs = Promise.withResolvers<string>();
+    const answer = { status: 403, body: 'Write access to repository not granted.' };
+    bed.sandbox.faults.inject({ method: 'POST', path, until: theirs.promise, answer });
+    const updating = update();
+    await expect.poll(() => bed.host.requests.filter((request) => path.test(request.path)).length).toBe(2);
+    theirs.resolve(await fix());
+    const pushed = await updating;
+    expect(tip()).toBe(await theirs.promise);
+    expect(pushed.stderr).toContain('another push to this pull request came first');
+  });
+
   it('is told of by a preview', async () => {
     const { clone, fix, update } = await fixed();
     await fix();
@@ -224,6 +238,19 @@ describe('a delayed update', () => {
       /git push -o pr-hash=\w+ -o overwrite \S+ HEAD:refs\/heads\/\S+/.exec(page) ?? [];
     expect(await type(story, [overwrite], 'git push')).toContain('has been updated');
     expect(tip()).not.toBe(theirs);
+  });
+
+  it('is published once it has their commits', async () => {
+    const story = await fixed();
+    const { clone, fix, update, upstream, tip, on } = story;
+    const theirs = await fix();
+    await clone.git('pull', '--quiet', '--rebase', upstream.url, `refs/pull/${on.number}/head`);
+    await clone.commit({ message: 'Two\n' });
+    const name = delayedAs(await update('delay=1h'));
+    expect(await published(bed, name)).toMatch(/^200 Published\n/);
+    expect(tip()).not.toBe(theirs);
+    const log = await gitIn(story.first.forkPath, 'log', '--reverse', '--format=%s', `main..${tip()}`);
+    expect(log.split('\n')).toEqual(['One', 'Fix the typo', 'Two']);
   });
 
   it('with overwrite is refused: nobody knows what will be there', async () => {

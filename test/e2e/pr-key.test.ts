@@ -79,6 +79,16 @@ describe('whoever knows only the hash', () => {
     expect(await bed.host.onlyPull(upstream)).toEqual(first.pull);
   });
 
+  it('does not learn its key either where it is told how to withdraw a double', async () => {
+    const { clone, stranger, prKey, push } = await opened();
+    await push(clone, 'withdraw', `pr-key=${prKey}`);
+    await stranger.push('origin', 'HEAD:own');
+    const pushed = await push(stranger);
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(pushed.stderr).toContain('The same commits are open as');
+    expect(pushed.stderr).not.toContain(prKey);
+  });
+
   it('opens another one after it was closed, and does not learn its key then', async () => {
     const { stranger, upstream, first, prKey, push } = await opened();
     bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: first.pull.number });

@@ -60,15 +60,19 @@ describe('a withdrawal', () => {
 
   it.each([
     [['withdraw'], 'withdraw needs pr-hash=<hash>, as the banner showed it'],
-    [
-      ['withdraw', 'preview', 'pr-hash=0123456789ab'],
-      'a withdrawal has no preview: leave out preview or withdraw',
-    ],
+    [['withdraw', 'preview', 'pr-hash=0123456789ab'], 'a withdrawal has no preview: leave out preview'],
   ])('with the options %j is refused, and nothing is closed', async (options, reason) => {
     const { upstream, clone } = await opened();
     const words = options.flatMap((option) => ['-o', option]);
     const pushed = await clone.push(...words, 'origin', 'HEAD:refs/heads/topic');
     expect(statusTable(pushed)).toEqual([` ! [remote rejected] HEAD -> topic (push rejected: ${reason})`]);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
+  it('by the deletion of a branch has no preview either: it is refused, and nothing is closed', async () => {
+    const { upstream, clone, options } = await opened();
+    const pushed = await clone.push('-o', 'preview', ...options, 'origin', ':main');
+    expect(pushed.stderr).toContain('a withdrawal has no preview');
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
   });
 
@@ -119,9 +123,8 @@ describe('a withdrawal', () => {
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
     const lines = remoteLines(pushed);
-    expect(lines).toContain(
-      'The branch of your pull request is removed. The pull request could not be closed:',
-    );
+    expect(lines).toContain('Your pull request is still open.');
+    expect(lines).toContain('Its branch is removed, but the code host does not close it:');
     expect(lines.join('\n')).toMatch(/Repository was archived so is read-only/);
     expect(lines).toContain(`  PR URL:   ${first.pull.url}`);
     expect(lines).not.toContain('Your pull request is withdrawn.');
@@ -143,7 +146,10 @@ describe('a withdrawal', () => {
     const key = { pr_hash: prHash, pr_key: first.banner.prKey ?? '' };
     const answer = await client.post(form.split('?')[0] ?? '', { ...fields, ...key });
     bed.sandbox.faults.clear();
-    expect([answer.status, answer.heading], answer.problem).toEqual([200, 'Your pull request is gone']);
+    expect([answer.status, answer.heading], answer.problem).toEqual([
+      200,
+      'Your pull request is gone from the code host',
+    ]);
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
     expect(await prPage(bed, prHash)).toContain('Withdrawn');
   });
@@ -156,9 +162,8 @@ describe('a withdrawal', () => {
     const pushed = await withdraw();
     bed.sandbox.faults.clear();
     expect(pushed.code, pushed.stderr).toBe(0);
-    expect(remoteLines(pushed)).toContain(
-      'Your pull request is gone from the code host. Its branch is removed.',
-    );
+    expect(remoteLines(pushed)).toContain('Your pull request is gone from the code host.');
+    expect(remoteLines(pushed)).toContain('Its branch is removed.');
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
   });
 
@@ -200,7 +205,8 @@ describe('a withdrawal', () => {
     await bed.sandbox.maintainer.merge(on);
     const pushed = await withdraw();
     expect(pushed.code, pushed.stderr).toBe(0);
-    expect(remoteLines(pushed)).toContain('Your pull request was already merged. Its branch is removed.');
+    expect(remoteLines(pushed)).toContain('Your pull request was already merged.');
+    expect(remoteLines(pushed)).toContain('Its branch is removed.');
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
   });
 

@@ -68,17 +68,28 @@ describe.skipIf(!has('systemd-analyze'))('the unit', () => {
   });
 });
 
-it('has variables for one machine that are valid, and leave nothing to warn of', () => {
-  const lines = readFileSync(join(ROOT, 'deploy/gitveil.env'), 'utf8')
-    .split('\n')
-    .filter((line) => /^[A-Z]/.test(line));
-  const entries = lines.map((line) => {
-    const [name = '', value = ''] = line.split(/=(.*)/);
-    const filled =
-      name === 'OPERATOR_CONTACT' ? 'operator@example.org' : value.replace(/^<.*>$/, 'a'.repeat(64));
-    return [name, filled] as const;
+describe('deploy/gitveil.env', () => {
+  const lines = readFileSync(join(ROOT, 'deploy/gitveil.env'), 'utf8').match(/^[A-Z].*$/gm) ?? [];
+  const entries = lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [name: string, value: string]);
+  const filled = entries.map(([name, value]) => {
+    const own = name === 'OPERATOR_CONTACT' ? 'operator@example.org' : 'a'.repeat(64);
+    return [name, value.replace(/^<.*>$/, own)] as const;
   });
-  expect(parseConfig(Object.fromEntries(entries))).toMatchObject({ kind: 'valid', warnings: [] });
+
+  it('is valid when it is filled in, and leaves nothing to warn of', () => {
+    expect(parseConfig(Object.fromEntries(filled))).toMatchObject({ kind: 'valid', warnings: [] });
+  });
+
+  it.each(entries.filter(([, value]) => value.startsWith('<')))(
+    'is refused if %s is still %s',
+    (name, value) => {
+      const config = parseConfig({ ...Object.fromEntries(filled), [name]: value });
+      expect(config).toMatchObject({
+        kind: 'invalid',
+        problems: [expect.objectContaining({ variable: name })],
+      });
+    },
+  );
 });
 
 /** The commands, with the folders of this test, and without what only root on a machine with systemd can do. */

@@ -49,11 +49,11 @@ const ROOMS = [
 ];
 const MOST_BEHIND_A_HOST = 60;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 90, 'routes/git/git-push.ts': 125 };
+const MOST_RUN_BY = { 'push/session.ts': 91, 'routes/git/git-push.ts': 126 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_934;
+const MOST_LINES = 37_908;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
@@ -66,21 +66,21 @@ const MOST_LINES_OF_ROOMS = {
   git: 6_678,
   host: 3_192,
   isolate: 623,
-  limits: 828,
+  limits: 827,
   metrics: 420,
   middleware: 131,
   names: 703,
   notify: 372,
   outgoing: 974,
-  pages: 2_335,
+  pages: 2_325,
   policy: 537,
-  push: 4_730,
-  routes: 6_525,
+  push: 4_697,
+  routes: 6_538,
   secret: 214,
   spool: 414,
   stats: 404,
   streams: 332,
-  text: 525,
+  text: 528,
   upstream: 797,
 };
 
@@ -145,11 +145,18 @@ it('has a push that is published at once in few files', () => {
   expect(followed.filter((file) => roomOf(file) === 'push').length).toBeLessThanOrEqual(MOST_OF_A_LIVE_PUSH);
 });
 
+const WIDE_COMMENT = /^(?=.{121}) *(?:\/[/*]|\* )/m;
+
 const linesOf = (file: string): number => readFileSync(join(SRC, file), 'utf8').split('\n').length - 1;
 
 /** @param chosen only the files for which this is true. */
 const countLines = (chosen: (file: string) => boolean = () => true): number =>
   files.filter(chosen).reduce((lines, file) => lines + linesOf(file), 0);
+
+it('has comments of at most 120 columns', () => {
+  const wide = files.filter((file) => WIDE_COMMENT.test(readFileSync(join(SRC, file), 'utf8')));
+  expect(wide).toEqual([]);
+});
 
 it('has no more lines than it may have', () => {
   expect(countLines()).toBeLessThanOrEqual(MOST_LINES);

@@ -76,7 +76,7 @@ describe('a list of vouched accounts', () => {
     ['a folder in its place', null, 'it is no file, or too large'],
   ])('of %s has a sentence', async (_, list, why) => {
     expect(await told(list)).toBe(
-      `The service cannot read VOUCHED.td of octo/hello: ${why}. If it is a gate, the gate may close this pull request.`,
+      `The service cannot read VOUCHED.td of octo/hello: ${why}. If it is a gate, the gate may close pull requests of the bot.`,
     );
   });
 
@@ -101,7 +101,7 @@ describe('a list of vouched accounts', () => {
 
   it('has a sentence for a bot that is not on it, and none for one that is', async () => {
     expect(await told('alice')).toBe(
-      'octo/hello has a list of vouched accounts, VOUCHED.td, without Gitveil-Bot: a gate may close this pull request. A maintainer vouches with a line "Gitveil-Bot" in that file.',
+      'octo/hello has a list of vouched accounts, VOUCHED.td, without Gitveil-Bot: a gate may close pull requests of the bot. A maintainer vouches with a line "Gitveil-Bot" in that file.',
     );
     expect(await told('gitveil-bot')).toBeNull();
     expect(gateSentence(REPOSITORY, OPEN_POLICY)).toBeNull();

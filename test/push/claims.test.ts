@@ -74,7 +74,6 @@ describe('claims', () => {
       [false, (claims: Claims) => claims.failed(false), true],
       [false, (claims: Claims) => claims.failed(true), false],
       [true, (claims: Claims) => claims.failed(false), false],
-      [false, (claims: Claims) => claims.keep(), false],
     ] as const) {
       const { claims, of } = world({ begun: { ...BEGUN, isRepeated } });
       await claims.begin(PUSH_HASH, TARGET, INTENT);

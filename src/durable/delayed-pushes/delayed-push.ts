@@ -4,7 +4,7 @@ import { spoolOf } from '../../objects.ts';
 import type { KeptSpool } from '../../spool/spool.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 
-/** `delay`: for a chosen time. `busy`: until the limits and the code host have room. `review`: until the operator has seen it. */
+/** `delay`: for a chosen time. `busy`: until limits and host have room. `review`: until the operator has seen it. */
 export type DelayReason = 'delay' | 'busy' | 'review';
 
 /** `failed`: it cannot be published. `discarded`: by the operator, or because nobody has reviewed it in time. */
@@ -89,6 +89,8 @@ export const LEASE_MS = 5 * 60_000;
 export type Lease = { readonly name: string; readonly lease: string };
 
 export type LeasedPush = DelayedPush & Lease;
+
+export const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
 
 /** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };

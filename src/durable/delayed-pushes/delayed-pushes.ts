@@ -13,7 +13,7 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
-import { bytesOf, DISCARD_REASONS, LEASE_MS, ROLLED_BACK, shred } from './delayed-push.ts';
+import { bytesOf, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
 import type { BegunPush, DelayedPush, DelayedView, LeasedPush, NewDelayedPush } from './delayed-push.ts';
 import type { DelayFailure, DelayWindow, DiscardReason, Lease, SeenPush } from './delayed-push.ts';
 import { DelayedRows } from './delayed-rows.ts';
@@ -45,16 +45,16 @@ const LEFT = 'Look at the code host first: part of it may be there already.';
 type Ended = Exclude<DelayedPush['state'], 'waiting'>;
 
 /** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
-export interface Claimed {
+interface Claimed {
   readonly leases: readonly Lease[];
   readonly nextAt: number | null;
 }
 
-/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it does not wait as it was seen. */
-export type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
+/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no more. */
+type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 /** For /metrics, and for the operator. What the operator has approved waits for its time. */
-export interface DelayedCounts {
+interface DelayedCounts {
   readonly waiting: Readonly<Record<DelayedPush['reason'], number>>;
   readonly bytes: number;
   /** Since when the oldest one waits; null: there is none. */
@@ -424,8 +424,6 @@ const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
 const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
 
 const momentOf = ({ latest, jumpedTo }: SeenTime): number => jumpedTo ?? latest;
-
-const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
 
 /** @param now by the clock of the object. A lease from a time to which that had jumped by mistake is none. */
 function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {

@@ -1,4 +1,4 @@
-/** Publishes the delayed pushes that are due: part of the scheduled handler. Runs may overlap, and die at any moment. */
+/** Publishes the delayed pushes that are due: part of the scheduled handler. Runs may overlap, and die at any time. */
 import type { Config } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -38,7 +38,7 @@ export async function releaseDue(env: Env, config: Config, triggeredAt: number):
   }
 }
 
-/** Answers whether to stop. Never rejects: an expired lease is tried again. @param now by the clock of the cron trigger. */
+/** Answers whether to stop. Never rejects: the lease expires. @param now by the clock of the cron trigger. */
 export async function releaseOne(env: Env, config: Config, lease: Lease, now: number): Promise<boolean> {
   try {
     const secret = await serviceSecret(env, config.identitySecret);

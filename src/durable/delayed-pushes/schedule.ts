@@ -17,7 +17,7 @@ export const SPACING_MS = 60_000;
 
 type Waiting = Pick<DelayedPush, 'name' | 'client' | 'reason' | 'commits' | 'spool' | 'dueAt'>;
 
-export interface Room {
+interface Room {
   /** Those that are being published. */
   readonly running: readonly Pick<Waiting, 'spool' | 'commits'>[];
   /** When the next one may come that waits for a time; milliseconds since 1970. */

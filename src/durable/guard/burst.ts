@@ -18,7 +18,7 @@ export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
 export const POST_BURST: BurstFigures = { events: 40, addresses: 20 };
 
 /** Whose event it is, as keyed hashes. */
-export interface Client {
+interface Client {
   readonly address: string;
   /** Of all addresses that one subscriber may hold: the address itself, or those of an IPv6 /48. */
   readonly prefix: string;

@@ -22,7 +22,7 @@ const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const;
 /** Where it is kept what the operator was told of a burst. */
 const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
 
-export type PanicScope = keyof typeof SWITCHES | 'all';
+type PanicScope = keyof typeof SWITCHES | 'all';
 
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
@@ -38,7 +38,7 @@ export interface GuardStatus {
 const pushAttempts: ClientHits = new Recent({ most: 50_000 });
 
 /** How long this client must wait, and whether everybody must. */
-export type Admittance = Wait & { readonly panicMode: boolean };
+type Admittance = Wait & { readonly panicMode: boolean };
 
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { burst: new BurstDetector(PUSH_BURST), flood: new BurstDetector(POST_BURST) };

@@ -197,7 +197,7 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
   return failed;
 }
 
-/** Undoes one at its code host, and answers whether its subscriber is told. With an invalid configuration it rejects. */
+/** Undoes one at its code host, and answers whether its subscriber is told. Rejects if the configuration is invalid. */
 function undoAtHost(env: Env): (one: Tracked) => Promise<boolean> {
   let http: HttpClient | null = null;
   return async (one) => {

@@ -28,7 +28,7 @@ export class ActionTokens {
     return tokens;
   }
 
-  /** Uses up the token if it is valid for `action`; false if it is not. After a clock was set back, none is for longer. */
+  /** Uses up the token if it is valid for `action`; false if it is not. A clock set back prolongs none. */
   use(hash: string, action: Action, now: number): boolean {
     const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
       AND expires_at > ?3 AND expires_at <= ?3 + ?4`;

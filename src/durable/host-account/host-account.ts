@@ -47,7 +47,7 @@ export interface PostName {
   readonly content: string;
 }
 
-export interface Posted {
+interface Posted {
   readonly url: string;
   /** Of the thread. */
   readonly number: number;
@@ -56,8 +56,8 @@ export interface Posted {
 }
 
 /**
- * `new`: it was not sent before, so the caller may post it now. `sending`: another request is posting it. `unknown`: it was
- * sent, and nobody knows whether the host has posted it. `other`: something else was sent under this name.
+ * `new`: it was not sent before, so the caller may post it now. `sending`: another request is posting it. `unknown`: it
+ * was sent, and nobody knows whether the host has posted it. `other`: something else was sent under this name.
  */
 export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'other' } | PostedOnce;
 export type PostResult = { readonly kind: 'new' | 'unknown' } | PostedOnce;
@@ -71,7 +71,7 @@ interface SentPost {
   readonly posted: Posted | null;
 }
 
-export interface AccountFigures {
+interface AccountFigures {
   /** Null: the host has said nothing of calls lately. */
   readonly calls: { readonly limit: number; readonly left: number } | null;
   /** By limit. */
@@ -98,7 +98,7 @@ export class HostAccount extends DurableObject<Env> {
     });
   }
 
-  /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they are over or it is released. */
+  /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they end or it is released. */
   reserve(wants: Wants): ReserveAnswer {
     const now = Date.now();
     const pauseMs = this.hostPause();
@@ -133,8 +133,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Whether a form or a request may post now; if so, `endPost` must follow. One that is sent again, by a double click or by
-   * a program that got no answer, gets the first answer. Stored before the host is asked, for as long as a form is valid.
+   * Whether a form or a request may post now; if so, `endPost` must follow. One sent again, by a double click or a
+   * program that got no answer, gets the first answer. Stored before the host is asked, for as long as a form is valid.
    */
   beginPost({ name, content }: PostName): PostStanding {
     const { kv } = this.ctx.storage;

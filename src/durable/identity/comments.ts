@@ -11,7 +11,7 @@ import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
 /** `reset`: show karma 0. `restore`: show the karma that was reset. */
-export type ChoreKind = 'reset' | 'delete' | 'restore';
+type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
   readonly repository: RepositoryName;
@@ -32,7 +32,7 @@ export interface Attempt extends Thread {
   readonly failures: number;
 }
 
-/** Called with the comment of each attempt that turns out to have posted one. If it rejects, it is called again later. */
+/** Called with the comment of each attempt that turns out to have posted one. If it rejects, it is called again. */
 type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
 
 interface Chore {
@@ -49,7 +49,7 @@ interface Chore {
 const SETTLING_MS = 5 * 60 * 1000;
 /** Enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
-/** GitHub asks for a second between writes: a run makes a few at once, and the next begins when their seconds are over. */
+/** GitHub asks for a second between writes: a run makes a few at once, and the next waits for their seconds. */
 const CHORES_PER_RUN = 10;
 const RUN_PAUSE_MS = 10_000;
 /** After refusing for this long, the host will not do it any more. */
@@ -157,7 +157,7 @@ export class Comments {
     return earliest(this.#chores.nextDueAt(), this.#attempts.nextDueAt());
   }
 
-  /** Those that have ended without an answer, unless the clock has jumped: then one is recorded twice, which changes nothing. */
+  /** Those that have ended without an answer. If the clock has jumped, one is recorded twice, and nothing changes. */
   dueAttempts(now: number): Attempt[] {
     return this.#attempts.due(now).map((row) => placed<Attempt>(row));
   }

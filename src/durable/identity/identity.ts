@@ -70,7 +70,7 @@ export type CommentOutcome =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** `registered`: there is nothing to appeal against. `busy`: the operator cannot be told now. */
-export type AppealOutcome =
+type AppealOutcome =
   | { readonly kind: 'taken'; readonly standing: Standing }
   | { readonly kind: 'too-often'; readonly leftMs: number }
   | { readonly kind: 'registered' | 'busy' };
@@ -102,7 +102,7 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Does not say whether it counts: that would tell all who share the address that somebody there has reported this one.
+   * Does not say whether it counts: that would tell all who share the address that somebody there reported it.
    * @param reporter keyed hash of the network. @param prefix of its /48. Both are made for this pseudonym only.
    */
   async report(reporter: string, prefix: string): Promise<Standing> {

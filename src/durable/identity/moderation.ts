@@ -31,7 +31,7 @@ export interface Reporter {
   readonly prefix: string;
 }
 
-export type Report = Reporter & { readonly at: number };
+type Report = Reporter & { readonly at: number };
 
 export interface ModerationFacts {
   readonly reports: readonly Report[];
@@ -46,10 +46,10 @@ export interface ModerationFacts {
 export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
 /** `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the comments are deleted. */
-export type ReportEffect = 'none' | 'flag' | 'block';
+type ReportEffect = 'none' | 'flag' | 'block';
 
 /** `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another cooldown. */
-export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
+type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
 /** Without the reports that count no more. */
 export function pruned(facts: ModerationFacts, now: number): ModerationFacts {

@@ -84,7 +84,7 @@ export class Pseudonym {
     return { standing: this.standing(now), restoring, log: this.history.entries() };
   }
 
-  /** Tells the operator what has happened; what does not arrive is told later. @param hostKey where its comments are. */
+  /** Tells the operator what has happened; again later if that fails. @param hostKey where its comments are. */
   async tellNews(guard: Pick<DurableObjectStub<Guard>, 'tell'>, hostKey: string, now: number): Promise<void> {
     for (const news of this.history.dueNews(now)) {
       const { repository, ...details } = JSON.parse(news.details) as NewsDetails;
@@ -127,7 +127,7 @@ const NEWS_LIFE_MS = 7 * DAY_MS;
 
 type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';
 
-export interface HistoryEntry {
+interface HistoryEntry {
   readonly event: HistoryEvent;
   /** Milliseconds since 1970. */
   readonly at: number;

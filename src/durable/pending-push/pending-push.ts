@@ -1,13 +1,13 @@
 /**
  * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies, a
  * retry finds its pr_hash here, so that it opens no second pull request, and its date, so that the commits get the same
- * ids. One that nobody retries within an hour is cleaned up, and a pull request that it opened is recorded.
+ * ids, until it is cleaned up after an hour: then a pull request that it has opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { type CodeHost, openRepositories } from '../../host/open.ts';
 import type { PullRequest } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
+import { isRefusedByHost } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { workBranch } from '../../pr-hash.ts';
@@ -61,7 +61,7 @@ export class PendingPush extends DurableObject<Env> {
     const lease = this.#leaseOf(hash).take(at);
     if (lease === null) return { kind: 'busy' };
     const earlier = this.ctx.storage.kv.get<Stored>(hash);
-    if (earlier !== undefined && at < earlier.until) {
+    if (earlier !== undefined) {
       const { prHash, committedAt } = earlier;
       return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
     }
@@ -128,8 +128,8 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
-   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
-   * is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open a second pull request.
+   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way,
+   * that is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open another one.
    */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
@@ -153,8 +153,8 @@ async function findOrphan(
     if (host.way === 'fork') await host.deleteBranch(await host.fork(repository), branch);
     return null;
   } catch (error) {
-    // The repository or the branch is gone.
-    if (error instanceof HostError && (error.code === 'missing' || error.code === 'refused')) return null;
+    // The repository or the branch is gone. While the host refuses the bot account, nobody knows.
+    if (isRefusedByHost(error) && error.failure.whose !== 'ours') return null;
     throw error;
   }
 }

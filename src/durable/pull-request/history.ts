@@ -21,7 +21,7 @@ export interface HistoryEvent {
   readonly at: number;
 }
 
-export interface Ending {
+interface Ending {
   readonly state: Exclude<PullRequestState, 'open'>;
   /** Nobody has told of it before. */
   readonly isNew: boolean;

@@ -48,8 +48,8 @@ interface OutboxEntry extends Waiting {
 }
 
 /**
- * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of the
- * events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
+ * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of
+ * the events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
  */
 interface Kept extends KeptDates, KeptHistory {
   /** Null: no push has recorded it. */
@@ -102,7 +102,7 @@ export interface PullRequestView extends PullRequestRecord {
 }
 
 /** Somebody has asked the host about the pull request `number`. */
-export interface HostLook {
+interface HostLook {
   readonly number: number;
   readonly askedAt: number;
 }
@@ -142,7 +142,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#history = new History(this.#kept);
   }
 
-  /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host that is pushed to. */
+  /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host. */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const recorded = this.#kept.record;
     if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };

@@ -22,7 +22,7 @@ export interface PullRequestRecord {
   readonly id?: number;
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
-  /** What it was opened with, or was given since by a push; absent if the push that opened it died before it was recorded. */
+  /** What it was opened with, or was given since by a push; absent if the push that opened it died before. */
   readonly title?: string;
 }
 
@@ -37,7 +37,7 @@ export interface DatedCommits {
   readonly commitHashes: Uint8Array;
 }
 
-/** Under which they are stored, oldest first: a value of their own, because it may be large, and only a push changes it. */
+/** Under which they are stored, oldest first: a value of their own, as it may be large, and only a push changes it. */
 const KEY = 'dates';
 
 export interface KeptDates {

@@ -1,4 +1,4 @@
-/** The title and body of a pull request, from a commit's message: decoded, and cut to the host's limits (contract, 4.6). */
+/** The title and body of a pull request, from a commit's message, cut to the host's limits (contract, 4.6). */
 import type { Commit } from './commit.ts';
 
 /** The host refuses longer ones. */

@@ -1,8 +1,8 @@
 /**
  * What Git's own check of new objects refuses in folders and in `.gitmodules` (Git's documentation, fsck-msgids). Hosts
- * run it on what they receive (`transfer.fsckObjects`), and then its warnings count as errors. GitHub is known to refuse
- * `fullPathname` (saltstack/salt#45693), `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules`
- * (CVE-2018-11235, CVE-2018-17456). Only what is sure is found: other spellings of these names are left to the host.
+ * run it on what they receive (`transfer.fsckObjects`), and then its warnings count as errors. GitHub is known to
+ * refuse `fullPathname` (saltstack/salt#45693), `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390),
+ * `.gitmodules` (CVE-2018-11235, CVE-2018-17456). Only what is sure is found, in these spellings.
  */
 import { decodeUtf8, latin1 } from '../bytes.ts';
 import { ZERO_OID } from './oid.ts';
@@ -32,7 +32,7 @@ export type FsckId = keyof typeof SAYS;
 
 /**
  * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Half an
- * address for SSH behind `https://`: public repositories have it, and Git since 2.44 refuses it (ThrowTheSwitch/CMock#496).
+ * address for SSH behind `https://`: public repositories have it, and Git 2.44 refuses it (ThrowTheSwitch/CMock#496).
  */
 export const isTakenBySome = (id: FsckId): boolean => id === 'zeroPaddedFilemode' || id === 'halfUrl';
 

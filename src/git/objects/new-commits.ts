@@ -39,7 +39,7 @@ export interface NewCommits extends Iterable<NewCommit> {
   at(index: number): NewCommit | undefined;
 }
 
-export type Trace =
+type Trace =
   /** All is proved. `commits`: parents first; empty if upstream has the tip. `boundary`: upstream's ones below them. */
   | { readonly kind: 'complete'; readonly commits: NewCommits; readonly boundary: ReadonlySet<Oid> }
   /** A commit is neither in the pack nor in the listed history. */

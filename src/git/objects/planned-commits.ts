@@ -51,7 +51,7 @@ export class OwnIds {
     return mentions;
   }
 
-  /** By the original ids of the commits whose messages have any. @throws ProtocolError `too-large` over MAX_MENTIONS. */
+  /** By the original ids of commits whose messages have any. @throws ProtocolError `too-large` over MAX_MENTIONS. */
   mentionsInMessages(commits: NewCommits): ReadonlyMap<Oid, readonly Mention[]> {
     let left = MAX_MENTIONS;
     const mentions = new Map<Oid, readonly Mention[]>();
@@ -72,9 +72,9 @@ export class OwnIds {
 }
 
 /** A commit of this push by its number, or one of upstream by its id. */
-export type Parent = number | Oid;
+type Parent = number | Oid;
 
-/** A place in a text that gets the id of a commit of this push; null: it was squashed away, and the place keeps zeros. */
+/** A place in a text that gets the id of a commit of this push; null: it was squashed away, so zeros stay. */
 interface PlannedMention {
   readonly start: number;
   readonly length: number;

@@ -7,7 +7,7 @@ const CONTINUATION = /^[ \t\v\f\r]/;
 const BLANK = /^[ \t\v\f\r]*$/;
 const MIN_SHARE = 3;
 
-/** The message with one more trailer as its last line: in the block of those that are there, else behind a blank line. */
+/** The message with one more trailer as its last line: in the block of the others, else behind a blank line. */
 export function withTrailer(message: string, trailer: string): string {
   const end = contentEnd(message);
   const lineEnd = message.indexOf('\n', end);

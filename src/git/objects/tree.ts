@@ -1,6 +1,6 @@
 /**
- * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept byte
- * for byte, but for modes in a tree that is made here: hosts refuse old forms there (git-fsck, `zeroPaddedFilemode`).
+ * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept
+ * byte for byte, but for modes in a tree that is made here: hosts refuse old forms (git-fsck, `zeroPaddedFilemode`).
  */
 import { concatBytes, latin1, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';

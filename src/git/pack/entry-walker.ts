@@ -1,4 +1,4 @@
-/** Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content as it is inflated. */
+/** Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content while inflating. */
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';

@@ -11,8 +11,8 @@ export const MAX_KEPT_BYTES = 24 * MiB;
 export const KEPT_OBJECT_BYTES = 768;
 
 /**
- * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many of its bytes.
- * Reading a code takes a microsecond, and a hostile pack could hold one in every 11 bytes; zlib writes one in 50 at most.
+ * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many of its
+ * bytes. Reading a code takes a microsecond, and a hostile pack could hold one in 11 bytes; zlib writes one in 50.
  */
 export const FREE_DYNAMIC_BLOCKS = 65_536;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;

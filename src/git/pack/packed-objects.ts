@@ -20,7 +20,7 @@ export interface PackedObject extends FileObject {
 export type LookUp = PackedObject | 'no-base' | 'too-much';
 
 /** What is in memory at once. */
-export const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 /** What is inflated and made in all. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 

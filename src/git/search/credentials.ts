@@ -16,7 +16,7 @@ export interface Credential {
 
 interface Kind {
   readonly what: string;
-  /** What a search looks for, as characters or choices of them. A word begins there, or something that needs no such. */
+  /** What a search looks for, as characters or choices of them. A word begins there, or what needs none. */
   readonly begins: Iterable<string>;
   readonly form: RegExp;
   /** What may go on, if the bytes end with it. */
@@ -38,7 +38,7 @@ const DER_SEQUENCE = 0x30;
 const LONG_LENGTH = 0x80;
 const MOST_OF_LENGTH = 4;
 
-/** Tokens of Gitea and Forgejo are 40 hexadecimal digits, as are ids of commits, so they are found in addresses only. */
+/** Tokens of Gitea and Forgejo are 40 hexadecimal digits, like ids of commits, so they are found in addresses only. */
 const KINDS: readonly Kind[] = [
   // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones since 2026.
   formed('a token of GitHub', ['g', 'h', 'oprsu', '_'], /gh[oprsu]_[\w.-]{36,600}/y, hasChecksum),
@@ -95,7 +95,7 @@ export const CREDENTIAL_TEXTS = KINDS.map(({ begins }) =>
   beginning(/^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING, begins),
 );
 
-/** What begins there; null: none. `cut`: the bytes end before that can be told. @param kind an index of CREDENTIAL_TEXTS. */
+/** What begins there; null: none. `cut`: the bytes end too soon. @param kind an index of CREDENTIAL_TEXTS. */
 export function credentialAt(bytes: Uint8Array, at: number, kind: number): Credential | 'cut' | null {
   const { what, form, part = USUAL_PART, isProven } = KINDS[kind] as Kind;
   const end = Math.min(bytes.length, at + MOST);

@@ -13,7 +13,7 @@ const SHOWN_AFTER = 40;
 /** Longer ones are not compared with upstream's. */
 const MAX_LINE_BYTES = 1_000;
 
-export interface Line {
+interface Line {
   readonly excerpt: Uint8Array;
   readonly line: string | null;
   /** The index of the text that ends in it. */
@@ -21,7 +21,7 @@ export interface Line {
   readonly credential: Credential | null;
 }
 
-/** Lines of a file or entries of a folder in which spans end; one by one, as one may have thousands. @param spans in order. */
+/** Lines of a file or entries of a folder in which spans end; one by one, of maybe thousands. @param spans in order. */
 export function* linesAt({ type, content }: FileObject, spans: Iterable<FoundSpan>): Generator<Line> {
   let start = 0;
   let nul = content.indexOf(0);

@@ -1,4 +1,4 @@
-/** Paths of home folders, such as `/home/ada/` and `C:\Users\ada\`: often with somebody's login, often with nobody's. */
+/** Paths of home folders, such as `/home/ada/` and `C:\Users\ada\`: often with a login, often with nobody's. */
 import { beginning, bytesOf } from './text-search.ts';
 
 const SLASHES = '/\\';
@@ -7,7 +7,7 @@ export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
   beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
 );
 
-/** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, in WSL, Git Bash and Cygwin, and on other disks. */
+/** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, WSL, Git Bash, Cygwin, and on other disks. */
 const PATHS =
   /(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/(?:mnt\/|cygdrive\/)?[a-z]|\/(?:var|usr|export)|\/Volumes\/[\w.-]{1,40}|[A-Za-z]:)?(?:\/(?:home|Users)\/|\\{1,2}Users\\{1,2})([\p{L}\p{N}_][^/\\\s"'<>|:*?]{0,63})(?=[/\\]|$)/gu;
 /** What tools and documents call somebody. */

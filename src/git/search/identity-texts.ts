@@ -32,7 +32,7 @@ const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTE
 type Letters = readonly ByteClass[];
 
 const SEPARATORS = bytesOf(' \t_.-+');
-/** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and the bytes that follow it. */
+/** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and bytes that follow it. */
 const GAP_START: ByteClass = BYTES.filter((byte) =>
   byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
@@ -49,7 +49,7 @@ const COMMA: Letters = textClasses(', ');
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
 /** Of the same texts in different forms. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
-/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
+/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody. */
 const NOBODYS = new Set(
   ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
     .concat('dev container,github,gitlab,dependabot,web-flow,unknown,nobody,no name,anonymous'.split(','))
@@ -252,7 +252,7 @@ function decode(bytes: Uint8Array, encoding: string): string {
 }
 
 /** Who made a commit or tag, as its `author`, `committer` or `tagger` line says it. */
-export interface RawIdentity {
+interface RawIdentity {
   /** In the object's encoding. */
   readonly name: Uint8Array;
   readonly email: Uint8Array;

@@ -64,7 +64,7 @@ export class PackPaths {
     return [...new Set(paths)];
   }
 
-  /** @param text a folder; or what a delta inserts in one place, perhaps into one: the first mode may be missing then. */
+  /** @param text a folder; or what a delta inserts, perhaps into one: the first mode may be missing then. */
   addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
     while (this.#places.size < MAX_NAMES) {

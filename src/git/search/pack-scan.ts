@@ -9,7 +9,7 @@ import { homeFoldersIn } from './home-folders.ts';
 import type { SearchedNames } from './searched-names.ts';
 
 /** A whole name or id. Only what stands around it may make it a part of something else. */
-export interface Sighting {
+interface Sighting {
   /** The index of the text. */
   readonly text: number;
   /** As much of the line as was at hand. */

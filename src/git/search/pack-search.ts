@@ -25,7 +25,7 @@ import type { FoundSpan, SearchedNames } from './searched-names.ts';
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
   readBases(sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>>;
-  /** The same by their paths, in the commit that the push stands on. @param paths the root is ''. @param maxBytes of all. */
+  /** The same by paths, in the commit that the push stands on. @param paths the root is ''. @param maxBytes of all. */
   readUpstream(paths: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, FileObject>>;
 }
 
@@ -53,7 +53,7 @@ export interface PackFindings {
   readonly words: readonly string[];
   /** New and changed files of kinds that are not searched, with their paths, as far as these are known. */
   readonly opaque: readonly (Omit<OpaqueFile, 'offset'> & { readonly path: string | null })[];
-  /** Paths of new files, and of changed ones that the pack has as a whole, as far as they are known; null: too large. */
+  /** Paths of new files, and of changed ones that the pack has as a whole, as far as is known; null: too large. */
   readonly files: readonly string[] | null;
 }
 
@@ -72,7 +72,7 @@ const LEAST_ROOM = 64 * 1024;
 const ROOM_FOR_PACK = 4;
 
 /**
- * @param kindOf what a file is, by its first bytes; null: it is searched like any other. @param maxHits it shows no more.
+ * @param kindOf what a file is, by its first bytes; null: it is searched like others. @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
  */
 export async function searchPack(

@@ -70,7 +70,7 @@ export const MAX_SEARCHED_IDS = Math.floor(
  * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `word`, a name or
  * login of one word, `gitlink` and `home`. Of a `credential`, only the beginning was found.
  */
-export type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
+type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
 
 export interface FoundSpan extends Span {
   readonly credential: Credential | null;

@@ -12,8 +12,8 @@ export type ByteClass = readonly number[];
 export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
 /**
- * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew, Arabic,
- * Vietnamese. In other scripts, words stand next to each other; the other first bytes are those of quotation marks.
+ * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew,
+ * Arabic, Vietnamese. In other scripts, words stand next to each other; the other first bytes are quotation marks'.
  */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
 /** More do not appear in UTF-8. */
@@ -59,7 +59,7 @@ const HIT = 0x8000;
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
-/** For states. If they take more, they are forgotten, and made again as needed. A file that names everybody has 1,260. */
+/** For states. If they take more, they are made again as needed. A file that names everybody has 1,260. */
 const MAX_STATE_BYTES = 1280 * 1024;
 const STATES_PER_PLACE = 3;
 const FREE_STATES = 64;
@@ -226,7 +226,7 @@ export class TextSearch {
     this.#add(this.#behindCopy, '');
   }
 
-  /** The places that a kind of byte leads to. What leaves one text is the first place of the next, which is always open. */
+  /** The places that a kind of byte leads to. What leaves one text is the first place of the next, always open. */
   #after(set: Places, kind: number): Places {
     let reached = (set << 1n) | this.#starts;
     for (let gap = 0; gap < MAX_GAP; gap++) reached |= (reached & this.#optional) << 1n;

@@ -28,7 +28,7 @@ export class ByteReader {
     this.#source = source;
   }
 
-  /** Exactly `length` bytes as a copy; null if the stream ends before. @param buffer for them, if the caller reuses one. */
+  /** Exactly `length` bytes as a copy; null if the stream ends before. @param buffer for them, if reused. */
   async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {
     const bytes = buffer?.subarray(0, length) ?? new Uint8Array(length);
     let filled = 0;

@@ -8,7 +8,7 @@ import type { Memory, MemoryClaim } from '../memory.ts';
 import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, readPktLength } from './pkt-line.ts';
 
 const MiB = 1024 * 1024;
-/** The buffer doubles from here to there. Beyond, there is no room for a copy of half of it: it gets the most at once. */
+/** The buffer doubles from here to there. Beyond, half of it cannot be copied: it gets the most at once. */
 const FIRST_BYTES = 4 * 1024;
 const DOUBLED_BYTES = 2 * MiB;
 /** Of a body of 50 MB, with a line feed for each line that came without one. */
@@ -39,7 +39,7 @@ export class FetchLines {
 
   /**
    * Reads the lines of a section (`end`: also of those that follow), and returns what ended it.
-   * @param pass gets each line without its line feed; answers the line that goes on instead, or null. @throws its errors.
+   * @param pass gets each line without its line feed; answers the line to go on instead, or null. @throws its errors.
    */
   async section(
     pass: (line: string) => string | null,

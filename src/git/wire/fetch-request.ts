@@ -72,7 +72,7 @@ const V0_CAPABILITIES = new Set(
     .split(' '),
 );
 
-/** Reads a request to the end of its body. @param version 0: also 1. @throws ProtocolError, those of reader and memory. */
+/** Reads a request to the end of its body. @param version 0: also 1. @throws ProtocolError, as reader and memory. */
 export async function readFetchRequest(
   reader: ByteReader,
   version: 0 | 2,
@@ -191,8 +191,8 @@ class ToldOfClient {
   }
 
   /**
-   * The part of a line that is passed on; null: nothing, or not yet. @throws ProtocolError for too many settings, and for
-   * an id in place of a ref's name, as it may be the client's own commit.
+   * The part of a line that is passed on; null: nothing, or not yet. @throws ProtocolError for too many settings, and
+   * for an id in place of a ref's name, as it may be the client's own commit.
    */
   passOn(line: string): string | null {
     const wordEnd = line.indexOf(' ');
@@ -241,8 +241,8 @@ const OF_PULL_REQUEST = /^refs\/pull\/(?:\d{1,10}\/(?:head|merge)?)?$/;
 const SPACES = ['refs/heads/', 'refs/tags/', 'refs/remotes/'] as const;
 
 /**
- * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch` names the tracked branch,
- * which often tells who the person is. So all branches or all tags are listed instead: a prefix is only a hint.
+ * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch` names the tracked
+ * branch, which often tells who the person is. So all branches or all tags are listed instead: a prefix is only a hint.
  */
 export class RefPrefixes {
   readonly #given = new Set<string>();

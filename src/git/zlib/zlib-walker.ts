@@ -34,7 +34,7 @@ const STREAM_ALLOWANCE_BYTES = 1024;
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
 
 /** Takes a piece of output; the bytes are valid during the call only. */
-export type OutputSink = (bytes: Uint8Array) => void;
+type OutputSink = (bytes: Uint8Array) => void;
 
 const FIXED_ENTRIES = BlockCodes.fixed().entries;
 const NOTHING = new Uint8Array(0);
@@ -144,7 +144,7 @@ export class ZlibWalker {
     return this.#walkCarry(chunk, pos >>> 3, end);
   }
 
-  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns the chunk's index from which to go on. */
+  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns where in the chunk to go on. */
   #walkCarry(chunk: Uint8Array, start: number, end: number): number {
     const carry = this.#carry;
     const added = Math.min(end - start, CARRY_BYTES - this.#carried);

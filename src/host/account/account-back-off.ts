@@ -11,7 +11,7 @@ export interface PauseBoard {
   pauseHost(pauseMs: number): Promise<void>;
 }
 
-export interface BackOffSettings {
+interface BackOffSettings {
   /** Names the account; no secret. */
   readonly account: string;
   /** As messages name the host. */

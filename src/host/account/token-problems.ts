@@ -1,4 +1,4 @@
-/** What answers of a code host tell about the bot's account and its token. `npm run doctor` asks the same in Node.js. */
+/** What answers of a code host tell about the bot's account and its token. `npm run doctor` asks them in Node.js. */
 import { type HostAnswer, SUSPENDED_TEXT } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 
@@ -15,7 +15,7 @@ export type TokenProblem =
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What an answer tells about the token that went with the request; null: nothing. GitHub's shows all problems at once. */
+/** What an answer tells about the token that went with the request; null: nothing. GitHub's shows all at once. */
 export function tokenProblems(
   kind: HostKind,
   token: string,

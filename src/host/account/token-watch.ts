@@ -8,7 +8,7 @@ import { type TokenProblem, tokenProblems } from './token-problems.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export interface TokenWatchSettings {
+interface TokenWatchSettings {
   /** Names the account; no secret. */
   readonly account: string;
   readonly token: string;

@@ -61,7 +61,7 @@ export type HistoryAnswer =
   | { readonly kind: 'too-large'; readonly oldestAt: number };
 
 /** Whose repository is listed. */
-export type Owner = 'bot' | 'upstream';
+type Owner = 'bot' | 'upstream';
 
 export class GitTransport {
   readonly #http: SmartHttp;

@@ -22,7 +22,7 @@ export const HOST_TIMEOUT_MS = 30_000;
 /** The end of an answer usually comes with its last bytes, or right behind them. */
 const END_PATIENCE_MS = 100;
 
-export type GitService = 'git-upload-pack' | 'git-receive-pack';
+type GitService = 'git-upload-pack' | 'git-receive-pack';
 
 /** In whose name a request is made. */
 export type Caller = 'public' | 'bot';
@@ -36,7 +36,7 @@ export function movedRepository(response: Response): RepositoryName | null {
 }
 
 /** The bot's own, for requests in its name. */
-export interface BotAccount {
+interface BotAccount {
   readonly token: string;
   readonly backOff: BackOff;
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;

@@ -29,8 +29,8 @@ export interface UploadTarget {
 const stopped = (): Error => new HostError('unreachable', 'The code host stopped reading.');
 
 /**
- * Commands, then the pack. Each write is awaited, so the pack is read no faster than the host accepts data. A host that stops reading for too long, or that answers before it has read
- * everything, ends it. @param pack its pieces. @throws HostError; after `unreachable` it is unknown what happened.
+ * Commands, then the pack, which is read no faster than the host accepts data. A host that stops reading for too long,
+ * or answers before it has read everything, ends it. @throws HostError; after `unreachable` nobody knows what happened.
  */
 export async function upload(
   transport: GitTransport,
@@ -71,8 +71,8 @@ export async function upload(
   }
 }
 
-/* Why receive-pack refused a push. Known reasons are told in our words: in GitHub's are ids that nobody has, pages of the
-   bot, and commands that do not help. */
+/* Why receive-pack refused a push. Known reasons are told in our words: in GitHub's are ids that nobody has, pages of
+   the bot, and commands that do not help. */
 
 const MOST_FILES = 10;
 /** As much of the host's lines is read. */

@@ -134,7 +134,7 @@ export class RestActivity {
     });
   }
 
-  /** An issue or a pull request as the public sees it; null: it sees none. Up to ten calls, however much was written. */
+  /** An issue or a pull request as the public sees it; null: it sees none. Ten calls at most. */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
     return unlessMissing(async () => {
       const { apiUrl, clock } = this.#rest;

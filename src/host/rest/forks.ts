@@ -18,7 +18,7 @@ export class ForkRepositories extends RestRepositories {
 
   /**
    * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
-   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
+   * forks share their objects, an account has one fork in a network, maybe of another of its repositories.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#created(repository, (name) =>
@@ -58,9 +58,9 @@ export class ForkRepositories extends RestRepositories {
   }
 
   /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share objects
-   * with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which the fork
-   * has, and is synced. Repeatable.
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share
+   * objects with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which
+   * the fork has, and is synced. Repeatable.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;
@@ -77,7 +77,7 @@ export class ForkRepositories extends RestRepositories {
     await this.syncBranch(fork, upstream);
   }
 
-  /** Git keeps no `release` beside `release/1.0`: removes old branches that are in the way. False: none, or some stay. */
+  /** Git keeps no `release` beside `release/1.0`: removes old branches in the way. False: none, or some stay. */
   async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
     const [folder = branch] = branch.split('/', 1);
     const similar = await this.rest.retried(async () => {
@@ -108,7 +108,7 @@ export class ForkRepositories extends RestRepositories {
     return this.#created(repository, (name) => this.#open(name, request));
   }
 
-  /** Look-ups may be behind. An error that deletes the branch of an open pull request would be as bad as a second one. */
+  /** Look-ups may be behind. Deleting the branch of an open pull request in error would be as bad as a second one. */
   async #open(name: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     /** An attempt may have opened it, and nobody has seen it yet. */
     let isUnknown = false;

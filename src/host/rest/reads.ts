@@ -33,7 +33,7 @@ type AnsweredRepository = DataOf<'GET /repos/{owner}/{repo}'> & {
   readonly pull_request_creation_policy?: string;
   /** Its owner shows it only to people who are signed in. */
   readonly internal?: boolean;
-  /** It follows another server's repository, and takes no pull requests (Gitea: `CanEnablePulls` in models/repo/repo.go). */
+  /** It mirrors another server's, and takes no pull requests (Gitea: `CanEnablePulls` in models/repo/repo.go). */
   readonly mirror?: boolean;
   /** An owner may be visible to nobody, or only to people who are signed in, as the bot is. */
   readonly owner: { readonly visibility?: string };

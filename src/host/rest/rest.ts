@@ -65,7 +65,7 @@ const MEMORY_FACTOR = 3;
 
 /** Only Gitea and Forgejo have it: the pull request of a head, where it is to be merged into that base. */
 type HeadRoute = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
-export type Route = keyof Endpoints | HeadRoute;
+type Route = keyof Endpoints | HeadRoute;
 type ParametersOf<R extends Route> = R extends keyof Endpoints
   ? Endpoints[R]['parameters']
   : Readonly<Record<'owner' | 'repo' | 'base' | 'head', string>>;
@@ -149,9 +149,9 @@ export class Rest {
   }
 
   /**
-   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of Gitea's has a link to its
-   * next page: those of labels and reviews only say how many entries there are in all, which may be more than they show
-   * (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
+   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of Gitea's has a link to
+   * its next page: those of labels and reviews only say how many entries there are in all, which may be more than they
+   * show (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
    * @param condition a header of the first call; where nothing has changed since, there is one page without entries.
    */
   async *pages<R extends Route>(
@@ -276,7 +276,7 @@ function parsed(text: string): unknown {
 /** What a refusal says, as `failure.ts` reads it; and `says`, for people: its message and the first of its details. */
 function wordsOf(body: unknown, raw: string): Pick<RefusedCall, 'text' | 'codes'> & { says: string } {
   const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
-  // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or one with `field` and `code` alone.
+  // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or only `field` and `code`.
   const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
     const { message: words = error, field, code } = (error ?? {}) as Record<string, unknown>;
     return { words: isText(words) ? words : [field, code].filter(isText).join(' '), code };

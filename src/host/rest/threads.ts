@@ -50,7 +50,7 @@ export class RestThreads {
     });
   }
 
-  /** Once. A host that refuses the issue for labels that the bot may not set, which most drop, is asked without them. */
+  /** Once. A host that refuses the issue for labels that the bot may not set, as few do, is asked without them. */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
       return await this.#createIssue(repository, issue);
@@ -162,7 +162,7 @@ export class RestThreads {
     return underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => create(name), false));
   }
 
-  /** Of what is gone, a change is none. A host that says so is asked once more, because it would never be tried again. */
+  /** Of what is gone, a change is none. A host that says so is asked once more, as it would never be tried again. */
   async #unlessGone(
     repository: RepositoryName,
     change: (repository: RepositoryName) => Promise<void>,

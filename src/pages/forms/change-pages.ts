@@ -1,4 +1,4 @@
-/** Change a file: choose it, edit it, see what becomes public, and what has become of it; and withdraw its pull request. */
+/** Change a file: choose it, edit it, see what becomes public, and what came of it; and withdraw its pull request. */
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/lines.ts';
 import type { EntryKind } from '../../git/objects/tree.ts';
@@ -164,6 +164,7 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
   return lines.length === 0 ? '' : html`<div class="notice">${lines}</div>`;
 }
 
+export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
 /** What the project wants to be told. An update needs it only for another description. */
@@ -171,8 +172,8 @@ function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): H
   const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
   const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
   const number = { isOptional, hint: 'The description then names it.' };
-  return html`${policy.requiresAi ? field('ai', `Was AI used?${maybe}`, ai, aiUse) : ''}
-  ${policy.requiresIssue ? field('issue', `Number of the open issue${maybe}`, issue, number) : ''}`;
+  return html`${policy.requiresAi ? field('ai', `${STATED_LABELS.ai}${maybe}`, ai, aiUse) : ''}
+  ${policy.requiresIssue ? field('issue', `${STATED_LABELS.issue}${maybe}`, issue, number) : ''}`;
 }
 
 const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
@@ -203,7 +204,7 @@ function keyField(
   return field('pr_key', label, value, { hint, isOptional, secret: 'current-password', holder });
 }
 
-export interface ChangePreview
+interface ChangePreview
   extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
   readonly difference: Difference;
   readonly base: string;
@@ -326,15 +327,8 @@ export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash
   );
 }
 
-const HEADINGS: Readonly<Record<Withdrawn['kind'], string>> = {
-  closed: 'Your pull request is withdrawn',
-  merged: 'It was already merged',
-  gone: 'Your pull request is gone',
-  open: 'Your pull request is still open',
-};
-
 export function withdrawnPage(place: FormPlace, withdrawn: Withdrawn): Page {
-  const { kind, prUrl } = withdrawn;
-  const lead = html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`;
-  return formPage(HEADINGS[kind], place, lead, html`<p>${farewell(withdrawn).join(' ')}</p>`);
+  const [heading, ...more] = farewell(withdrawn);
+  const lead = html`<a href="${safeUrl(withdrawn.prUrl)}">${withdrawn.prUrl}</a>`;
+  return formPage(heading.slice(0, -1), place, lead, html`${more.map((line) => html`<p>${line}</p>`)}`);
 }

@@ -22,7 +22,7 @@ import {
 } from './parts.ts';
 
 /** @property labels names, with commas between them. @property own_name to be searched for; empty: not given. */
-export type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
+type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
 
 export interface ReplyForm
   extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {

@@ -2,7 +2,8 @@
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Wants } from '../../limits/wants.ts';
 import type { Slot, PushSettings } from '../push-host.ts';
-import { type ClaimedUpdate, inProgress, type Pushed, type PushRun } from '../push-run.ts';
+import type { Judged } from '../judge/judge.ts';
+import { inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
@@ -25,9 +26,7 @@ export interface DelayPlan extends DelayWindow {
 }
 
 /** What is kept of a push, besides its entries. */
-export interface ToKeep extends Pick<KeptPush, 'work' | 'pushHash' | 'wasOpen'> {
-  /** On the pull request that it names; null: it names none, or one that no push has recorded. */
-  readonly claim: ClaimedUpdate | null;
+interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<KeptPush, 'pushHash'> {
   /** Of the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
 }
@@ -89,7 +88,7 @@ async function again(
   const pageUrl = settings.delayedUrl(name);
   const isWaiting = state === 'waiting';
   // An update may be pushed again, and so may what was closed since.
-  const isOpen = state === 'published' && options.prHash === null && published !== null;
+  const isOpen = state === 'published' && published !== null && published.prHash !== options.prHash;
   if (!isWaiting && !(isOpen && (await store.isOpen(published.prHash)))) return null;
   const wantsMove = isWaiting && plan.reason !== 'busy' && options.delayMs !== null;
   const { from, to } = plan;
@@ -126,7 +125,7 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
     );
   }
   const identity = { name: await host.botLogin(true), email: settings.anonEmail };
-  const there = { repository: target, commits: work.commits };
+  const there = { ...work, repository: target };
   const same = await findSameWork(run, there, await worksOf(run, there, undatedOf(work.commits, identity)()));
   if (same === null) return;
   if (same.shared === work.commits.length) throw proposedBefore(same);
@@ -137,7 +136,7 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
 export async function keep(
   run: PushRun,
   received: Received,
-  { work, pushHash, wasOpen, claim, slot }: ToKeep,
+  { work, pushHash, updates: wasOpen, claim, slot }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { host, store, settings, target, claims } = run;

@@ -1,6 +1,6 @@
 /**
  * What is kept of a delayed push behind the entries in its spool, as bytes: a byte for the version, the length of all,
- * the length of a JSON text, that text, and the commits, each with its length in front. Lengths are 32 bits, big-endian.
+ * the length of a JSON text, that text, and the commits, each with its length in front, in 32 bits, big-endian.
  */
 import { concatBytes, utf8 } from '../../git/bytes.ts';
 import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';

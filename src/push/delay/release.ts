@@ -1,24 +1,26 @@
 /**
- * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a live one
- * (judge/judge.ts), and publishes it.
+ * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a
+ * live one (judge/judge.ts), and publishes it.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { askPlace, bornUpstream, notShown, workflowLines } from '../judge/destination.ts';
+import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
+import { overtaken } from '../publish/delivery.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, isUpdate, type NamedPullRequest, type Publishable, undatedOf } from '../verdict.ts';
+import { datesOf, isUpdate, undatedOf } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
-/** Another push came first, the repository's rules do not arrive, or an object of the service was restarted or is silent. */
+/** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'in-progress',
   'policy-unread',
@@ -31,7 +33,7 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-export interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
+interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
   readonly spool: StoredEntries;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;
@@ -44,94 +46,75 @@ export async function release(
   { slot, spool, intent, ...lease }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
-  const claim = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
+  const listed = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
   const [upstream, says, botLogin] = await Promise.all([
     lookUpUpstream(run),
     lookUpPlace(run),
     run.steps.run('lookup', () => host.botLogin()),
   ]);
-  const { repository } = says;
-  const branch = work.base.name.slice('refs/heads/'.length);
-  const born = bornUpstream(upstream, branch);
-  const questions = questionsOf(run, { ...born, repository }, botLogin);
+  const { repository, policy } = says;
+  const questions = questionsOf(run, { ...upstream, repository }, botLogin);
   const opened = intent && (await questions.findPullRequest(intent.prHash, null));
-  const how = { mayOpen: true, isOpened: opened !== null };
-  const asked = await askPlace(questions, says, settings, work, claim, how);
-  const { open, named: found, claim: claimed } = asked;
-  const updates = isUpdate({ named: found });
-  if (updates && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-  if (wasOpen && !updates) throw notOpen(found === null ? notShown() : undefined);
-  const listed = born.refs.find(({ name }) => name === work.base.name);
-  const base = listed ?? (born.hasAllBranches ? null : await questions.findBranch(branch));
-  if (base === null)
-    throw new Refusal('base', 'there is no such base branch', [
-      `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
-    ]);
-  const history = questions.history([base, born.defaultBranch]);
-  await history.reachBack();
-  for (const oid of work.boundary) {
-    while (!history.isKnown(oid))
-      if (!(await history.reachBack()))
-        throw new Refusal('fetch-first', 'upstream has changed', [
-          `${fullName(target)} no longer has the commits that your work is based on.`,
-          'Run "git fetch", rebase your work, then push again.',
-        ]);
-  }
-  const named = found && { ...found, tip: await replaceable(found) };
-  if (says.policy?.refusesWorkflows) {
-    const compared = { isAll: false, isRequired: true };
-    const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
-    workflowLines(changed, repository, says.policy);
-  }
-  const push: Publishable = {
-    ...work,
-    ...open,
-    base,
-    named,
-    upstream: branchesHolding(history, new Set(work.boundary), base, born.defaultBranch),
-  };
-  const publication = {
-    push,
-    spool,
-    pushHash,
-    claim: claimed,
-    slot: updates ? null : slot,
-    resumed: { tip: named?.tip ?? null, ...lease },
-  };
+  // What an earlier attempt has opened is published, whatever has become of it and of the place since.
+  const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
+  const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
+  const replaced = judged.push.named;
+  const resumed = { tip: replaced?.tip ?? null, ...lease };
+  const publication = { ...judged, spool, pushHash, slot: replaced === null ? slot : null, resumed };
   return publish(run, publication, await enter(run, publication));
 
-  /** Where the branch is that it replaces. */
-  async function replaceable(now: Omit<NamedPullRequest, 'tip'>): Promise<Oid | null> {
-    const recorded = claimed?.recorded?.tip ?? null;
-    if (recorded !== recordedTip && !standsOn(recorded))
-      throw new Refusal('overtaken', 'another push has updated this pull request since', [
-        'Nothing of this one was published, because it would have replaced the newer commits.',
-        'Push again to put your commits on top.',
+  async function judgeAgain(): Promise<Pick<Publication, 'push' | 'claim'>> {
+    const branch = work.base.name.slice('refs/heads/'.length);
+    const born = bornUpstream(upstream, branch);
+    const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen };
+    const { open, ...asked } = await askPlace(questions, says, settings, work, listed, how);
+    // In place of one that is closed, another opens under a hash of its own: by that it is found later, or removed.
+    const { named: found, claim } = isUpdate(asked) ? asked : { named: null, claim: null };
+    if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
+    const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
+    const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
+    if (base === null)
+      throw new Refusal('base', 'there is no such base branch', [
+        `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
       ]);
-    const isHarmless = (oid: Oid): boolean => oid === recorded || history.isKnown(oid);
-    const overwrite = `git push -o pr-hash=${now.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
-    return replaceableTip(run, now, isHarmless, overwrite);
-  }
+    const history = questions.history([base, born.defaultBranch]);
+    await history.reachBack();
+    for (const oid of work.boundary) {
+      while (!history.isKnown(oid))
+        if (!(await history.reachBack()))
+          throw new Refusal('fetch-first', 'upstream has changed', [
+            `${fullName(target)} no longer has the commits that your work is based on.`,
+            'Run "git fetch", rebase your work, then push again.',
+          ]);
+    }
+    const recorded = claim?.recorded?.tip ?? null;
+    if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
+    const isHarmless = (oid: Oid, commit?: Commit): boolean =>
+      oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
+    const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
+    const named = found && { ...found, tip: await replaceableTip(run, found, isHarmless, overwrite) };
+    if (policy?.refusesWorkflows) {
+      const compared = { isAll: false, isRequired: true };
+      const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
+      workflowLines(changed, repository, policy);
+    }
+    const held = branchesHolding(history, new Set(work.boundary), base, born.defaultBranch);
+    return { claim, push: { ...work, ...open, base, named, upstream: held } };
 
-  /** Whether the push has this commit, by the dates that were given to its commits. */
-  function standsOn(oid: Oid | null): boolean {
-    const identity = { name: botLogin, email: settings.anonEmail };
-    const { dateOf } = datesOf(undatedOf(work.commits, identity), claimed?.dates ?? [], 0);
-    return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
-  }
-}
+    /** Whether the push has a commit, known only without its id, author and date: with its files and message. */
+    function hasSame({ tree, message }: Commit): boolean {
+      for (const own of work.commits)
+        if (own.tree === tree && Buffer.compare(own.message.bytes, message) === 0) return true;
+      return false;
+    }
 
-/** @param cause set if the host shows none: it may be wrong once. */
-function notOpen(cause?: HostError): Refusal {
-  return new Refusal(
-    'not-open',
-    'the pull request is not open any more',
-    [
-      'It was merged or closed while your change waited. Nothing was changed there.',
-      'Push again without pr-hash if you want a new one.',
-    ],
-    { cause },
-  );
+    /** Whether the push has this commit, by the dates that were given to its commits. */
+    function standsOn(oid: Oid | null): boolean {
+      const identity = { name: botLogin, email: settings.anonEmail };
+      const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
+      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
+    }
+  }
 }
 
 /** What a failure means for the push, and whether the next ones would fail as well. */
@@ -144,12 +127,13 @@ export interface DelayedEnd {
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, lines, code, outcome } = refusal;
-  const isBusy = code === 'account' || (error instanceof HostError && error.code === 'busy');
   // What concerns the account, such as its suspension, ends no push.
-  const { whose, retryAfterMs, status } = hostFailureOf(refusal.cause);
-  const isForAll = isBusy || whose === 'ours';
+  const { cause } = refusal;
+  const { whose, retryAfterMs, status } = hostFailureOf(cause);
+  const isForAll = code === 'account' || code === 'busy' || whose === 'ours';
   const isMoment = isMomentary(refusal) || outcome !== null || MOMENTARY_CODES.has(code);
-  const isDoubted = status === 404 && failures < MOST_MISSING;
+  const isMissing = status === 404 || (cause instanceof HostError && cause.code === 'missing');
+  const isDoubted = isMissing && failures < MOST_MISSING;
   if (!isForAll && !isMoment && !isDoubted) {
     // A pack may name bases that upstream has lost since, which only the host notices.
     const advice = code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];

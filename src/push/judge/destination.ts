@@ -35,10 +35,17 @@ export interface Circumstances {
   readonly now: number;
   /** Why the client's limits would refuse what a preview shows; null: they would not. */
   readonly refusal: Refusal | null;
+  /** Where the place is not asked: whether the pull request that it names is open, by the service's own record. */
+  readonly wasOpen: boolean;
 }
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
+
+const NOT_OPEN = [
+  'It was merged or closed while your change waited.',
+  'Push again without pr-hash if you want a new one.',
+];
 
 /** Where a push goes, as far as that can be said before its commits are known. @throws Refusal */
 export async function findDestination(
@@ -58,7 +65,7 @@ export async function findDestination(
   const found =
     asked === null
       ? { open: null, named: null, claim: listed }
-      : await askPlace(questions, asked, settings, push, listed, { mayOpen, isOpened: false });
+      : await askPlace(questions, asked, settings, push, listed, { mayOpen, mustBeOpen: false });
   const updated = isUpdate(found) ? found.named : null;
   const current = updated?.pullRequest.base ?? null;
   return { born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
@@ -68,9 +75,9 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
- * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one is
- * named, claimed. @param claim null: only the host may know the named one. @throws Refusal
- * @param told whether the person is told that a new one may open; whether an attempt has opened it: it asks no more then.
+ * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
+ * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
+ * @param how whether a new one may open; whether the named one must be open.
  */
 export async function askPlace(
   questions: Questions,
@@ -78,13 +85,15 @@ export async function askPlace(
   settings: PushSettings,
   push: Asking,
   claim: ClaimedUpdate | null,
-  { mayOpen, isOpened }: Readonly<Record<'mayOpen' | 'isOpened', boolean>>,
+  { mayOpen, mustBeOpen }: { readonly mayOpen: boolean; readonly mustBeOpen: boolean },
 ) {
   const open = openPlace(asked, settings, push);
   const found = await findNamed(questions, open.repository, push, claim, mayOpen);
-  // What is opened already may have been merged since, which closes its issue.
-  if (!isOpened && (!isUpdate(found) || push.description !== null))
-    await checkStated(questions, asked, push.stated);
+  if (mustBeOpen && !isUpdate(found)) {
+    const cause = found.named === null ? notShown() : undefined;
+    throw new Refusal('not-open', 'the pull request is not open any more', NOT_OPEN, { cause });
+  }
+  if (!isUpdate(found) || push.description !== null) await checkStated(questions, asked, push.stated);
   return { open, ...found };
 }
 
@@ -125,7 +134,7 @@ function openPlace(
   return { repository, footer, policyLimits: policy.limits };
 }
 
-/** What the description has to say, unless it stays what it is. @throws Refusal if something is missing, or no open issue */
+/** What the description has to say, unless it stays what it is. @throws Refusal if one is missing, or no open issue */
 async function checkStated(
   questions: Pick<Questions, 'issue'>,
   { repository, policy }: Place,
@@ -141,13 +150,13 @@ async function checkStated(
     ]);
   const why = issue === null ? null : await questions.issue(issue);
   if (why === null) return;
-  const lines = [`${fullName(repository)}#${issue} ${why}. Name an open issue: -o issue=<number>`];
+  const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
   const cause = why === 'does not exist' ? notShown() : undefined;
   throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
 
 /** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
-export function notShown(): HostError {
+function notShown(): HostError {
   return new HostError('missing', 'The code host does not show it.', undefined, { status: 404 });
 }
 
@@ -216,9 +225,9 @@ async function findNamed(
 }
 
 /** Upstream with a branch that pull requests can be for. */
-export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
-/** @param branch stands in for a default branch that does not exist. @throws Refusal if no pull request can be for any */
+/** @param branch stands in for a missing default branch. @throws Refusal if no pull request can be for any */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
@@ -250,8 +259,8 @@ interface Base {
 }
 
 /**
- * The first of these that exists: the one that the person names; the present base of an open pull request (`current`); the
- * branch with the pushed one's name; the default branch, unless the work says otherwise (`baseOfWork`). @throws Refusal
+ * The first of these that exists: the one that the person names; the present base of an open pull request (`current`);
+ * the branch with the pushed one's name; the default branch, unless the work says otherwise. @throws Refusal
  */
 async function chooseBase(
   questions: Questions,
@@ -261,8 +270,7 @@ async function chooseBase(
 ): Promise<Base> {
   const { repository, refs, hasAllBranches, defaultBranch } = upstream;
   const { target } = pushed.taken;
-  const find = async (branch: string): Promise<Ref | null> =>
-    findListed(upstream, branch) ?? (hasAllBranches ? null : questions.findBranch(branch));
+  const find = (branch: string | null) => findBase(questions, upstream, branch);
   const name = fullName(repository);
   const named = namedBase(pushed);
   if (named !== null) {
@@ -274,7 +282,7 @@ async function chooseBase(
       ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
     ]);
   }
-  const present = current === null ? null : await find(current);
+  const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves alone.
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
   const base = known ?? defaultBranch;
@@ -286,6 +294,12 @@ async function chooseBase(
   return { base, isBaseNamed: false, isGuess: known === null && hasAllBranches };
 }
 
+/** Null: there is no such branch. @throws Refusal */
+export async function findBase({ findBranch }: Questions, upstream: Upstream, branch: string | null) {
+  if (branch === null) return null;
+  return findListed(upstream, branch) ?? (upstream.hasAllBranches ? null : findBranch(branch));
+}
+
 /** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */
 function branchBefore(refs: readonly Ref[], named: string): string | null {
   const branches = new Set(refs.map(({ name }) => name));
@@ -294,7 +308,7 @@ function branchBefore(refs: readonly Ref[], named: string): string | null {
   return end === undefined ? null : named.slice(0, end);
 }
 
-/** Where work for no named base stands on a commit of one other branch alone, such as that of a release: that branch. */
+/** Where work for no named base stands on a commit of one other branch alone, such as a release's: that branch. */
 export function baseOfWork(
   questions: Questions,
   { isGuess }: Pick<Base, 'isGuess'>,

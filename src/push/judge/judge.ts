@@ -6,7 +6,7 @@ import { utf8 } from '../../git/bytes.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
-import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
@@ -28,6 +28,7 @@ import {
   previewed,
   type PushedWork,
   undatedOf,
+  UNKNOWN_IDS,
   wholeText,
   type Worded,
 } from '../verdict.ts';
@@ -52,9 +53,6 @@ import {
   warningOfSquash,
 } from './work.ts';
 
-/** From a spool that is not in memory, each costs a request. */
-const MAX_READS = 32;
-
 /** A push that may be published. */
 export interface Judged {
   readonly work: PushedWork;
@@ -62,12 +60,14 @@ export interface Judged {
   readonly place: OpenPlace | null;
   /** The claim on the pull request that is updated, or whose branch is used again. */
   readonly claim: ClaimedUpdate | null;
+  /** Whether an open pull request is updated, as far as is known. */
+  readonly updates: boolean;
   readonly warnings: readonly string[];
 }
 
 /**
- * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell the
- * host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault of the service throws
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell
+ * the host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault throws
  */
 export async function judge(
   received: Received,
@@ -78,7 +78,7 @@ export async function judge(
 ): Promise<Judged> {
   const { options, pack } = received;
   const { ai, issue, prHash, signOff: isSignedOff } = options;
-  const { settings, botLogin, memory, now, refusal } = circumstances;
+  const { settings, botLogin, memory, now, refusal, wasOpen } = circumstances;
 
   // Where it goes to.
   const destination = await findDestination(received, upstream, asked, circumstances, questions);
@@ -121,7 +121,7 @@ export async function judge(
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     kept: pack.kept,
-    pack: storedPack(pack.spool, MAX_READS),
+    pack: storedPack(pack.spool),
     history,
     upstream: {
       refs: born.refs,
@@ -151,8 +151,7 @@ export async function judge(
 
   // What the rules say to it.
   const place = open && { ...open, named };
-  // Of one that is delayed, the service's own record says whether it is an update.
-  const updates = open === null ? (claim?.recorded ?? null) !== null : updated !== null;
+  const updates = open === null ? wasOpen : updated !== null;
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
   const policy = asked?.policy ?? OPEN_POLICY;
@@ -167,16 +166,13 @@ export async function judge(
     ...(gate === null ? [] : [gate]),
     ...workflowLines(changed, repository, policy, mayHaveWorkflows),
   );
+  const signing = `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`;
   const warnings = [
     ...names.lines,
     ...(updates
       ? warningsOfUpdate(pushed)
       : warningsOfText(pushed, template && settings.fileUrl(repository, template))),
-    ...(isSignedOff
-      ? [
-          `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`,
-        ]
-      : []),
+    ...(isSignedOff ? [signing] : []),
     ...warningOfNames(plan.messages(), isSignedOff ? signOffLine(identity) : null),
     ...warningOfNoise(pushed, where),
     ...oddities,
@@ -186,10 +182,10 @@ export async function judge(
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview || place === null) return { work: pushed, place, claim, warnings };
+  if (!options.preview || place === null) return { work: pushed, place, claim, updates, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
-  if (named === null && refusal === null) await questions.tellSameWork(push, undated());
+  if (!updates && refusal === null) await questions.tellSameWork(push, undated());
   const leaving = anonymous();
   const bytes = outgoingBytes(leaving.contents(), pack.spool.byteLength);
   const author = botLogin;
@@ -242,12 +238,9 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
   return [...(isEmpty && template !== null ? [advice] : []), ...(isUnreadable ? [unreadable] : [])];
 }
 
-/** No id of the push's own commits refers to another repository. */
-const NO_IDS = { idOf: () => ZERO_OID };
-
 /** @throws Refusal if the text of the pull request would. */
-export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
-  const { title, body } = updates ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
+  const { title, body } = updates ? namedText(push, UNKNOWN_IDS) : wholeText(push, UNKNOWN_IDS);
   const texts = { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') };
   const problem = noiseProblem(texts, where);
   if (problem === null) return;
@@ -259,7 +252,7 @@ export function refuseNoise(push: Worded, updates: boolean, where: Whereabouts):
 }
 
 /** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
-export function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
+function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;
   for (const { encoding, message } of commits) {

@@ -1,11 +1,11 @@
 /**
- * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the push.
- * No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but one that
- * only warns the better never does, and no push waits long for it.
+ * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the
+ * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
+ * one that only warns the better never does, and no push waits long for it.
  */
 import { latin1 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import { parseCommit } from '../../git/objects/commit.ts';
+import { type Commit, parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
@@ -40,8 +40,6 @@ import type { NamedPullRequest, Publishable } from '../verdict.ts';
 const PATIENCE_MS = 5_000;
 /** Each costs a few requests. */
 const MAX_PATHS = 20;
-/** From a spool that is not in memory. */
-const MAX_READS = 32;
 /** Each takes some memory while a pack is compared. */
 const MAX_ENTRIES = 30_000;
 
@@ -111,15 +109,17 @@ export function findPullRequest(
 /* What others have put on the branch of a pull request, which an update would delete. Commits that the service has made
    are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
 
+/** Whether a commit may go from the branch: upstream's, one in the push, or recorded. @param commit once it is read. */
+type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
+
 /**
- * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go with it.
- * @param isHarmless whether a commit may go from the branch: it is upstream's, in the push, or recorded.
+ * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go, too.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
  */
 export async function replaceableTip(
   run: PushRun,
   { pullRequest: { number, source, fork } }: Pick<NamedPullRequest, 'pullRequest'>,
-  isHarmless: (oid: Oid) => boolean,
+  isHarmless: IsHarmless,
   overwrite: string | null,
 ): Promise<Oid | null> {
   if (source === null) return null;
@@ -158,7 +158,7 @@ export async function othersCommits(
   { host: { transport, memory }, settings, logger }: PushRun,
   repository: RepositoryName,
   tip: Oid,
-  isHarmless: (oid: Oid) => boolean,
+  isHarmless: IsHarmless,
 ): Promise<readonly string[] | null> {
   const read = heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
   const commits = await read({ wants: [tip], depth: MOST_COMMITS }, MOST_COMMITS_BYTES).catch(
@@ -176,8 +176,8 @@ export async function othersCommits(
     seen.add(oid);
     const content = commits.get(oid)?.content;
     if (content === undefined) return [...lines, 'and more'];
-    if (isMadeHere(content, settings.anonEmail)) continue;
     const commit = parseCommit(content);
+    if (isMadeHere(content, settings.anonEmail) || isHarmless(oid, commit)) continue;
     lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
     left.push(...commit.parents);
   }
@@ -234,7 +234,7 @@ export function questionsOf(
     /** As the function; the command is that of the push itself. */
     replaceableTip: (
       named: Omit<NamedPullRequest, 'tip'>,
-      isHarmless: (oid: Oid) => boolean,
+      isHarmless: IsHarmless,
       { options, taken }: Pushed,
     ) => {
       const { prKey, delayMs, wait } = options;
@@ -264,7 +264,7 @@ export function questionsOf(
       const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
       return bases?.values() ?? [];
     },
-    /** Files and folders of one commit of upstream's, as far as they come in time. @param paths of the root folder: ''. */
+    /** Files and folders of one commit of upstream, as far as they come in time. @param paths the root's is ''. */
     readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
       const files = new Map<string, FileObject>();
       const readAll = async (): Promise<void> => {
@@ -288,22 +288,18 @@ export function questionsOf(
      * @param isAll whether all folders are compared, or those of workflows alone. @throws if it is required: Refusal
      */
     entriesChanged: async (
-      {
-        commits,
-        boundary,
-        base,
-        entryCount,
-      }: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
+      push: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
       spool: StoredEntries,
       { isAll, isRequired }: { readonly isAll: boolean; readonly isRequired: boolean },
     ): Promise<readonly ChangedEntry[] | null> => {
+      const { commits, boundary, base, entryCount } = push;
       if (entryCount > MAX_ENTRIES || !(spool.isInMemory || isRequired)) return null;
       const isWanted = (folder: string) => isAll || WORKFLOW_HOME.test(folder) || WORKFLOWS.test(folder);
       const compare = async () => {
         const compared = await lister.newestIn(base.oid, repository, boundary);
         // Of branches beside the base nobody knows what the host's pull request shows.
         if (compared.length === 0 && boundary.length > 0) return null;
-        const pushed = { commits, boundary: compared, pack: storedPack(spool, MAX_READS) };
+        const pushed = { commits, boundary: compared, pack: storedPack(spool) };
         return changedEntries(pushed, read, host.memory, isWanted);
       };
       return isRequired ? steps.run('lookup', compare) : unlessLate('what a push changes', compare());

@@ -162,7 +162,7 @@ function newestCommit(commits: NewCommits): NewCommit {
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
 
 /** The signed message of a commit. The same message gives the same bytes, and so does a signed one. */
-export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
+type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
 
 /** @param signer the author of what leaves. */
 export function signerOf(kept: Kept, signer: Identity): Sign {

@@ -1,7 +1,7 @@
 /**
- * How an anonymous push becomes a pull request at a host. There are two ways, and the host's class says which one is its
- * own: from a branch of the bot's fork (`from-fork.ts`), or by one push to upstream (`agit.ts`). Here is what they share:
- * sending the commits, and what follows if the host does not take them.
+ * How an anonymous push becomes a pull request at a host. There are two ways, and the host's class says which one is
+ * its own: from a branch of the bot's fork (`from-fork.ts`), or by one push to upstream (`agit.ts`). Here is what they
+ * share: sending the commits, and what follows if the host does not take them.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
@@ -55,7 +55,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   /** @throws Refusal */
   async prepare(): Promise<void> {}
 
-  /** Sends the commits, and opens or updates the pull request. Only after `prepare`. @throws Refusal: see `leavesWork` */
+  /** Sends the commits, and opens or updates the pull request. After `prepare`. @throws Refusal: see `leavesWork` */
   abstract deliver(proposal: Proposal): Promise<PullRequest>;
 
   failed(): void {}

@@ -50,7 +50,7 @@ export function forgetFork(host: OnHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
 }
 
-/** Whether a step failed because the fork was deleted or renamed. Git's answer does not always tell, so REST is asked. */
+/** Whether a step failed because the fork was deleted or renamed. Git does not always tell, so REST is asked. */
 export async function isForkGone(
   { repositories }: Pick<PushHost, 'repositories'>,
   fork: RepositoryName,

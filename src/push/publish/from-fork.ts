@@ -143,7 +143,8 @@ export class ForkDelivery extends Delivery<ForkHost> {
         // The fork is there, and the host has only refused for a moment.
         if (effect === 'unknown' || lasts !== 'moment') throw failure;
       });
-      return send(await this.#lookUp(refName));
+      // What somebody else has pushed meanwhile is not replaced: the host compares.
+      return send((await this.#lookUp(refName)) === ZERO_OID ? ZERO_OID : before);
     }
     return send(before);
   }

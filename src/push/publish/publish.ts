@@ -90,11 +90,12 @@ export async function publish(
     // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this one opens another.
     const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
     if (resumed === undefined) await publication.slot?.settle(isAnother);
+    const { prHash, botLogin: author, same } = attempt;
+    // Who names a pull request without its key is not shown it.
+    const key = prHash !== push.prHash || push.hasKey ? await run.store.prKey(prHash) : null;
+    const withdrawal = ` Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
     // Now the pull request has its slot, so that what is told of it comes true.
-    if (attempt.same !== null) {
-      const withdrawal = `-o withdraw -o pr-hash=${attempt.prHash} -o pr-key=${await run.store.prKey(attempt.prHash)}`;
-      await tellSameWork(run, push, attempt.same, { more: ` Withdraw this one with ${withdrawal}.` });
-    }
+    if (same !== null) await tellSameWork(run, push, same, { more: key === null ? '' : withdrawal });
     await run.tell();
     if (begun !== null) await delivery.prepare();
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
@@ -103,8 +104,7 @@ export async function publish(
     const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const newRemarks = await record(run, publication, pullRequest, attempt);
-    const { prHash, botLogin: author } = attempt;
-    return { prHash, pullRequest, author, newRemarks };
+    return { prHash, key, pullRequest, author, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
@@ -143,11 +143,11 @@ interface Attempt extends Proposal {
 
 type Compared = Awaited<ReturnType<typeof compare>>;
 
-/** What the push has in common with other pull requests. One that names its own is an update, and not compared. */
+/** What the push has in common with other pull requests. An update is not compared. */
 async function compare(run: PushRun, push: Publishable) {
   const undated = undatedOf(push.commits, await identityOf(run));
   const works = await worksOf(run, push, undated());
-  return { undated, works, found: push.named === null ? await findSameWork(run, push, works) : null };
+  return { undated, works, found: isUpdate(push) ? null : await findSameWork(run, push, works) };
 }
 
 /** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */
@@ -166,8 +166,7 @@ async function begin(
     comparing,
   ]);
   const intent = begun.intent ?? proposed;
-  if (intent.prHash !== proposed.prHash || intent.committedAt !== proposed.committedAt)
-    await resumed?.keepTo(intent);
+  if (intent.prHash !== proposed.prHash) await resumed?.keepTo(intent);
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
@@ -202,7 +201,7 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/** Records the open pull request. If that fails, it stays open, and a retry records it. Returns as `PullRequest.record`. */
+/** Records the open pull request. If that fails, a retry records it. Returns as `PullRequest.record`. */
 async function record(
   run: PushRun,
   publication: Publication,
@@ -234,7 +233,7 @@ async function record(
     if (left.length > 0) await object.tellLater(left, at, works);
     return recorded.newRemarks;
   } catch (error) {
-    claims.keep();
+    claims.failed(true);
     logger.error('a pull request could not be recorded', { error });
     await reply.note('The service could not record it yet. Push the same commits again within the hour.');
     return 0;

@@ -53,7 +53,7 @@ type Rule = readonly [isValid: (value: string) => boolean, mustBe: string];
 
 const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
 
-/** Options with a value. Texts are what the host accepts: no control characters. The service's own form also sends tabs. */
+/** Options with a value. Texts are what the host accepts: no control characters. The own form also sends tabs. */
 const VALUES = {
   'pr-hash': [matches(PR_HASH_PATTERN), '8 to 40 hexadecimal characters, as the banner shows it'],
   'pr-key': [matches(/^[0-9a-f]{32}$/), '32 hexadecimal characters, as the banner showed it'],
@@ -138,8 +138,6 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
     if (given.has(name) && !given.has('pr-hash'))
       return invalid(`${name} needs pr-hash=<hash>, as the banner showed it`);
   }
-  if (given.has('withdraw') && given.has('preview'))
-    return invalid('a withdrawal has no preview: leave out preview or withdraw');
   return {
     kind: 'valid',
     options: {

@@ -19,7 +19,7 @@ import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
 
-export interface TakenCommand {
+interface TakenCommand {
   readonly command: Command;
   readonly target: PushTarget;
 }
@@ -111,15 +111,17 @@ export interface ReceivedPack {
 
 export type StoredEntries = Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>;
 
-/** The entries in a spool. @param mostReads of single objects: each costs a request if they are not in memory. */
-export function storedPack(spool: StoredEntries, mostReads: number): StoredPack {
+/** From a spool that is not in memory: each costs a request. */
+const MAX_READS = 32;
+
+/** The entries in a spool. @param mostReads of single objects. */
+export function storedPack(spool: StoredEntries, mostReads = MAX_READS): StoredPack {
   const { byteLength, isInMemory } = spool;
   return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
 }
 
-/** Room for what a chunk leaves in memory: eight times its size, because commits are inflated and have some overhead. */
+/** Room for what a chunk leaves in memory: eight times its size, as commits are inflated and have some overhead. */
 const ROOM_FOR_COMMITS = 512 * 1024;
-/** Each read costs a request if the spool is not in memory. */
 const MAX_LATE_READS = 250;
 
 /**

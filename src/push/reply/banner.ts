@@ -1,4 +1,4 @@
-/** The last lines of a push that was accepted: all that the person needs later, because nobody else keeps it for them. */
+/** The last lines of a push that was accepted: all that the person needs later, as nobody else keeps it for them. */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 
@@ -160,20 +160,20 @@ export type Withdrawn = {
   | { readonly kind: 'open'; readonly said: string }
 );
 
-export function farewell(withdrawn: Withdrawn): string[] {
-  const branch = withdrawn.hadBranch ? ' Its branch is removed.' : '';
+/** What has become of it, in a sentence, and what else is to be known. */
+export function farewell(withdrawn: Withdrawn): [heading: string, ...string[]] {
+  const branch = withdrawn.hadBranch ? ['Its branch is removed.'] : [];
   switch (withdrawn.kind) {
     case 'closed':
       return ['Your pull request is withdrawn.'];
     case 'merged':
-      return [`Your pull request was already merged.${branch}`];
+      return ['Your pull request was already merged.', ...branch];
     case 'gone':
-      return [`Your pull request is gone from the code host.${branch}`];
+      return ['Your pull request is gone from the code host.', ...branch];
     case 'open':
       return [
-        withdrawn.hadBranch
-          ? 'The branch of your pull request is removed. The pull request could not be closed:'
-          : 'Your pull request could not be closed:',
+        'Your pull request is still open.',
+        `${withdrawn.hadBranch ? 'Its branch is removed, but the' : 'The'} code host does not close it:`,
         withdrawn.said,
         'Withdraw it again later, or ask the maintainers to close it.',
       ];

@@ -18,7 +18,7 @@ const LOOKS_FIRST =
   'Push the same commits again later. The service looks for the pull request before it opens another.';
 const ONLY_EDIT = 'Its commits are up to date. Push the same commits again to retry.';
 
-/** The text in the status table; what completes "Still waiting for github.com"; the limit (null: it has its own); advice. */
+/** The text in the status table; what completes "Still waiting for github.com"; the limit (null: its own); advice. */
 type Step = readonly [failure: string, waiting: string, limitMs: number | 'shared' | null, next: string];
 
 const STEPS = {

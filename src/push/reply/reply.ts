@@ -28,7 +28,7 @@ export interface Reply {
 }
 
 /** False if the client has gone, which changes nothing about the push. Must not reject. */
-export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
+type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
  * Progress on band 2, report-status on band 1, an error on band 3. Notes wait until the client has sent everything, and
@@ -84,7 +84,7 @@ export class SideBandReply implements Reply {
     }
   }
 
-  /** Ends the reply; only after `open`. False if the client did not receive it. @param finalLine of a push that failed. */
+  /** Ends the reply; only after `open`. False: the client did not receive it. @param finalLine of a failed push. */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);

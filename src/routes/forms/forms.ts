@@ -43,7 +43,7 @@ const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, st
   });
 const toIssue = leadTo(ISSUE_FORM, (c) => c.req.query());
 const toReply = leadTo(REPLY_FORM, (c) => ({ to: c.req.param('number') ?? '' }));
-/** A change begins at the default branch, whichever the address names; a branch with slashes is taken for one without. */
+/** A change begins at the default branch, whichever the address names; one with slashes is taken for one without. */
 const toChange = leadTo(CHANGE_FORM, (c) => ({ path: c.req.param('path') ?? '' }));
 
 forms.get('/issues/new/*', toIssue);

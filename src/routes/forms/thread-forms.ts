@@ -222,7 +222,7 @@ function ownNameIn(fields: FormFields): string {
   return (fields.get('own_name') ?? '').trim().slice(0, MAX_OWN_NAME);
 }
 
-/** What texts, by their names, would give away: the search of a push for `ownName`, without files. It refuses nothing. */
+/** What texts, by their names, would give away: a push's search for `ownName`, without files. It refuses nothing. */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
   const { name, email } = identityOf(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);

@@ -56,7 +56,7 @@ export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promi
   });
 }
 
-/** An error in the host's own words if they are text, else in ours: most are pages for browsers. Other answers as they are. */
+/** An error in the host's words if they are text, else in ours: most are pages. Other answers as they are. */
 async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<Response> {
   const { status, headers, body } = answer;
   if (status < 400) return answer;
@@ -135,7 +135,7 @@ function requestRefusal(
   return answerRefused(c, refused(500, 'failed to build request'));
 }
 
-/** The host's answer, a redirect included; null if there is none, or none in time. @param body of a POST; null: a GET. */
+/** The host's answer, a redirect included; null: none, or none in time. @param body of a POST; null: a GET. */
 async function askHost(
   c: Context<AppEnv>,
   target: RepositoryName,

@@ -69,7 +69,7 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
   }
 }
 
-export interface PushDoor {
+interface PushDoor {
   /** Whether panic refuses all pushes, by a copy of the switch; false if nobody knows. */
   isSuspended(): Promise<boolean>;
   /** Opens the push once its first lines are read. */

@@ -1,4 +1,4 @@
-/** Opens the push of one request: the code host, the other ports, and what the operator and the request decide about it. */
+/** Opens the push of one request: the code host, the other ports, and what operator and request decide about it. */
 import type { Context } from 'hono';
 import { fileUrl, recordName, repositoryPath } from '../../config/hosts.ts';
 import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';

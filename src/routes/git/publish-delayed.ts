@@ -11,6 +11,7 @@ import {
   bytesOf,
   type DelayedPush,
   LEASE_MS,
+  leaseOf,
   type LeasedPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import { RELEASE_PATH, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
@@ -111,23 +112,17 @@ async function publishDelayed(
       return push.failures < MOST_KEY_TRIES
         ? later('Its key is not there yet.', KEY_DELAY_MS)
         : final('its key is gone');
-    const { work, target } = stored.kept;
     const reply = new NotedReply();
     const run = runOf(c, stored.kept, push.client ?? push.name, memory, reply);
     // A setting that is newer than the push.
     if (!push.isApproved && (await isForReview(run))) return { failure: { kind: 'review' }, isForAll: false };
-    const { prHash, pullRequest } = await releaseLeased(c, run, stored, push);
-    const isOpened = work.prHash !== prHash;
-    // Who named a pull request without its key is not shown it.
-    const published = { prHash, url: pullRequest.url, isKeyShown: isOpened || work.hasKey };
+    const { prHash, key, pullRequest } = await releaseLeased(c, run, stored, push);
+    const isOpened = stored.kept.work.prHash !== prHash;
+    const published = { prHash, url: pullRequest.url, isKeyShown: key !== null };
     if (await objects.ended(leaseOf(push), 'published', reply.notes, published)) {
       countPush(null, null);
       c.var.logger.info('delayed push published');
-      return null;
-    }
-    const state = (await objects.view(push.name))?.state;
-    // It was given up, or rolled back, while the host opened it. Else another run publishes the same.
-    if (isOpened && state !== 'waiting' && state !== 'published') await removeAt(c, target, prHash, memory);
+    } else if (isOpened) await removeIfOver(c, push, stored.kept.target, prHash);
     return null;
   } catch (error) {
     const isLost = error instanceof LostRowError;
@@ -136,17 +131,10 @@ async function publishDelayed(
       return final(isLost ? 'what was kept of it is gone' : 'another version of this service has stored it');
     }
     const end = failureOf(error, push.failures);
-    const isFinal = end.failure.kind === 'final';
-    // Nobody would remove what the attempts have left once it has ended.
-    const begun = isFinal ? await objects.open(leaseOf(push)).catch(() => null) : null;
-    await removeFromHost(c, begun);
-    c.var.logger.warn(isFinal ? 'delayed push failed' : 'delayed push not published yet', { error });
+    const what = end.failure.kind === 'final' ? 'delayed push failed' : 'delayed push not published yet';
+    c.var.logger.warn(what, { error });
     return end;
   }
-}
-
-function leaseOf({ name, lease }: LeasedPush) {
-  return { name, lease };
 }
 
 function later(said: string, askedMs: number, isForAll = false): DelayedEnd {
@@ -197,25 +185,29 @@ async function releaseLeased(
 ): Promise<Published> {
   const objects = delayedPushesOf(c.env);
   const lease = leaseOf(push);
+  let { intent } = push;
   const slot = await run.limits.slot(kept.pushHash);
   try {
     return await release(run, kept, {
       spool: await entries(),
       slot,
-      intent: push.intent,
+      intent,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
         const [isOurs, { panicMode }] = await Promise.all([objects.renew(lease), suspensionOf(c.env)]);
         if (panicMode) throw suspended();
         stillOurs(isOurs || null);
       },
-      begin: async (intent) => stillOurs(await objects.begin(lease, intent)),
-      keepTo: async (intent) => void stillOurs(await objects.rebind(lease, intent)),
+      begin: async (proposed) => (intent = stillOurs(await objects.begin(lease, proposed))),
+      keepTo: async (other) => void (intent = stillOurs(await objects.rebind(lease, other))),
     });
   } catch (error) {
     // What has begun stands in its row.
     run.claims.failed(false);
     await slot.release();
+    const isFinal = failureOf(error, push.failures).failure.kind === 'final';
+    // While the host does not remove it, the push does not end.
+    if (intent !== null) await removeIfOver(c, push, kept.target, intent.prHash, isFinal);
     throw error;
   } finally {
     await run.end(true);
@@ -251,33 +243,45 @@ export async function removeDelayed(
 }
 
 /** Removes what attempts to publish it have left at the host. False: it could not. Never rejects. */
-async function removeFromHost(c: Context<AppEnv>, push: DelayedPush | null): Promise<boolean> {
-  const intent = push?.intent ?? null;
-  if (push === null || intent === null) return true;
+async function removeFromHost(c: Context<AppEnv>, push: BegunPush): Promise<boolean> {
   return inMemory(async (memory) => {
     const stored = openAt(c, push.host) ? await openStored(c.env, push, memory) : null;
-    if (stored === null) return false;
-    await removeAt(c, stored.kept.target, intent.prHash, memory);
-    return true;
+    if (stored !== null) await removeAt(c, stored.kept.target, push.intent.prHash);
+    return stored !== null;
   }).catch((error: unknown) => {
     c.var.logger.warn('a push that was given up could not be removed from the code host', { error });
     return false;
   });
 }
 
-/** Rejects if the host does not take it. */
-async function removeAt(
+/**
+ * What an attempt has left at the host nobody else removes once the push has failed for good, or if it was rolled back
+ * meanwhile. While another run publishes the same, it stays. @throws Refusal
+ */
+async function removeIfOver(
   c: Context<AppEnv>,
+  push: LeasedPush,
   target: KeptPush['target'],
   prHash: string,
-  memory: MemoryHold,
+  isFinal = false,
 ): Promise<void> {
-  const run = runOf(c, { target, owed: null }, 'operator', memory);
-  try {
-    await removeBegun(run, prHash);
-  } finally {
-    await run.end(true);
-  }
+  const objects = delayedPushesOf(c.env);
+  const view = await objects.view(push.name);
+  const isGoingOn = view?.state === 'published' || (view?.state === 'waiting' && !view.waitsForReview);
+  const isOver = !isGoingOn || (isFinal && (await objects.open(leaseOf(push))) !== null);
+  if (isOver) await removeAt(c, target, prHash);
+}
+
+/** Rejects if the host does not take it. */
+function removeAt(c: Context<AppEnv>, target: KeptPush['target'], prHash: string): Promise<void> {
+  return inMemory(async (memory) => {
+    const run = runOf(c, { target, owed: null }, 'operator', memory);
+    try {
+      await removeBegun(run, prHash);
+    } finally {
+      await run.end(true);
+    }
+  });
 }
 
 /** What was judged of a delayed push, and its entries. */

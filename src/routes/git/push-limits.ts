@@ -99,7 +99,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   /** What another pull request counts in for its client alone. */
   async function wantsOf(pushHash: string): Promise<Wants> {
     const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-    // Another hash than the push's own: what is kept with an address must not lead to the pull requests that came from it.
+    // Another hash than the push's own: what is kept with an address must not lead to its pull requests.
     return pullRequestWants(await client(), keyedHash(secret, 'slot', pushHash));
   }
 
@@ -170,7 +170,7 @@ export function openSlot(
   }
 }
 
-/** @param target, client as `refusalOf` has them. @throws Refusal if others come first, or the host is to be left alone. */
+/** @param target, client as `refusalOf` has them. @throws Refusal: others come first, or the host needs a pause. */
 export async function reserve(
   c: Context<AppEnv>,
   wants: Wants,

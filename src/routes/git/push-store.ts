@@ -106,10 +106,10 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       const dueAt = reason === 'busy' ? keptAt + BUSY_PAUSE_MS : atRandom;
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
       const client = windowKey(await clientOf(c), true);
-      const tag = await clientWindowsOf(c.env, client).tag(client);
       const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
       let isKept = false;
       try {
+        const tag = await clientWindowsOf(c.env, client).tag(client);
         // Before the row: a push never waits without its key.
         await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
         const kept = { ...delayed, name, dueAt, host: host.key, client: tag, spool };

@@ -123,7 +123,9 @@ async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response>
   if (chosen.length === 0) return showList(c, 1, null, 'Choose at least one push.');
   const act = (seen: SeenPush): Promise<boolean> =>
     what === 'publish' ? delayedPushesOf(c.env).approve(seen) : discard(c, seen, reason as DiscardReason);
-  const done = (await Promise.all(chosen.map(act))).filter(Boolean).length;
+  let done = 0;
+  // One after the other: each may set the code host of this request.
+  for (const seen of chosen) done += Number(await act(seen));
   c.var.logger.warn('delayed pushes were reviewed', { outcome: what, objects: done });
   return showList(c, 1, { what, done, late: chosen.length - done }, null);
 }

@@ -146,7 +146,7 @@ export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: Name
 const implies = (limit: Limit, other: Limit): boolean =>
   limit.most <= other.most && limit.withinMs >= other.withinMs;
 
-/** What is allowed if `more` is to hold as well. What another limit implies is left out; of equal ones, all but the first. */
+/** What is allowed if `more` is to hold as well. What another implies is left out; of equal ones, all but the first. */
 export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
   const all = [...limits, ...more];
   return all.filter(

@@ -1,4 +1,4 @@
-/** Reads what a request sends: the JSON of an endpoint, checked against its schema, or a form that only buttons send. */
+/** Reads what a request sends: the JSON of an endpoint, checked against its schema, or a form that buttons send. */
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
@@ -32,7 +32,7 @@ export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): R
 
 /**
  * The object in the request's body; refused if it is no JSON object in UTF-8 (contract, section 7).
- * @param memory of the request, for any text that the host takes. Without it, 16 KiB are allowed, and nothing is waited for.
+ * @param memory of the request, for any text that the host takes. Without it, 16 KiB at most, without waiting.
  * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
 async function readObject(
@@ -60,7 +60,7 @@ export async function readPayload<T>(
   return payload.kind === 'refused' ? payload : checkPayload(schema, payload.fields);
 }
 
-/** The fields as the schema has them. The refusal names the one that breaks a rule, unless it is missing or of another type. */
+/** The fields as the schema has them. It names the one that breaks a rule, unless it is missing or of another type. */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
   const { success, data, error } = schema.safeParse(fields, { reportInput: true });
   if (success) return { kind: 'payload', fields: data };

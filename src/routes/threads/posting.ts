@@ -1,6 +1,6 @@
 /**
- * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted once for
- * each form or Idempotency-Key, however often it is sent. Without a key, one repeated after a lost answer posts again.
+ * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted
+ * once for each form or Idempotency-Key, however often it is sent. Without a key, one that is repeated posts again.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
@@ -158,7 +158,7 @@ export const onPost = (
     return untilAnswered(memory, answering);
   });
 
-/** draft-ietf-httpapi-idempotency-key-header: a program that got no answer sends its request again with the same one. */
+/** draft-ietf-httpapi-idempotency-key-header: a program without an answer sends its request again with it. */
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 /** Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer with the token. */
@@ -193,7 +193,7 @@ export async function sentRequest(c: Context<AppEnv>, payload: unknown): Promise
   return { kind: 'sent', sent: 'request', name, userToken: userTokenOf(ofContent) };
 }
 
-/** Answers of both endpoints: to an Idempotency-Key that was sent before, and if the host fails or must not be asked. */
+/** Answers of both endpoints: to an Idempotency-Key sent before, and if the host fails or must not be asked. */
 export const POST_FAULTS = {
   409: error(
     'A request with this Idempotency-Key was sent, and its answer was lost. Look there before you try again.',

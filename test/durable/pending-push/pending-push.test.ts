@@ -93,12 +93,15 @@ describe('a pending push', () => {
     expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
   });
 
-  it('that nobody repeats within an hour is another push when it comes', async () => {
-    const { begin } = newPush();
-    await begin(intent('a'));
+  it('that is repeated late goes on, too, as long as nobody knows what it has opened', async () => {
+    vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    answer({});
+    const push = newPush();
+    await push.begin(intent('a'));
     await restartObjects();
-    const late = await begin(intent('b'), NOW + HOUR_MS);
-    expect(late).toMatchObject({ intent: intent('b'), isRepeated: false });
+    expect(await clearUp(push, NOW + 2 * HOUR_MS)).toBe(true);
+    const late = await push.begin(intent('b'), NOW + 2 * HOUR_MS + LEASE_MS);
+    expect(late).toMatchObject({ intent: intent('a'), isRepeated: true });
   });
 });
 
@@ -273,6 +276,19 @@ describe('a push that died and is not repeated', () => {
     expect(await clearUp(push)).toBe(true);
     expect(await clearUp(push, NOW + 26 * HOUR_MS)).toBe(false);
   });
+
+  it.each([401, 403])(
+    'is looked after again when the host refuses the bot account with %d',
+    async (status) => {
+      vi.spyOn(scheduler, 'wait').mockResolvedValue();
+      vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () =>
+        Response.json({ message: 'Sorry. Your account was suspended' }, { status }),
+      );
+      const push = newPush();
+      await push.begin({ prHash: PR_HASH, committedAt: 1 });
+      expect(await clearUp(push)).toBe(true);
+    },
+  );
 
   it('is left alone while someone repeats it in the last minute', async () => {
     const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [] });

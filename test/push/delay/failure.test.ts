@@ -57,7 +57,9 @@ it('that is the service’s own tells nobody to push again, as it is tried again
   });
 });
 
-it('that the host says once need not be true: a repository is gone when it has been gone for a while', () => {
-  const gone = AT_HOST(404, { whose: 'person', lasts: 'final' });
+// Git's interface says 401 of a repository that the public does not see.
+it.each([404, 401])('that the host says once, with %d, need not be true', (status) => {
+  const gone = AT_HOST(status, { whose: 'person', lasts: 'final' });
+  expect(failureOf(gone, 5)).toMatchObject({ failure: { kind: 'later' }, isForAll: false });
   expect(failureOf(gone, 6)).toMatchObject({ failure: { kind: 'final' } });
 });

@@ -5,7 +5,7 @@ import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
 import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { isolate } from '../../../metrics/isolate.ts';
-import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
+import { STATED_LABELS, withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
@@ -68,9 +68,18 @@ export function refusalOf(outcome: Outcome): Refusal {
 const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
 const SEND_AGAIN = 'Where this says “push”, send this form again.';
 
+/** Push options, and what they are called in the form. */
+const FIELDS: readonly (readonly [option: RegExp, field: string])[] = [
+  [/-o ai=none.*-o ai=generated/, `“${STATED_LABELS.ai}”`],
+  [/-o issue=<.*?>/, `“${STATED_LABELS.issue}”`],
+  [/with: -o sign-off/, 'with the Developer Certificate of Origin ticked'],
+  [/Add -o wait, .*/, 'Or choose a later time under “When it becomes public”.'],
+];
+
 /** The words of a refusal are for people who push. */
 export function refusedPush(refusal: Refusal): Refused {
-  const { reason, lines, waitMs } = refusal;
+  const { reason, waitMs } = refusal;
+  const lines = refusal.lines.map((line) => FIELDS.reduce((text, names) => text.replace(...names), line));
   const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
   const hint = lines.some((line) => /\bpush\b/i.test(line)) ? [SEND_AGAIN] : [];
   const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };

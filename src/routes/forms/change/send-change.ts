@@ -280,7 +280,7 @@ async function openChange(
   }
 }
 
-/** The answer of a form that has opened its pull request already; null: it has not, as most, which wake no object here. */
+/** The answer of a form that has opened its pull request already; null: it has not, as most, which wake no object. */
 async function openedBefore(place: Place, fields: ChangeFields, token: FormToken): Promise<Response | null> {
   const { c } = place;
   if (fields.pr_hash !== '') return null;

@@ -1,0 +1,100 @@
+/**
+ * The tags of a piece of HTML, and what they leave open. Stricter than a browser, so that it never misses an element
+ * that a browser leaves open: tags must be complete, and closed in the reverse order. Names that are not HTML's
+ * (`Vec<u8>`) open nothing.
+ */
+
+/** What is in them is not Markdown, not HTML or not shown; hosts do not agree on `search` and `source`. */
+const UNFIT = namesIn(
+  'applet base body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
+    'search select source style svg template textarea title xmp',
+);
+/** The end of what they lie in is their end. */
+const ENDED_BY_PARENT = namesIn('caption colgroup dd dt li optgroup option rp rt tbody td tfoot th thead tr');
+/** Not `p`: the line above the footer ends it. */
+const CLOSED_BY_TAG = namesIn(
+  'a abbr acronym address article aside audio b bdi bdo big blockquote button canvas center cite code data datalist ' +
+    'del details dfn dialog dir div dl em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup i ' +
+    'ins kbd label legend listing main map mark marquee menu meter nav nobr ol output picture pre progress q ruby s samp ' +
+    'section slot small span strike strong sub summary sup table time tt u ul var video',
+);
+
+function namesIn(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '));
+}
+
+/** One without `<` inside, as browsers read it: a quotation mark begins a value behind `=` only. */
+const TAG = /<(\/?)([A-Za-z][^\s/<>]*)(?:[\s/](?:[^<>"'=]|=(?:[ \t\n]*(?:"[^"<]*"|'[^'<]*'))?)*)?>/y;
+
+type Tag = { readonly kind: 'tag'; readonly name: string; readonly isClosing: boolean };
+/** `text`: what is shown of it. `unfinished`: a tag or comment has no end, so the rest may be a part of it. */
+type HtmlPart = Tag | { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfinished' };
+
+/** The parts of a piece of HTML. What is not finished is followed by the rest, as text. */
+export function* partsOf(html: string): Generator<HtmlPart> {
+  let from = 0;
+  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', Math.max(from, at + 1))) {
+    if (!/[A-Za-z/!?]/.test(html.charAt(at + 1))) continue;
+    yield { kind: 'text', text: html.slice(from, at) };
+    TAG.lastIndex = at;
+    const [whole, slash, name = ''] = TAG.exec(html) ?? [];
+    from = whole === undefined ? endOfComment(html, at) : at + whole.length;
+    if (from === 0) {
+      yield { kind: 'unfinished' };
+      from = at;
+      break;
+    }
+    if (whole !== undefined) yield { kind: 'tag', name: name.toLowerCase(), isClosing: slash === '/' };
+  }
+  yield { kind: 'text', text: html.slice(from) };
+}
+
+/** HTML Standard, 13.2.5.43 and after. 0: it has no end, or is one of those that Markdown ends elsewhere. */
+function endOfComment(html: string, at: number): number {
+  if (!html.startsWith('<!--', at)) return 0;
+  const [empty] = /^-?>/.exec(html.slice(at + 4, at + 6)) ?? [];
+  if (empty !== undefined) return at + 4 + empty.length;
+  const end = /--!?>/g;
+  end.lastIndex = at + 4;
+  return end.test(html) ? end.lastIndex : 0;
+}
+
+/** Whether it is a tag that must be closed, or may not be there. */
+export function isElement(part: HtmlPart): boolean {
+  return part.kind === 'tag' && [UNFIT, ENDED_BY_PARENT, CLOSED_BY_TAG].some((names) => names.has(part.name));
+}
+
+export class OpenElements {
+  readonly #open: string[] = [];
+  readonly #counts = new Map<string, number>();
+
+  /** What is wrong with the tag; null: nothing. */
+  add(tag: Tag): string | null {
+    const { name, isClosing } = tag;
+    if (UNFIT.has(name)) return `the HTML tag <${name}> cannot be used here; write it in backticks`;
+    if (!isElement(tag)) return null;
+    if (!isClosing) {
+      this.#open.push(name);
+      this.#count(name, 1);
+      return null;
+    }
+    if ((this.#counts.get(name) ?? 0) === 0) return null;
+    for (let last = this.#open.pop() ?? name; ; last = this.#open.pop() ?? name) {
+      this.#count(last, -1);
+      if (last === name) return null;
+      if (!ENDED_BY_PARENT.has(last)) {
+        return `the HTML tag <${last}> is not closed before the one around it; close it, or write it in backticks`;
+      }
+    }
+  }
+
+  #count(name: string, change: 1 | -1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + change);
+  }
+
+  /** What is wrong if nothing follows; null: nothing. */
+  end(): string | null {
+    const [name] = this.#open;
+    return name ? `the HTML tag <${name}> is never closed; close it, or write it in backticks` : null;
+  }
+}
