@@ -214,7 +214,8 @@ describe('a pull request whose answer was lost', () => {
 
   it('is closed if its person has opened another meanwhile, also if that does not succeed at first', async () => {
     const { upstream, clone, name } = await openedUnheard();
-    expect((await clone.push('origin', 'HEAD:topic')).code).toBe(0);
+    // By another name: the same push would make it wait for a moment.
+    expect((await clone.push('origin', 'HEAD:other')).code).toBe(0);
     const failing = { times: ALWAYS, answer: { status: 503 } };
     bed.sandbox.faults.inject({ method: 'DELETE', path: /\/refs\//, ...failing });
     bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, ...failing });
