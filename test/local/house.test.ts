@@ -53,7 +53,7 @@ const MOST_RUN_BY = { 'push/session.ts': 91, 'routes/git/git-push.ts': 126 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_908;
+const MOST_LINES = 37_909;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
@@ -75,7 +75,7 @@ const MOST_LINES_OF_ROOMS = {
   pages: 2_325,
   policy: 537,
   push: 4_697,
-  routes: 6_538,
+  routes: 6_539,
   secret: 214,
   spool: 414,
   stats: 404,
