@@ -2,7 +2,6 @@
  * What a push tells besides names: people whom messages name or would disturb, commits that nobody has, what a merge
  * was made of, home folders, leftovers of programs. Messages stay byte for byte, so the person is told, and only they.
  */
-import { isLeftover } from '../files/leftovers.ts';
 import { latin1 } from '../git/bytes.ts';
 import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { homeFoldersIn } from '../git/search/home-folders.ts';
@@ -44,6 +43,35 @@ function firstOf(found: Iterable<string>): Set<string> {
   const first = new Set<string>();
   for (const words of found) if (first.add(words).size === MAX_FOUND) break;
   return first;
+}
+
+/** Files that programs leave, and that tell who works where, or let somebody in: by their names, with their makers. */
+const LEFTOVERS: readonly (readonly [source: string, pattern: RegExp])[] = [
+  ['macOS and Windows: file managers', /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|\.directory)$/i],
+  ['Visual Studio Code, Visual Studio', /(?:^|\/)\.(?:vscode|vs)\/|\.(?:code-workspace|csproj\.user|suo)$/i],
+  ['JetBrains: project files', /(?:^|\/)(?:\.idea\/|workspace\.xml$)/],
+  ['Xcode: user data, by the login', /(?:^|\/)xcuserdata\//],
+  [
+    'Emacs: lock links (login@host.pid) and auto-saves; others’ copies',
+    /(?:^|\/)(?:\.#[^/]+|#[^/]+#|[^/]+~)$/,
+  ],
+  ['Vim: swap files, .viminfo', /(?:^|\/)(?:[^/]*\.sw[nop]|\.viminfo|\.netrwhist)$/],
+  ['shells and interpreters: histories', /(?:^|\/)\.\w{1,20}_history$|(?:^|\/)\.(?:Rhistory|lesshst)$/],
+  ['Jupyter: checkpoints', /(?:^|\/)\.ipynb_checkpoints\//],
+  ['CMake: cache, with paths of the machine', /(?:^|\/)CMakeCache\.txt$/],
+  [
+    'curl, Git, PyPI, Docker: who logs in where',
+    /(?:^|\/)(?:\.netrc|\.git-credentials|\.pypirc|\.htpasswd|\.docker\/config\.json)$/,
+  ],
+  [
+    'OpenSSH, GnuPG: keys and known machines',
+    /(?:^|\/)(?:(?:id_(?:rsa|dsa|ecdsa|ed25519)|known_hosts)$|\.(?:gnupg|ssh)\/)/,
+  ],
+  ['dotenv: settings of one machine', /(?:^|\/)\.env$/],
+];
+
+export function isLeftover(path: string): boolean {
+  return LEFTOVERS.some(([, pattern]) => pattern.test(path));
 }
 
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;

@@ -3,7 +3,7 @@
  * commits and tags, which the rewrite removes, in everything else that becomes public. In files also for original ids
  * of the commits, and in texts for Change-Ids, from which a name can be guessed. Only the person sees what was found.
  */
-import { kindOfFile } from '../files/file-kinds.ts';
+import { kindOfFile } from './file-kinds.ts';
 import type { Memory } from '../git/memory.ts';
 import type { NewCommits } from '../git/objects/new-commits.ts';
 import { type Oid, OID_HEX_LENGTH } from '../git/objects/oid.ts';
