@@ -3,7 +3,7 @@ import { decodeEscaped } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
 import { withIds } from '../git/objects/planned-commits.ts';
 import type { KeptPush } from '../push/delay/kept-push.ts';
-import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../push/verdict.ts';
+import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../text/pull-request-text.ts';
 
 export interface ShownText {
   readonly text: string;

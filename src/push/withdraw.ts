@@ -4,11 +4,11 @@
  * so nobody can keep it, whatever has happened to the repository. What failed half-way can be pushed again.
  */
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
+import { branchTip, isForkGone, knownFork } from '../host/ready-fork.ts';
 import { isRefusedByHost, unlessMissing } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
-import { branchTip, isForkGone, knownFork } from './publish/fork.ts';
 import type { PushHost } from './push-host.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';

@@ -3,10 +3,12 @@
  * and GitHub allows no filter by depth but `tree:0`. The fifth call for a folder asks for all folders below it, and
  * takes the answer if it is small. With 10,000 files, a hundred in each folder, the way to one costs 9 KB.
  */
-import { decodeUtf8, utf8 } from '../git/bytes.ts';
+import { decodeUtf8, latin1, utf8 } from '../git/bytes.ts';
 import { type Commit, parseCommit } from '../git/objects/commit.ts';
+import { pullRequestText } from '../git/objects/commit-message.ts';
 import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
+import { oneLine } from '../host-text.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
 import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
@@ -168,4 +170,45 @@ class FolderReader {
 
 function notSent(what: string): ProtocolError {
   return new ProtocolError('bad-pack', `The code host did not send the ${what} that was asked for.`);
+}
+
+/** How many commits of a branch are looked at. */
+const MOST_COMMITS = 10;
+const MOST_COMMITS_BYTES = 256 * 1024;
+/** Of an id in a message. */
+export const SHOWN_ID_LENGTH = 12;
+
+/** Whether a commit may go from the branch: upstream's, one in the push, or recorded. @param commit once it is read. */
+export type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
+
+/** Commits of others on a branch, as lines, the newest first; null: the host does not show them. Costs one request. */
+export async function othersOn(
+  read: ReadObjects,
+  tip: Oid,
+  anonEmail: string,
+  isHarmless: IsHarmless,
+): Promise<readonly string[] | null> {
+  const commits = await read({ wants: [tip], depth: MOST_COMMITS }, MOST_COMMITS_BYTES);
+  if (commits?.has(tip) !== true) return null;
+  const lines: string[] = [];
+  const seen = new Set<Oid>();
+  const left = [tip];
+  for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
+    if (seen.has(oid) || isHarmless(oid)) continue;
+    seen.add(oid);
+    const content = commits.get(oid)?.content;
+    if (content === undefined) return [...lines, 'and more'];
+    const commit = parseCommit(content);
+    if (isMadeHere(content, anonEmail) || isHarmless(oid, commit)) continue;
+    lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
+    left.push(...commit.parents);
+  }
+  return lines;
+}
+
+/** Its author and its committer are nobody, as those of every commit that the service makes. */
+export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
+  const [head = ''] = latin1(content).split('\n\n', 1);
+  const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));
+  return signed.length === 2 && signed.every((line: string) => line.includes(` <${anonEmail}> `));
 }

@@ -52,17 +52,17 @@ const MOST_RUN_BY = { 'push/session.ts': 90, 'routes/git/git-push.ts': 125 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_907;
+const MOST_LINES = 37_944;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
   config: 451,
-  durable: 4_526,
+  durable: 4_571,
   edit: 764,
   events: 287,
   forms: 81,
-  git: 6_678,
-  host: 3_192,
+  git: 6_800,
+  host: 3_345,
   isolate: 623,
   limits: 827,
   metrics: 420,
@@ -72,14 +72,14 @@ const MOST_LINES_OF_ROOMS = {
   outgoing: 974,
   pages: 2_325,
   policy: 537,
-  push: 4_697,
-  routes: 6_539,
+  push: 4_285,
+  routes: 6_538,
   secret: 214,
   spool: 414,
   stats: 404,
   streams: 332,
-  text: 528,
-  upstream: 797,
+  text: 615,
+  upstream: 840,
 };
 
 /** The names may be on several lines. */

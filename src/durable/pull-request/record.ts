@@ -1,4 +1,7 @@
 /** The record of one pull request: where it is, and when its commits were rewritten. Only a push writes one. */
+import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
+import type { Identity } from '../../git/objects/commit.ts';
+import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
@@ -88,4 +91,46 @@ export function newest(dates: readonly DatedCommits[]): DatedCommits[] {
   let room = MAX_DATED_COMMITS * COMMIT_HASH_BYTES;
   const dropped = dates.findLastIndex(({ commitHashes }) => (room -= commitHashes.byteLength) < 0);
   return dates.slice(dropped + 1).slice(-MAX_DATED_PUSHES);
+}
+
+/** How much of the undated id a commit is recognised by. */
+const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
+
+/**
+ * Which date each commit gets. One rewritten before for this pull request keeps its date, and over the same parents its
+ * id: reviewers see only what is new. It is recognised by its id with all new commits dated 1970. By its original id, a
+ * hash over name and dates, anyone with the pr_hash could push many guesses and see which one keeps its date.
+ */
+export interface Dates {
+  readonly dateOf: DateOf;
+  /** The commits that get their date now. */
+  readonly added: () => DatedCommits;
+}
+
+/** The commits as if all were dated 1970: the same for the same work. Made when they are first asked for. */
+type Undated = () => AnonymousCommits;
+
+export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
+  let made: AnonymousCommits | null = null;
+  return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
+}
+
+/** Cost: a SHA-1 over all commits, if dates are known or asked. @param committedAt of the others, since 1970. */
+export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
+  const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
+  const dates = new Map<string, number>();
+  // The earliest date of each comes last, because it was published with that one.
+  for (const { committedAt: date, commitHashes } of known.toReversed()) {
+    const hex = Buffer.from(commitHashes).toString('hex');
+    for (let at = 0; at < hex.length; at += HASH_HEX_LENGTH)
+      dates.set(hex.slice(at, at + HASH_HEX_LENGTH), date);
+  }
+  return {
+    dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
+    added: () => {
+      const hashes = new Set(Array.from({ length: undated().size }, (_, commit) => hashOf(commit)));
+      const added = [...hashes].filter((hash) => !dates.has(hash));
+      return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
+    },
+  };
 }

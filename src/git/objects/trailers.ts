@@ -1,4 +1,14 @@
-/** Trailers of a commit's message (git-interpret-trailers(1)). Texts are its bytes as Latin-1: trailers are ASCII. */
+/**
+ * Trailers of a commit's message (git-interpret-trailers(1)), and sign-offs among them. Texts are its bytes as Latin-1:
+ * trailers are ASCII.
+ */
+import { latin1, utf8 } from '../bytes.ts';
+import type { KeptObjects } from '../pack/kept-objects.ts';
+import { IdentityCollector } from '../search/identity-texts.ts';
+import type { Identity } from './commit.ts';
+import { UNTITLED } from './commit-message.ts';
+import type { NewCommits } from './new-commits.ts';
+import type { Oid } from './oid.ts';
 
 /** What Git itself writes: with one of these, only a quarter of the lines must be trailers. */
 const OF_GIT = /^(?:Signed-off-by: |\(cherry picked from commit )/;
@@ -16,7 +26,7 @@ export function withTrailer(message: string, trailer: string): string {
 }
 
 /** Behind the last byte that is no white space; 0: there is none. Not `trimEnd`, which would also take 0xA0. */
-export function contentEnd(text: string): number {
+function contentEnd(text: string): number {
   let end = text.length;
   while (end > 0 && ' \t\n\v\f\r'.includes(text.charAt(end - 1))) end--;
   return end;
@@ -45,4 +55,63 @@ function endsWithTrailers(words: string): boolean {
     end = start - 1;
   }
   return false;
+}
+
+/* `-o sign-off` affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/): each new commit
+   ends with its new author's sign-off. The person's own, which would name them, go; those of others stay. */
+
+/** Where the pack's commits are. */
+type Kept = Pick<KeptObjects, 'withOid'>;
+
+/** Also indented, as `git merge --squash` lists them. */
+const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
+
+/** The signed message of a commit. The same message gives the same bytes, and so does a signed one. */
+export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
+
+/** @param signer the author of what leaves. */
+export function signerOf(kept: Kept, signer: Identity): Sign {
+  return (oid, message) => {
+    const signers = ownWords(kept, oid);
+    for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
+    const words = latin1(message).replaceAll(SIGN_OFFS, (line, value: string) =>
+      isBy(value, signers) ? '' : line,
+    );
+    const titled = contentEnd(words) === 0 ? UNTITLED : words;
+    return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
+  };
+}
+
+export function signOffLine({ name, email }: Identity): string {
+  return `Signed-off-by: ${name} <${email}>`;
+}
+
+/** Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off` would replace. */
+export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
+  for (const { oid, commit } of commits) {
+    const values = Array.from(latin1(commit.message).matchAll(SIGN_OFFS), ([, value = '']) => value);
+    const words = values.length === 0 ? null : ownWords(kept, oid);
+    if (words !== null && values.some((value) => isBy(value, words))) return true;
+  }
+  return false;
+}
+
+/** Names and addresses of a commit's author and committer, as their bytes stand there. */
+function ownWords(kept: Kept, oid: Oid): Set<string> {
+  const collector = new IdentityCollector();
+  collector.add(kept.withOid(oid)?.content ?? new Uint8Array(), null);
+  const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
+  return new Set(words.map(folded).filter((word) => word !== ''));
+}
+
+/** Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody else's. */
+function isBy(value: string, words: ReadonlySet<string>): boolean {
+  const signer = folded(value);
+  const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;
+  const parts = open < 0 ? [signer] : [signer.slice(0, open), signer.slice(open + 1, -1)];
+  return parts.some((part) => words.has(folded(part)));
+}
+
+function folded(text: string): string {
+  return text.trim().toLowerCase();
 }

@@ -9,7 +9,8 @@ import type { Received } from '../receive/receive.ts';
 import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
-import { type PushedWork, undatedOf } from '../verdict.ts';
+import type { PushedWork } from '../verdict.ts';
+import { undatedOf } from '../../durable/pull-request/record.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -17,7 +17,8 @@ import { enter, type Publication, type Published, publish, type Resumed } from '
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
-import { datesOf, isUpdate, undatedOf } from '../verdict.ts';
+import { isUpdate } from '../verdict.ts';
+import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */

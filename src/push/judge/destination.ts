@@ -19,9 +19,11 @@ import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork, statedText } from '../verdict.ts';
+import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
 import { told } from '../../names/messages.ts';
-import { type Place, type Questions, SHOWN_ID_LENGTH, type Upstream } from './questions.ts';
+import { statedText } from '../../text/pull-request-text.ts';
+import { SHOWN_ID_LENGTH } from '../../upstream/tree-reader.ts';
+import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 
 /** What judging needs besides the push and upstream. */

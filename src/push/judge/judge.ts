@@ -7,7 +7,12 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import { haveOwnSignOff, signerOf, signOffLine } from '../../git/objects/trailers.ts';
+import { type Fault, faultsOfPack, isTakenBySome, sayFsck } from '../../git/pack/fsck.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
+import { PackedObjects } from '../../git/pack/packed-objects.ts';
+import { PackPaths } from '../../git/search/pack-paths.ts';
+import type { Memory } from '../../git/memory.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../names/messages.ts';
@@ -15,23 +20,14 @@ import { type NameSearch, type NamesSearched, searchNames } from '../../names/se
 import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import { readMarkdown } from '../../text/markdown.ts';
+import { namedText, newestOf, UNKNOWN_IDS, wholeText, type Worded } from '../../text/pull-request-text.ts';
 import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
+import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
-import { type Received, storedPack } from '../receive/receive.ts';
+import { type Received, type ReceivedPack, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
-import {
-  datesOf,
-  namedText,
-  newestOf,
-  type OpenPlace,
-  previewed,
-  type PushedWork,
-  undatedOf,
-  UNKNOWN_IDS,
-  wholeText,
-  type Worded,
-} from '../verdict.ts';
+import { type OpenPlace, previewed, type PushedWork } from '../verdict.ts';
 import {
   baseOfWork,
   type Circumstances,
@@ -39,19 +35,12 @@ import {
   submoduleLines,
   workflowLines,
 } from './destination.ts';
-import { checkFolders } from './folders.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
-import {
-  borrowedLines,
-  commitsFrom,
-  findWork,
-  haveOwnSignOff,
-  idsOf,
-  planWork,
-  signerOf,
-  signOffLine,
-  warningOfSquash,
-} from './work.ts';
+import { borrowedLines, commitsFrom, findWork, idsOf, planWork, warningOfSquash } from './work.ts';
+
+/** For each byte of a pack, which is compressed. */
+const ROOM_FOR_PACK = 4;
+const MOST_TOLD = 5;
 
 /** A push that may be published. */
 export interface Judged {
@@ -202,6 +191,41 @@ async function namesIn(search: NameSearch): Promise<NamesSearched> {
   });
   if (names.refusal === null || search.options.preview) return names;
   throw new Refusal('names', names.refusal, names.lines);
+}
+
+/**
+ * What hosts would refuse in a push's folders: they would name ids that nobody has. Only of what is in memory.
+ * @param roots the folders of commits. @returns lines for the person. @throws Refusal
+ */
+async function checkFolders(
+  { spool }: Pick<ReceivedPack, 'spool'>,
+  roots: ReadonlySet<Oid>,
+  memory: Memory,
+): Promise<readonly string[]> {
+  if (!spool.isInMemory) return [];
+  const pack = storedPack(spool, 0);
+  const objects = new PackedObjects(pack, memory);
+  const paths = new PackPaths([]);
+  const linesOf = (faults: readonly Fault[], who: string): string[] => {
+    const lines = faults.map(([id, oid]) => {
+      const path = paths.pathOf(oid);
+      const unnamed = roots.has(oid) ? 'the root folder' : 'a folder';
+      return `${who} ${path === null ? unnamed : `"${oneLine(path)}"`}: ${sayFsck(id)}.`;
+    });
+    return [...new Set(lines)].slice(0, MOST_TOLD);
+  };
+  try {
+    await objects.makeRoom(ROOM_FOR_PACK * pack.byteLength);
+    const faults = await faultsOfPack(pack, objects, paths);
+    const sure = faults.filter(([id]) => !isTakenBySome(id));
+    if (sure.length === 0) return linesOf(faults, 'Some code hosts refuse');
+    throw new Refusal('fsck', 'code hosts refuse some of its folders', [
+      ...linesOf(sure, 'Code hosts refuse'),
+      'Correct it in every commit that has it ("git rebase -i"), then push again. "git fsck" shows it, too.',
+    ]);
+  } finally {
+    objects.free();
+  }
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */

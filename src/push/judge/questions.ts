@@ -3,22 +3,26 @@
  * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
  * one that only warns the better never does, and no push waits long for it.
  */
-import { latin1 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import { type Commit, parseCommit } from '../../git/objects/commit.ts';
-import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import type { FileObject } from '../../git/pack/packed-objects.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, PullRequestPlace, Repository, Source } from '../../host/code-host.ts';
-import { oneLine } from '../../host-text.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { findPath, heldReads, readBlob, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
+import {
+  findPath,
+  heldReads,
+  type IsHarmless,
+  othersOn,
+  readBlob,
+  readCommit,
+  type ReadObjects,
+} from '../../upstream/tree-reader.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -28,7 +32,7 @@ import {
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
 import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
-import { branchTip, isForkGone } from '../publish/fork.ts';
+import { branchTip, isForkGone } from '../../host/ready-fork.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';
@@ -42,12 +46,6 @@ const PATIENCE_MS = 5_000;
 const MAX_PATHS = 20;
 /** Each takes some memory while a pack is compared. */
 const MAX_ENTRIES = 30_000;
-
-/** How many commits of a branch are looked at. */
-const MOST_COMMITS = 10;
-const MOST_COMMITS_BYTES = 256 * 1024;
-/** Of an id in a message. */
-export const SHOWN_ID_LENGTH = 12;
 
 /** For the log. */
 type What = 'the refs of a repository' | 'the bases of deltas' | 'files of upstream' | 'what a push changes';
@@ -109,9 +107,6 @@ export function findPullRequest(
 /* What others have put on the branch of a pull request, which an update would delete. Commits that the service has made
    are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
 
-/** Whether a commit may go from the branch: upstream's, one in the push, or recorded. @param commit once it is read. */
-type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
-
 /**
  * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go, too.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
@@ -153,7 +148,7 @@ export function othersWork(lines: readonly string[]): Refusal {
   return new Refusal('others-work', 'somebody else has changed this pull request', lines);
 }
 
-/** Commits of others on a branch, as lines, the newest first; null: the host does not show them. Costs one request. */
+/** As `othersOn`; null also if it cannot be read. */
 export async function othersCommits(
   { host: { transport, memory }, settings, logger }: PushRun,
   repository: RepositoryName,
@@ -161,34 +156,10 @@ export async function othersCommits(
   isHarmless: IsHarmless,
 ): Promise<readonly string[] | null> {
   const read = heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
-  const commits = await read({ wants: [tip], depth: MOST_COMMITS }, MOST_COMMITS_BYTES).catch(
-    (error: unknown) => {
-      logger.warn('the commits of a branch could not be read', { error });
-      return null;
-    },
-  );
-  if (commits?.has(tip) !== true) return null;
-  const lines: string[] = [];
-  const seen = new Set<Oid>();
-  const left = [tip];
-  for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
-    if (seen.has(oid) || isHarmless(oid)) continue;
-    seen.add(oid);
-    const content = commits.get(oid)?.content;
-    if (content === undefined) return [...lines, 'and more'];
-    const commit = parseCommit(content);
-    if (isMadeHere(content, settings.anonEmail) || isHarmless(oid, commit)) continue;
-    lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
-    left.push(...commit.parents);
-  }
-  return lines;
-}
-
-/** Its author and its committer are nobody, as those of every commit that the service makes. */
-export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
-  const [head = ''] = latin1(content).split('\n\n', 1);
-  const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));
-  return signed.length === 2 && signed.every((line: string) => line.includes(` <${anonEmail}> `));
+  return othersOn(read, tip, settings.anonEmail, isHarmless).catch((error: unknown) => {
+    logger.warn('the commits of a branch could not be read', { error });
+    return null;
+  });
 }
 
 export type Questions = ReturnType<typeof questionsOf>;

@@ -4,8 +4,8 @@
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
-import { pullRequestText, UNTITLED } from '../../git/objects/commit-message.ts';
+import { type Commit, parseHistory } from '../../git/objects/commit.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
 import {
   areAllNeeded,
   type NewCommit,
@@ -14,10 +14,9 @@ import {
 } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds, type Plan, planCommits } from '../../git/objects/planned-commits.ts';
-import { contentEnd, withTrailer } from '../../git/objects/trailers.ts';
+import type { Sign } from '../../git/objects/trailers.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
-import { IdentityCollector } from '../../git/search/identity-texts.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -25,7 +24,7 @@ import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import { shellWord } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { newestWork } from '../verdict.ts';
+import { newestWork } from '../../text/pull-request-text.ts';
 
 export interface Work {
   /** Parents before children; at least one. */
@@ -155,32 +154,6 @@ function newestCommit(commits: NewCommits): NewCommit {
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
-/* `-o sign-off` affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/): each new commit
-   ends with its new author's sign-off. The person's own, which would name them, go; those of others stay. */
-
-/** Also indented, as `git merge --squash` lists them. */
-const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
-
-/** The signed message of a commit. The same message gives the same bytes, and so does a signed one. */
-type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
-
-/** @param signer the author of what leaves. */
-export function signerOf(kept: Kept, signer: Identity): Sign {
-  return (oid, message) => {
-    const signers = ownWords(kept, oid);
-    for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
-    const words = latin1(message).replaceAll(SIGN_OFFS, (line, value: string) =>
-      isBy(value, signers) ? '' : line,
-    );
-    const titled = contentEnd(words) === 0 ? UNTITLED : words;
-    return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
-  };
-}
-
-export function signOffLine({ name, email }: Identity): string {
-  return `Signed-off-by: ${name} <${email}>`;
-}
-
 /** Made when they are asked for, and not kept: a push has thousands. */
 function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
   const signed = ({ oid, commit }: NewCommit): Commit => ({ ...commit, message: sign(oid, commit.message) });
@@ -200,36 +173,6 @@ function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
       for (const commit of commits) yield lazily(commit);
     },
   };
-}
-
-/** Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off` would replace. */
-export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
-  for (const { oid, commit } of commits) {
-    const values = Array.from(latin1(commit.message).matchAll(SIGN_OFFS), ([, value = '']) => value);
-    const words = values.length === 0 ? null : ownWords(kept, oid);
-    if (words !== null && values.some((value) => isBy(value, words))) return true;
-  }
-  return false;
-}
-
-/** Names and addresses of a commit's author and committer, as their bytes stand there. */
-function ownWords(kept: Kept, oid: Oid): Set<string> {
-  const collector = new IdentityCollector();
-  collector.add(kept.withOid(oid)?.content ?? new Uint8Array(), null);
-  const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
-  return new Set(words.map(folded).filter((word) => word !== ''));
-}
-
-/** Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody else's. */
-function isBy(value: string, words: ReadonlySet<string>): boolean {
-  const signer = folded(value);
-  const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;
-  const parts = open < 0 ? [signer] : [signer.slice(0, open), signer.slice(open + 1, -1)];
-  return parts.some((part) => words.has(folded(part)));
-}
-
-function folded(text: string): string {
-  return text.trim().toLowerCase();
 }
 
 /** Of GitHub, Gitea and Forgejo. */

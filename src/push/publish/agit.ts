@@ -11,7 +11,8 @@ import { HostError } from '../../host-error.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { tipOf } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, wholeText } from '../verdict.ts';
+import { wholeText } from '../../text/pull-request-text.ts';
+import { isUpdate } from '../verdict.ts';
 import { Delivery, hostErrorOf, overtaken, type Proposal, refusedCommits } from './delivery.ts';
 
 const NOT_SHOWN = 'The pull request may be open already, but the code host does not show it yet.';

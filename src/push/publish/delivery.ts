@@ -14,7 +14,8 @@ import { oneLine } from '../../host-text.ts';
 import { othersCommits, othersWork } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { namedText, type Publishable } from '../verdict.ts';
+import { namedText } from '../../text/pull-request-text.ts';
+import type { Publishable } from '../verdict.ts';
 
 /** One attempt: what is sent, and what is known of attempts before it. */
 export interface Proposal {

@@ -9,7 +9,8 @@ import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { isUpdate, wholeText } from '../verdict.ts';
+import { wholeText } from '../../text/pull-request-text.ts';
+import { isUpdate } from '../verdict.ts';
 import {
   Delivery,
   hostErrorOf,
@@ -27,7 +28,7 @@ import {
   knownFork,
   type ReadyFork,
   syncFork,
-} from './fork.ts';
+} from '../../host/ready-fork.ts';
 
 export class ForkDelivery extends Delivery<ForkHost> {
   #ready: ReadyFork | null = null;
@@ -59,9 +60,11 @@ export class ForkDelivery extends Delivery<ForkHost> {
   }
 
   async #makeReady(): Promise<void> {
-    const { host, steps, logger } = this.run;
+    const { host, limits, steps, logger } = this.run;
     const { repository, upstream, boundary } = this.push;
-    const ready = await steps.run('fork', () => ensureFork(this.run, this.host, repository, upstream));
+    const ready = await steps.run('fork', () =>
+      ensureFork(host, this.host, () => limits.takeFork(), repository, upstream),
+    );
     this.#ready = ready;
     this.#syncing = null;
     const had = new Set(ready.tips.values());

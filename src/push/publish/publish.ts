@@ -15,15 +15,9 @@ import { findPullRequest } from '../judge/questions.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import type { SameWork } from '../reply/reply.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
-import {
-  type Dates,
-  datesOf,
-  isUpdate,
-  namedText,
-  type Publishable,
-  undatedOf,
-  wholeText,
-} from '../verdict.ts';
+import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';
+import { namedText, wholeText } from '../../text/pull-request-text.ts';
+import { isUpdate, type Publishable } from '../verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Proposal } from './delivery.ts';
 import { ForkDelivery } from './from-fork.ts';

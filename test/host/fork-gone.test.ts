@@ -1,12 +1,12 @@
 /** What hosts answer about a fork that somebody has deleted, and about one that is still there. */
 import { describe, expect, it } from 'vitest';
-import { GitTransport } from '../../../src/host/git/git-transport.ts';
-import { SmartHttp } from '../../../src/host/git/smart-http.ts';
-import { openRepositories } from '../../../src/host/open.ts';
-import { isolateMemory } from '../../../src/isolate/memory-budget.ts';
-import { isForkGone } from '../../../src/push/publish/fork.ts';
-import { ACCOUNT } from '../../host/support/back-off.ts';
-import { json, PatientClock, type Script, ScriptedHost } from '../../host/support/scripted-host.ts';
+import { GitTransport } from '../../src/host/git/git-transport.ts';
+import { SmartHttp } from '../../src/host/git/smart-http.ts';
+import { openRepositories } from '../../src/host/open.ts';
+import { isolateMemory } from '../../src/isolate/memory-budget.ts';
+import { isForkGone } from '../../src/host/ready-fork.ts';
+import { ACCOUNT } from './support/back-off.ts';
+import { json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const FORK = { owner: 'bot', name: 'hello' };
 const PUSH_TO_CREATE = 'Push to create is not enabled for users.';

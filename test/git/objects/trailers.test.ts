@@ -1,6 +1,6 @@
 /** What becomes of a message that the service signs off: the person's own sign-offs go, those of others stay. */
 import { describe, expect, it } from 'vitest';
-import { haveOwnSignOff, signerOf } from '../../../src/push/judge/work.ts';
+import { haveOwnSignOff, signerOf } from '../../../src/git/objects/trailers.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
 
 const LINE = 'Signed-off-by: bot <bot@x.example>';

@@ -5,8 +5,13 @@
  * `.gitmodules` (CVE-2018-11235, CVE-2018-17456). Only what is sure is found, in these spellings.
  */
 import { decodeUtf8, latin1 } from '../bytes.ts';
-import { ZERO_OID } from './oid.ts';
-import { kindOf, sortKey, type TreeEntry } from './tree.ts';
+import { type Oid, ZERO_OID } from '../objects/oid.ts';
+import { kindOf, parseTree, sortKey, type TreeEntry } from '../objects/tree.ts';
+import type { PackPaths } from '../search/pack-paths.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
+import type { StoredPack } from './entry-walker.ts';
+import { PackIndex } from './pack-index.ts';
+import type { PackedObjects } from './packed-objects.ts';
 
 /** What is wrong, as a sentence goes on after the name of the folder or file. */
 const SAYS = {
@@ -107,4 +112,52 @@ function faultOfUrl(url: string): FsckId | null {
   const [, , authority = ''] = url.split('/', 3);
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   return /^[^:[]*:.*\D/.test(host) ? 'halfUrl' : null;
+}
+
+export type Fault = readonly [id: FsckId, oid: Oid];
+
+/** Of all folders together, inflated: what is compressed well may be a thousand times as much. */
+const MAX_FOLDER_BYTES = 1024 * 1024;
+
+/** Of the folders of a pack, each with the id of the folder or file. @param paths learns where they are. */
+export async function faultsOfPack(
+  pack: StoredPack,
+  objects: PackedObjects,
+  paths: PackPaths,
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  const files = new Map<Oid, number>();
+  const gitmodules = new Set<Oid>();
+  let bytesLeft = MAX_FOLDER_BYTES;
+  const add = (found: Iterable<FsckId>, oid: Oid): void => {
+    for (const id of found) faults.push([id, oid]);
+  };
+  const index = await PackIndex.of(pack, objects, (object) => {
+    const { oid, type, offset, tree } = object;
+    if (type === 'blob') files.set(oid, offset);
+    if (tree === null || (bytesLeft -= tree.byteLength) < 0) return;
+    paths.add(object);
+    const entries = entriesOf(tree);
+    add(faultsOfTree(entries), oid);
+    for (const entry of entries) {
+      if (isGitmodules(entry) && kindOf(entry) === 'file') gitmodules.add(entry.oid);
+    }
+  });
+  await index.resolve();
+  for (const oid of gitmodules) {
+    const offset = files.get(oid);
+    const file = offset === undefined ? null : await objects.at(offset);
+    if (typeof file === 'object' && file !== null) add(faultsOfGitmodules(file.content), oid);
+  }
+  return faults;
+}
+
+/** None of one that is damaged: Git itself cannot send it. */
+function entriesOf(tree: Uint8Array): TreeEntry[] {
+  try {
+    return parseTree(tree);
+  } catch (error) {
+    if (error instanceof ProtocolError) return [];
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 /** What Git's own check refuses; that Git agrees is proved in test/e2e/fsck.test.ts. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultsOfGitmodules, faultsOfTree } from '../../../src/git/objects/fsck.ts';
+import { faultsOfGitmodules, faultsOfTree } from '../../../src/git/pack/fsck.ts';
 
 const gitmodules = (url: string): string[] => [
   ...faultsOfGitmodules(Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`)),

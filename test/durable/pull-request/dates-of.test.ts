@@ -5,7 +5,7 @@ import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { withIds } from '../../../src/git/objects/planned-commits.ts';
 import { planWork } from '../../../src/push/judge/work.ts';
-import { datesOf, undatedOf } from '../../../src/push/verdict.ts';
+import { datesOf, undatedOf } from '../../../src/durable/pull-request/record.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 

@@ -1,7 +1,7 @@
 /** The footer of a pull request is seen, whatever the description leaves open. */
 import { expect, it } from 'vitest';
-import { utf8 } from '../../../src/git/bytes.ts';
-import { namedText } from '../../../src/push/verdict.ts';
+import { utf8 } from '../../src/git/bytes.ts';
+import { namedText } from '../../src/text/pull-request-text.ts';
 
 const FOOTER = '\n\n---\n*An anonymous contribution.*';
 

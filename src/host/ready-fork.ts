@@ -2,16 +2,16 @@
  * The bot's fork, ready to be pushed to. A new one's objects come later than the host's answer. An old one does not
  * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
  */
-import type { Oid } from '../../git/objects/oid.ts';
-import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { HostError, hostFailureOf } from '../../host-error.ts';
-import { Recent } from '../../isolate/recent.ts';
-import type { ForkHost } from '../../host/open.ts';
-import type { Repository, Source } from '../../host/code-host.ts';
-import { prHashOf } from '../../pr-hash.ts';
-import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
-import type { PushHost, PushPorts } from '../push-host.ts';
-import { Refusal } from '../reply/refusal.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { HostError, hostFailureOf } from '../host-error.ts';
+import { Recent } from '../isolate/recent.ts';
+import type { Clock } from '../isolate/clock.ts';
+import { prHashOf } from '../pr-hash.ts';
+import { fullName, repositoryKey, type RepositoryName } from '../repository-name.ts';
+import type { Repository, Source } from './code-host.ts';
+import type { GitTransport } from './git/git-transport.ts';
+import type { CodeHost, ForkHost } from './open.ts';
 
 /** How long a new fork's objects may take to appear. */
 const FORK_WAIT_MS = 60_000;
@@ -35,7 +35,13 @@ const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Ma
   weightOf: ({ tips }) => [...tips.keys()].reduce((sum, name) => sum + TIP_BYTES + 2 * name.length, 500),
 });
 
-type OnHost = { readonly transport: Pick<PushHost['transport'], 'hostName'> };
+type OnHost = { readonly transport: Pick<GitTransport, 'hostName'> };
+
+interface Host {
+  readonly transport: Pick<GitTransport, 'hostName' | 'listRefs'>;
+  readonly repositories: Pick<CodeHost, 'repository'>;
+  readonly clock: Clock;
+}
 
 const keyOf = ({ transport }: OnHost, repository: RepositoryName): string =>
   repositoryKey(transport.hostName, repository);
@@ -52,11 +58,11 @@ export function forgetFork(host: OnHost, repository: RepositoryName): void {
 
 /** Whether a step failed because the fork was deleted or renamed. Git does not always tell, so REST is asked. */
 export async function isForkGone(
-  { repositories }: Pick<PushHost, 'repositories'>,
+  { repositories }: Pick<Host, 'repositories'>,
   fork: RepositoryName,
   error: unknown,
 ): Promise<boolean> {
-  const cause = error instanceof Refusal ? error.cause : error;
+  const cause = error instanceof HostError || !(error instanceof Error) ? error : error.cause;
   const { status, lasts } = hostFailureOf(cause);
   const mayBeGone = status !== null && (status >= 500 || [401, 403, 404].includes(status));
   if (!isElsewhere(cause) && (!mayBeGone || lasts === 'until')) return false;
@@ -67,10 +73,14 @@ function isElsewhere(error: unknown): boolean {
   return error instanceof HostError && (error.code === 'missing' || error.code === 'moved');
 }
 
-/** Makes sure that the fork has its objects. @param upstream the push's bases there. @throws HostError, also if late */
+/**
+ * Makes sure that the fork has its objects. @param takeFork before a fork is asked for. @param upstream the push's bases
+ * there. @throws HostError, also if late; what `takeFork` throws
+ */
 export async function ensureFork(
-  { host, limits }: PushPorts,
+  host: Host,
   forks: ForkHost,
+  takeFork: () => Promise<void>,
   repository: Repository,
   upstream: readonly Ref[],
 ): Promise<ReadyFork> {
@@ -80,7 +90,7 @@ export async function ensureFork(
   if (known !== null && names.every((name) => known.tips.has(name))) return { repository, ...known };
   /** It may exist: nobody can tell without asking for it. */
   const make = async (): Promise<RepositoryName> => {
-    await limits.takeFork();
+    await takeFork();
     return forks.fork(repository);
   };
   const deadline = host.clock.now() + FORK_WAIT_MS;
@@ -101,7 +111,7 @@ export async function ensureFork(
 
 /** Null if the fork has no objects yet, or does not exist (any more). */
 async function listForkTips(
-  host: PushHost,
+  host: Host,
   fork: RepositoryName,
   wanted: readonly string[],
 ): Promise<Map<string, Oid> | null> {
@@ -118,7 +128,7 @@ async function listForkTips(
 
 /** Where a ref is; null: it is not there. */
 export async function branchTip(
-  { transport }: Pick<PushHost, 'transport'>,
+  { transport }: Pick<Host, 'transport'>,
   { repository, refName }: Source,
 ): Promise<Oid | null> {
   const { refs } = await transport.listRefs(repository, [refName], 'bot');
@@ -127,7 +137,7 @@ export async function branchTip(
 
 /** Brings branches of the fork to upstream's tips, one after the other. @throws HostError */
 export async function syncFork(
-  host: PushHost,
+  host: OnHost,
   forks: ForkHost,
   { repository, fork, tips }: ReadyFork,
   upstream: readonly Ref[],

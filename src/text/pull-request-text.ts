@@ -1,0 +1,87 @@
+/** Title and description of a pull request: what the person names, or the newest commit says, and a footer. Pure. */
+import type { AnonymousCommits } from '../git/objects/anonymize.ts';
+import {
+  cut,
+  MAX_BODY_LENGTH,
+  type PullRequestText,
+  pullRequestText,
+} from '../git/objects/commit-message.ts';
+import { ZERO_OID } from '../git/objects/oid.ts';
+import {
+  type PlannedCommit,
+  type PlannedCommits,
+  type PlannedText,
+  withIds,
+} from '../git/objects/planned-commits.ts';
+import { footerProblem } from './footer-room.ts';
+import { readMarkdown } from './markdown.ts';
+
+export interface Worded {
+  /** In place of what the newest commit says; null: that is taken. */
+  readonly title: PlannedText | null;
+  readonly description: PlannedText | null;
+  readonly commits: PlannedCommits;
+  /** What the text ends with; may be empty. */
+  readonly footer: string;
+}
+
+/** How the commits of the push are called once they are anonymous. */
+type Ids = Pick<AnonymousCommits, 'idOf'>;
+
+/** Not known yet: they follow from when it is published. Then a text that names one has zeros there. */
+export const UNKNOWN_IDS: Ids = { idOf: () => ZERO_OID };
+
+/** What a push says of itself, for the end of the description, where maintainers can search for it. */
+export function statedText({
+  ai,
+  issue,
+}: {
+  readonly ai: string | null;
+  readonly issue: number | null;
+}): string {
+  const lines = [ai === null ? '' : `AI disclosure: ${ai}`, issue === null ? '' : `Refs #${issue}`];
+  const said = lines.filter(Boolean).join('\n');
+  return said === '' ? '' : `\n\n${said}`;
+}
+
+/** The text that the options name, with new ids in place of original ones; null: an open pull request keeps its own. */
+export function namedText(
+  { title, description, footer }: Omit<Worded, 'commits'>,
+  { idOf }: Ids,
+): { readonly title: string | null; readonly body: string | null } {
+  const text = (planned: PlannedText | null) => planned && Buffer.from(withIds(planned, idOf)).toString();
+  const body = text(description);
+  return { title: text(title), body: body === null ? null : withFooter(body, footer) };
+}
+
+/** The text of a new pull request. */
+export function wholeText(push: Worded, ids: Ids): PullRequestText {
+  const named = namedText(push, ids);
+  const newest = textOf(newestOf(push.commits), ids);
+  return { title: named.title ?? newest.title, body: named.body ?? withFooter(newest.body, push.footer) };
+}
+
+export function textOf({ encoding, message }: PlannedCommit, { idOf }: Ids): PullRequestText {
+  return pullRequestText({ encoding, message: withIds(message, idOf) });
+}
+
+/** The commit whose message a new pull request shows. */
+export function newestOf(commits: PlannedCommits): PlannedCommit {
+  return commits.at(newestWork(commits.length, (place) => commits.at(place).parents.length > 1));
+}
+
+/** The place of the newest commit that is not a merge, whose message would name branches; of the last if all are. */
+export function newestWork(count: number, isMerge: (place: number) => boolean): number {
+  let place = count - 1;
+  while (place > 0 && isMerge(place)) place--;
+  return isMerge(place) ? count - 1 : place;
+}
+
+/** A fence or a comment that is left open would swallow the footer behind it, so then it stands in front. */
+function withFooter(body: string, footer: string): string {
+  if (body === '') return footer.trimStart();
+  if (footer === '') return cut(body, MAX_BODY_LENGTH);
+  const text = cut(body, MAX_BODY_LENGTH - footer.length - 2);
+  const isSafe = footerProblem(readMarkdown(text)) === null;
+  return isSafe ? `${text}${footer}` : `${footer.trimStart()}\n\n${text}`;
+}
