@@ -74,8 +74,8 @@ function isElsewhere(error: unknown): boolean {
 }
 
 /**
- * Makes sure that the fork has its objects. @param takeFork before a fork is asked for. @param upstream the push's bases
- * there. @throws HostError, also if late; what `takeFork` throws
+ * Makes sure that the fork has its objects. @param takeFork before a fork is asked for. @param upstream the push's
+ * bases there. @throws HostError, also if late; what `takeFork` throws
  */
 export async function ensureFork(
   host: Host,
