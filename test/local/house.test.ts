@@ -52,7 +52,7 @@ const MOST_RUN_BY = { 'push/session.ts': 90, 'routes/git/git-push.ts': 125 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
 const MOST_OF_A_LIVE_PUSH = 19;
 /** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_944;
+const MOST_LINES = 37_943;
 /** Of the rooms that are folders. */
 const MOST_LINES_OF_ROOMS = {
   badges: 71,
@@ -73,7 +73,7 @@ const MOST_LINES_OF_ROOMS = {
   pages: 2_325,
   policy: 537,
   push: 4_285,
-  routes: 6_538,
+  routes: 6_537,
   secret: 214,
   spool: 414,
   stats: 404,

@@ -1,8 +1,9 @@
 /** In place of act three: keeps what was judged, encrypted, for release.ts. Only the person gets its page's address. */
 import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Wants } from '../../limits/wants.ts';
-import type { Slot, PushSettings } from '../push-host.ts';
 import type { Judged } from '../judge/judge.ts';
+import type { Slot, PushSettings } from '../push-host.ts';
 import { inProgress, type Pushed, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
@@ -10,7 +11,6 @@ import type { DelayedFacts } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
 import type { PushedWork } from '../verdict.ts';
-import { undatedOf } from '../../durable/pull-request/record.ts';
 import { encodeKept, type KeptPush } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -4,6 +4,7 @@
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
+import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -18,7 +19,6 @@ import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { isUpdate } from '../verdict.ts';
-import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */

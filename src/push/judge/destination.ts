@@ -1,8 +1,10 @@
 /** Where a push goes: repository, pull request, branch. A delayed one asks the host's interface when published. */
-import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import type { ChangedEntry } from '../../edit/changes.ts';
 import type { Memory } from '../../git/memory.ts';
+import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
+import { told } from '../../names/messages.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import {
   closedTo,
@@ -13,16 +15,14 @@ import {
   workflowSentence,
 } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { statedText } from '../../text/pull-request-text.ts';
+import { SHOWN_ID_LENGTH } from '../../upstream/tree-reader.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import type { ChangedEntry } from '../../edit/changes.ts';
-import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import type { PushSettings } from '../push-host.ts';
+import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
-import { told } from '../../names/messages.ts';
-import { statedText } from '../../text/pull-request-text.ts';
-import { SHOWN_ID_LENGTH } from '../../upstream/tree-reader.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
 import type { Work } from './work.ts';
 

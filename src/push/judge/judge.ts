@@ -2,17 +2,18 @@
  * Act two: judges what was received, in two halves: what the push is, which Git tells, and what the place says. All
  * refusals but the host's are made here, on the whole push of any size, before anything is written at the host.
  */
+import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { utf8 } from '../../git/bytes.ts';
+import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import type { Plan } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import type { Plan } from '../../git/objects/planned-commits.ts';
 import { haveOwnSignOff, signerOf, signOffLine } from '../../git/objects/trailers.ts';
 import { type Fault, faultsOfPack, isTakenBySome, sayFsck } from '../../git/pack/fsck.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import { PackedObjects } from '../../git/pack/packed-objects.ts';
 import { PackPaths } from '../../git/search/pack-paths.ts';
-import type { Memory } from '../../git/memory.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../host-text.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../names/messages.ts';
@@ -20,10 +21,9 @@ import { type NameSearch, type NamesSearched, searchNames } from '../../names/se
 import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import { readMarkdown } from '../../text/markdown.ts';
-import { namedText, newestOf, UNKNOWN_IDS, wholeText, type Worded } from '../../text/pull-request-text.ts';
 import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
+import { namedText, newestOf, UNKNOWN_IDS, wholeText, type Worded } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, type ReceivedPack, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';

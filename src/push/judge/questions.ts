@@ -3,6 +3,7 @@
  * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
  * one that only warns the better never does, and no push waits long for it.
  */
+import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
@@ -10,6 +11,7 @@ import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import type { FileObject } from '../../git/pack/packed-objects.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, PullRequestPlace, Repository, Source } from '../../host/code-host.ts';
+import { branchTip, isForkGone } from '../../host/ready-fork.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../pr-hash.ts';
@@ -31,8 +33,6 @@ import {
   findUpstreamBranch,
   listUpstreamRefs,
 } from '../../upstream/upstream-refs.ts';
-import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
-import { branchTip, isForkGone } from '../../host/ready-fork.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';

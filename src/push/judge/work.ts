@@ -4,8 +4,8 @@
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import { type Commit, parseHistory } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
+import { type Commit, parseHistory } from '../../git/objects/commit.ts';
 import {
   areAllNeeded,
   type NewCommit,
@@ -19,12 +19,12 @@ import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import { shellWord } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { newestWork } from '../../text/pull-request-text.ts';
 
 export interface Work {
   /** Parents before children; at least one. */

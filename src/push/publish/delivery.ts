@@ -5,16 +5,16 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import type { PullRequest } from '../../host/code-host.ts';
-import type { CodeHost } from '../../host/open.ts';
-import type { PushReport } from '../../host/git/git-transport.ts';
-import { refusedPush, upload, type UploadTarget } from '../../host/git/upload.ts';
 import { HostError } from '../../host-error.ts';
 import { oneLine } from '../../host-text.ts';
+import type { PullRequest } from '../../host/code-host.ts';
+import type { PushReport } from '../../host/git/git-transport.ts';
+import { refusedPush, upload, type UploadTarget } from '../../host/git/upload.ts';
+import type { CodeHost } from '../../host/open.ts';
+import { namedText } from '../../text/pull-request-text.ts';
 import { othersCommits, othersWork } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { namedText } from '../../text/pull-request-text.ts';
 import type { Publishable } from '../verdict.ts';
 
 /** One attempt: what is sent, and what is known of attempts before it. */

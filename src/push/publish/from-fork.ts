@@ -1,15 +1,24 @@
 /** Prepares the bot's fork, sends the commits, and opens the pull request, or finds it after an attempt that died. */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import type { ForkHost } from '../../host/open.ts';
+import { hostFailureOf } from '../../host-error.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { lacksObjects } from '../../host/git/upload.ts';
-import { hostFailureOf } from '../../host-error.ts';
+import type { ForkHost } from '../../host/open.ts';
+import {
+  branchTip,
+  ensureFork,
+  forgetFork,
+  isForkGone,
+  knownFork,
+  type ReadyFork,
+  syncFork,
+} from '../../host/ready-fork.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { wholeText } from '../../text/pull-request-text.ts';
 import { isUpdate } from '../verdict.ts';
 import {
   Delivery,
@@ -20,15 +29,6 @@ import {
   type Proposal,
   refusedCommits,
 } from './delivery.ts';
-import {
-  branchTip,
-  ensureFork,
-  forgetFork,
-  isForkGone,
-  knownFork,
-  type ReadyFork,
-  syncFork,
-} from '../../host/ready-fork.ts';
 
 export class ForkDelivery extends Delivery<ForkHost> {
   #ready: ReadyFork | null = null;

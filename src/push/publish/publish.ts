@@ -3,20 +3,20 @@
  * A repeated push continues where the earlier attempt stopped, and never opens a second pull request.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
+import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
-import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
-import type { Slot, PushHost } from '../push-host.ts';
+import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
+import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import type { SameWork } from '../reply/reply.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
-import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';
-import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { isUpdate, type Publishable } from '../verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Proposal } from './delivery.ts';

@@ -72,7 +72,6 @@ const SEND_AGAIN = 'Where this says “push”, send this form again.';
 const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
-  ['-o issue=<number>', `“${STATED_LABELS.issue}”`],
   ['with: -o sign-off', 'with the Developer Certificate of Origin ticked'],
   [/Add -o wait, .*/, 'Or choose a later time under “When it becomes public”.'],
 ];
