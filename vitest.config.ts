@@ -54,12 +54,13 @@ const ALONE = [
 ];
 
 const BUILD = ['test/e2e/support/worker-build.ts'];
+const FORK_SERVER = join(import.meta.dirname, 'test/support/fork-server/child-process.ts');
 const COLLECT_GARBAGE = ['test/support/collect-garbage.ts'];
 
 /** Tests that run real programs, outside workerd. */
 function programs(
   name: string,
-  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'setupFiles' | 'globalSetup'>,
+  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'setupFiles' | 'globalSetup' | 'alias'>,
 ) {
   return {
     // The contract of the host's interface runs beside the hosts.
@@ -78,8 +79,8 @@ function programs(
 
 export default defineConfig({
   test: {
-    // Tests wait for programs more than they compute: twice as many as a small machine has cores keep it busy.
-    maxWorkers: Math.max(4, availableParallelism()),
+    // Tests wait for programs as much as they compute: three times as many as a small machine has cores keep it busy.
+    maxWorkers: Math.max(6, availableParallelism()),
     projects: [
       {
         plugins: [
@@ -117,6 +118,7 @@ export default defineConfig({
       programs('e2e', {
         include: ['test/e2e/**/*.test.ts'],
         exclude: ALONE,
+        alias: { 'node:child_process': FORK_SERVER },
         isolate: false,
         setupFiles: COLLECT_GARBAGE,
       }),

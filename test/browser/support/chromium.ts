@@ -8,7 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest
 import { executablePath } from './one-chromium.ts';
 
 if (executablePath === undefined) {
-  console.warn('The tests in a browser need Chromium (apt-get install chromium, or set CHROMIUM).');
+  console.warn(
+    'The tests in a browser need Chromium (apt-get install chromium-headless-shell, or set CHROMIUM).',
+  );
 }
 
 /** Where no browser is, its tests are skipped, but not where they decide about a change: there they fail. */

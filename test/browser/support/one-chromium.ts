@@ -13,7 +13,13 @@ declare module 'vitest' {
   }
 }
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The first has no window at all, and takes half the processor time of the others. */
+const PLACES = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 /** Undefined: there is none on this machine. */
 export const executablePath = [process.env['CHROMIUM'] ?? '', ...PLACES].find((place) => existsSync(place));
