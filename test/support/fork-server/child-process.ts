@@ -68,6 +68,8 @@ class ServedProcess extends EventEmitter {
       this.exitCode = message.code;
       this.signalCode = message.signal;
       this.stdin.destroy();
+      // As Node does: what nobody reads any more holds up no `close`.
+      for (const output of [this.stdout, this.stderr]) output.resume();
       this.emit('exit', message.code, message.signal);
       this.#closeOne();
     }
