@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { clientWindowsOf } from '../../src/objects.ts';
 import { deleteObjects, restartObjects } from './all-objects.ts';
+import { calledObjects } from './called-objects.ts';
 
 const bindings = env as unknown as Env;
 
@@ -21,4 +22,17 @@ it('objects that are not running are deleted, as are rows and values', async () 
   expect(await mayPush()).toBe(true);
   expect(await bindings.LAST_KNOWN.get('name')).toBeNull();
   await bindings.DB.exec('CREATE TABLE kept (a)');
+});
+
+it('objects are known by their first call, whoever makes it, until they are deleted', async () => {
+  await deleteObjects(Date.now());
+  expect(calledObjects()).toEqual([]);
+  await mayPush();
+  await bindings.GUARD.getByName('guard').status();
+  const names = calledObjects().map(
+    ({ objects }) => Object.entries(bindings).find(([, binding]) => binding === objects)?.[0],
+  );
+  expect(names.toSorted()).toEqual(['CLIENT_WINDOWS', 'GUARD']);
+  await deleteObjects(Date.now());
+  expect(calledObjects()).toEqual([]);
 });

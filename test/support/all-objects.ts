@@ -1,6 +1,7 @@
 /** What tests in workerd do to all Durable Objects at once. */
-import { abortAllDurableObjects, listDurableObjectIds, reset, runInDurableObject } from 'cloudflare:test';
+import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { calledObjects, forgetCalls } from './called-objects.ts';
 
 /** workerd puts an object to sleep after this time without a call. */
 const AWAKE_MS = 10_000;
@@ -20,6 +21,8 @@ export async function restartObjects(): Promise<void> {
 export async function deleteObjects(since: number): Promise<void> {
   if (areAborted || Date.now() - since >= AWAKE_MS) await wakeObjects();
   areAborted = false;
+  // What is called from here on is left to the next file.
+  forgetCalls();
   await reset();
 }
 
@@ -28,9 +31,6 @@ async function wakeObjects(): Promise<void> {
     const kind = (binding as object).constructor.name;
     if (kind === 'D1Database') await (binding as D1Database).prepare('SELECT 1').run();
     if (kind === 'KvNamespace') await (binding as KVNamespace).get('none');
-    if (kind !== 'DurableObjectNamespace') continue;
-    const objects = binding as unknown as DurableObjectNamespace;
-    const ids = await listDurableObjectIds(objects);
-    await Promise.all(ids.map((id) => runInDurableObject(objects.get(id), () => {})));
   }
+  await Promise.all(calledObjects().map(({ objects, id }) => runInDurableObject(objects.get(id), () => {})));
 }

@@ -1,6 +1,6 @@
 /** What the Durable Objects and the database of a test have stored: names of tables with their columns, and keys. */
-import { listDurableObjectIds, runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
+import { runInDurableObject } from 'cloudflare:test';
+import { calledObjects } from './called-objects.ts';
 
 export interface Stored {
   /** The class of an object, or `D1`. */
@@ -21,32 +21,24 @@ type ColumnRow = Record<string, SqlStorageValue> & { readonly name: string };
 
 /** Of all objects that the tests of this file have called. */
 export async function storedByObjects(): Promise<Stored[]> {
-  const bindings = Object.values(env).filter(isNamespace);
-  return (await Promise.all(bindings.map(storedBehind))).flat();
+  return (await Promise.all(calledObjects().map(({ objects, id }) => storedIn(objects.get(id))))).flat();
 }
 
-const isNamespace = (binding: unknown): binding is DurableObjectNamespace =>
-  (binding as object).constructor.name === 'DurableObjectNamespace';
-
-async function storedBehind(objects: DurableObjectNamespace): Promise<Stored[]> {
-  const ids = await listDurableObjectIds(objects);
-  const stored = ids.map((id) =>
-    runInDurableObject(objects.get(id), (instance, { storage: { sql, kv } }): Stored[] => {
-      const place = instance.constructor.name;
-      const tables = sql.exec<SchemaRow>(SCHEMA).toArray();
-      const keys = [...kv.list()].map(([name]) => ({ place, kind: 'key' as const, name, columns: [] }));
-      return [
-        ...keys,
-        ...tables
-          .filter(({ name }) => !NOT_OURS.test(name))
-          .map(({ kind, name }) => {
-            const columns = sql.exec<ColumnRow>(columnsQuery(name)).toArray();
-            return { place, kind, name, columns: columns.map((column) => column.name) };
-          }),
-      ];
-    }),
-  );
-  return (await Promise.all(stored)).flat();
+function storedIn(object: DurableObjectStub): Promise<Stored[]> {
+  return runInDurableObject(object, (instance, { storage: { sql, kv } }): Stored[] => {
+    const place = instance.constructor.name;
+    const tables = sql.exec<SchemaRow>(SCHEMA).toArray();
+    const keys = [...kv.list()].map(([name]) => ({ place, kind: 'key' as const, name, columns: [] }));
+    return [
+      ...keys,
+      ...tables
+        .filter(({ name }) => !NOT_OURS.test(name))
+        .map(({ kind, name }) => {
+          const columns = sql.exec<ColumnRow>(columnsQuery(name)).toArray();
+          return { place, kind, name, columns: columns.map((column) => column.name) };
+        }),
+    ];
+  });
 }
 
 export async function storedInDatabase(db: D1Database): Promise<Stored[]> {
