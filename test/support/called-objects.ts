@@ -5,6 +5,8 @@
 import { env } from 'cloudflare:workers';
 
 type Namespace = DurableObjectNamespace;
+type Get = (this: Namespace, ...values: Parameters<Namespace['get']>) => DurableObjectStub;
+type GetByName = (this: Namespace, ...values: Parameters<Namespace['getByName']>) => DurableObjectStub;
 
 interface CalledObject {
   readonly objects: Namespace;
@@ -22,7 +24,8 @@ function remember(objects: Namespace, id: DurableObjectId): void {
 
 /** Tests, the service and the objects themselves share one isolate, so all of them get their stubs from here. */
 function watch(prototype: Namespace): void {
-  const { get, getByName } = prototype;
+  const get: Get = Reflect.get(prototype, 'get');
+  const getByName: GetByName = Reflect.get(prototype, 'getByName');
   prototype.get = function (id, options) {
     remember(this, id);
     return get.call(this, id, options);

@@ -54,6 +54,13 @@ export function buildPack(entries: readonly Entry[], lies: PackLies = {}): Built
   header.writeUInt32BE(lies.count ?? entries.length, 8);
   const parts: Uint8Array[] = [header];
   const offsets: number[] = [];
+  // Tests of limits have thousands of entries with one content.
+  const streams = new Map<Uint8Array, Buffer>();
+  const streamOf = (content: Uint8Array): Buffer => {
+    const stream = streams.get(content) ?? deflateSync(content);
+    streams.set(content, stream);
+    return stream;
+  };
   let offset = header.length;
   for (const entry of entries) {
     offsets.push(offset);
@@ -62,7 +69,7 @@ export function buildPack(entries: readonly Entry[], lies: PackLies = {}): Built
     const encoded = Buffer.concat([
       entry.paddedSize === true ? padded(size) : size,
       baseBytes(entry, offset, offsets),
-      entry.stream ?? deflateSync(content, entry.zlib),
+      entry.stream ?? (entry.zlib ? deflateSync(content, entry.zlib) : streamOf(content)),
     ]);
     parts.push(encoded);
     offset += encoded.length;
