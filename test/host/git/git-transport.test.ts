@@ -106,7 +106,7 @@ it('refs of more than is read are asked for once, and that is final', async () =
   let asked = 0;
   const { transport } = opened(() => {
     asked += 1;
-    const line = new TextEncoder().encode(pkt(`${OID} refs/tags/v1\n`).repeat(1_000));
+    const line = new TextEncoder().encode(pkt(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
     return new Response(
       new ReadableStream({ type: 'bytes', pull: (controller) => controller.enqueue(line.slice()) }),
     );

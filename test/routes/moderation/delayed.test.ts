@@ -7,6 +7,7 @@ import { ActionTokens } from '../../../src/durable/guard/tokens.ts';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
+import { withoutPauses } from '../../support/timeouts.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const MINUTE_MS = 60_000;
@@ -25,6 +26,7 @@ let address = 0;
 beforeEach(() => {
   address += 1;
   vi.setSystemTime(Date.now());
+  withoutPauses();
   vi.spyOn(console, 'log').mockImplementation(() => {});
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () =>
     Response.json({ id: 1, login: 'veil-bot' }),

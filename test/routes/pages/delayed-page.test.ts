@@ -7,6 +7,7 @@ import type { Env } from '../../../src/env.ts';
 import { delayedPushesOf } from '../../../src/objects.ts';
 import { prKeyOf } from '../../../src/secret/keyed-hash.ts';
 import worker from '../../../src/worker.ts';
+import { withoutPauses } from '../../support/timeouts.ts';
 
 const SECRET = 'a secret of at least 32 characters, for tests';
 const bindings = { ...(env as unknown as Env), IDENTITY_SECRET: SECRET, SERVICE_URL: 'https://gitveil.test' };
@@ -207,6 +208,7 @@ describe('its buttons', () => {
   });
 
   it('say so if what is at the host could not be removed', async () => {
+    withoutPauses();
     const name = await kept();
     await object().begin((await object().publishNow(name)) as Lease, INTENT);
     vi.setSystemTime(NOON + HOUR_MS);

@@ -14,6 +14,7 @@ import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { nextNoon } from '../../support/next-noon.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
+import { withoutPauses } from '../../support/timeouts.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
 
 const bindings = env as unknown as Env;
@@ -35,6 +36,7 @@ beforeEach(() => {
   address += 1;
   // What the isolate remembers of the last test is too old by now.
   vi.setSystemTime((now = nextNoon()));
+  withoutPauses();
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 
