@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { restartObjects } from '../../support/all-objects.ts';
+import { withoutPauses } from '../../support/timeouts.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
 
@@ -30,6 +31,7 @@ beforeEach(async () => {
   host = new FakeThreads();
   someone = new Pseudonym();
   holdClock();
+  withoutPauses();
 });
 
 afterEach(() => {
