@@ -66,16 +66,17 @@ export function buildPack(entries: readonly Entry[], lies: PackLies = {}): Built
     offsets.push(offset);
     const content = entry.type === 'ofs-delta' || entry.type === 'ref-delta' ? entry.delta : entry.content;
     const size = sizeBytes(TYPE_NUMBERS[entry.type], entry.declaredSize ?? content.byteLength);
-    const encoded = Buffer.concat([
+    const encoded = [
       entry.paddedSize === true ? padded(size) : size,
       baseBytes(entry, offset, offsets),
       entry.stream ?? (entry.zlib ? deflateSync(content, entry.zlib) : streamOf(content)),
-    ]);
-    parts.push(encoded);
-    offset += encoded.length;
+    ];
+    parts.push(...encoded);
+    for (const part of encoded) offset += part.byteLength;
   }
-  const trailer = lies.trailer ?? createHash('sha1').update(Buffer.concat(parts)).digest();
-  return { bytes: Buffer.concat([...parts, trailer, lies.tail ?? Buffer.alloc(0)]), offsets };
+  const body = Buffer.concat(parts);
+  const trailer = lies.trailer ?? createHash('sha1').update(body).digest();
+  return { bytes: Buffer.concat([body, trailer, lies.tail ?? Buffer.alloc(0)]), offsets };
 }
 
 function baseBytes(entry: Entry, offset: number, offsets: readonly number[]): Uint8Array {
