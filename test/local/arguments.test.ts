@@ -24,17 +24,21 @@ it('knows all commands', () => {
   );
 });
 
+// Both print the same usage, by readArguments: one of them is enough for each program.
 describe.each(PROGRAMS)('npm run %s', (name, file) => {
-  it('prints how to use it, and does nothing else', () => {
-    const { status, stdout, stderr } = run(file, '--help');
-    expect(stdout).toMatch(new RegExp(String.raw`^Usage: npm (run )?(--silent )?${name}\b`));
-    expect(stdout.split('\n').length).toBeLessThan(20);
-    expect([status, stderr]).toEqual([0, '']);
-  });
-
-  it('refuses an argument that it does not know', () => {
+  it('refuses an argument that it does not know, and prints how to use it', () => {
     const { status, stdout, stderr } = run(file, '--nonsense');
-    expect(stderr).toMatch(/^Unknown option '--nonsense'\.\n\nUsage: npm /);
+    const [reason, usage = ''] = stderr.split('\n\n');
+    expect(reason).toBe("Unknown option '--nonsense'.");
+    expect(usage).toMatch(new RegExp(String.raw`^Usage: npm (run )?(--silent )?${name}\b`));
+    expect(stderr.split('\n').length).toBeLessThan(20);
     expect([status, stdout]).toEqual([2, '']);
   });
+});
+
+it('print how to use them, and do nothing else', () => {
+  const { status, stdout, stderr } = run('local/deploy.ts', '--help', '--dry-run');
+  expect(stdout).toMatch(/^Usage: npm run deploy \[/);
+  expect(stdout).toContain('--secrets-file FILE');
+  expect([status, stderr]).toEqual([0, '']);
 });
