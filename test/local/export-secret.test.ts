@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type WorkerBuild, buildWorker } from '../../local/build.ts';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import type { WorkerBuild } from '../../local/build.ts';
 import remoteExport from '../../local/export-secret/worker.ts';
 import { startService } from '../../local/service.ts';
 
@@ -14,7 +14,7 @@ let build: WorkerBuild;
 let stateDir: string;
 
 beforeAll(async () => {
-  build = await buildWorker();
+  build = JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
   stateDir = await mkdtemp(join(tmpdir(), 'gitveil-test-'));
 });
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { buildWorker } from '../../local/build.ts';
+import { afterAll, expect, inject, it } from 'vitest';
+import type { WorkerBuild } from '../../local/build.ts';
 import { bundleWorker } from '../../local/esbuild.ts';
 import { startService } from '../../local/service.ts';
 
@@ -19,7 +19,7 @@ function holding(text: string): string[] {
 }
 
 it('deletes rows from the database and from its log, and keeps the others', async () => {
-  const build = await buildWorker();
+  const build = JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
   const script = await bundleWorker({
     main: 'test/local/support/keeping-worker.ts',
     minify: false,
