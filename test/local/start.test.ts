@@ -34,6 +34,9 @@ function start(env: Record<string, string>): Program {
   return program;
 }
 
+const workerdOf = ({ child }: Program): number =>
+  descendantsOf(child.pid as number).find((pid) => commandLineOf(pid).includes('workerd serve')) as number;
+
 describe('npm start with bad variables', () => {
   it('exits with 1 and names each with its value and what is allowed', async () => {
     const program = start({ READ_TIMEOUT: '30sec', PORT: '70000', LOG_FORMAT: 'xml' });
@@ -68,22 +71,31 @@ function jsonLines({ output }: Program): object[] {
 describe('npm start with LOG_FORMAT=json', () => {
   const LOG_FORMAT = 'json';
 
-  it('prints only JSON, also the last words of a workerd that crashes', async () => {
+  it('starts no code host when there is a token, and prints only JSON, also the last words of a workerd that crashes', async () => {
     const port = await freePorts();
-    const program = start({ LOG_FORMAT, PORT: String(port) });
-    await untilPrinted(program, 'gitveil is running');
-    const family = descendantsOf(program.child.pid as number);
-    const workerd = family.find((pid) => commandLineOf(pid).includes('workerd serve')) as number;
-    process.kill(workerd, 'SIGSEGV');
+    const program = start({
+      LOG_FORMAT,
+      PORT: String(port),
+      HOSTING_TOKEN: 'token',
+      HOSTING_API_URL: 'http://localhost:1',
+      PANIC_PASSWORD: 'hunter2',
+    });
+    await untilPrinted(program, `"message":"gitveil is running at http://127.0.0.1:${port}"`);
+    await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
+    process.kill(workerdOf(program), 'SIGSEGV');
     expect(await program.ended).toBe(1);
     const lines = jsonLines(program);
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'info' }));
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        level: 'error',
-        message: expect.stringMatching(/^workerd has ended unexpectedly: /) as string,
-      }),
-    );
+    for (const [level, message] of [
+      ['warn', /^CLIENT_IP_HEADER is not set: behind a proxy /],
+      ['warn', /^PANIC_PASSWORD has fewer than 16 characters: /],
+      ['info', /^gitveil is running at /],
+      ['error', /^workerd has ended unexpectedly: /],
+    ] as const) {
+      expect(lines).toContainEqual(
+        expect.objectContaining({ level, message: expect.stringMatching(message) as string }),
+      );
+    }
+    expect(program.output.stdout).not.toContain('hunter2');
   });
 
   it.each([
@@ -193,51 +205,26 @@ describe('npm start on an address of another machine', () => {
 });
 
 describe('npm start', () => {
-  it('keeps its state, and does not seed twice', async () => {
+  it('keeps its state, does not seed twice, and ends with 1 and a word about it when workerd dies', async () => {
     const port = await freePorts();
     const branch = `http://127.0.0.1:${port + 1}/api/v3/repos/octo/hello/branches/main`;
-    const tips: unknown[] = [];
-    for (const _ of ['first', 'second']) {
+    const startAndRead = async () => {
       const program = start({ PORT: String(port) });
       await untilPrinted(program, 'Press Ctrl-C to stop.');
-      tips.push(await (await fetch(branch)).json());
-      program.child.kill('SIGTERM');
-      expect(await program.ended).toBe(0);
-    }
-    expect(tips[0]).toHaveProperty('commit.sha');
-    expect(tips[1]).toEqual(tips[0]);
-  });
+      return { program, tip: await (await fetch(branch)).json<unknown>() };
+    };
+    const first = await startAndRead();
+    first.program.child.kill('SIGTERM');
+    expect(await first.program.ended).toBe(0);
+    const second = await startAndRead();
+    expect(first.tip).toHaveProperty('commit.sha');
+    expect(second.tip).toEqual(first.tip);
 
-  it('ends with 1 and a word about it when workerd dies', async () => {
-    const program = start({ PORT: String(await freePorts()) });
-    await untilPrinted(program, 'Press Ctrl-C to stop.');
-    const family = descendantsOf(program.child.pid as number);
-    process.kill(family.find((pid) => commandLineOf(pid).includes('workerd serve')) as number, 'SIGKILL');
-    expect(await program.ended).toBe(1);
-    expect(program.output.stdout).toMatch(/\ngitveil: workerd has ended unexpectedly: SIGKILL\n$/);
-    expect(program.output.stderr).toBe('');
+    const family = descendantsOf(second.program.child.pid as number);
+    process.kill(workerdOf(second.program), 'SIGKILL');
+    expect(await second.program.ended).toBe(1);
+    expect(second.program.output.stdout).toMatch(/\ngitveil: workerd has ended unexpectedly: SIGKILL\n$/);
+    expect(second.program.output.stderr).toBe('');
     expect(family.filter(isRunning)).toEqual([]);
-  });
-
-  it('starts no code host when there is a token', async () => {
-    const port = await freePorts();
-    const program = start({
-      PORT: String(port),
-      HOSTING_TOKEN: 'token',
-      HOSTING_API_URL: 'http://localhost:1',
-      LOG_FORMAT: 'json',
-      PANIC_PASSWORD: 'hunter2',
-    });
-    await untilPrinted(program, `"message":"gitveil is running at http://127.0.0.1:${port}"`);
-    for (const warning of [
-      /^CLIENT_IP_HEADER is not set: behind a proxy /,
-      /^PANIC_PASSWORD has fewer than 16 characters: /,
-    ]) {
-      expect(jsonLines(program)).toContainEqual(
-        expect.objectContaining({ level: 'warn', message: expect.stringMatching(warning) as string }),
-      );
-    }
-    expect(program.output.stdout).not.toContain('hunter2');
-    await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
   });
 });
