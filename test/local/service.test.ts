@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type WorkerBuild, buildWorker } from '../../local/build.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { WorkerBuild } from '../../local/build.ts';
 import { clientNetwork } from '../../src/limits/client.ts';
 import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
 
@@ -13,7 +13,7 @@ let folder: string;
 let services: Service[] = [];
 
 beforeAll(async () => {
-  build = await buildWorker();
+  build = JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
   folder = await mkdtemp(join(tmpdir(), 'gitveil-test-'));
 });
 
@@ -38,43 +38,33 @@ const withHandler = (body: string): WorkerBuild => ({
 });
 
 describe('startService', () => {
-  it('serves /health with the build it was given', async () => {
+  it('serves /health with the build it was given, and says which error the system gave for a port in use', async () => {
     const { url, workerdPid } = await start();
     const response = await fetch(`${url}/health`);
     expect(await response.json()).toMatchObject({
       // Nobody has deployed it, so nobody vouches for a commit.
       deployedCommit: 'main',
       deployedAt: build.builtAt,
+      // What wrangler.toml sets.
+      goVersion: `workerd ${build.settings.compatibilityDate}`,
     });
     expect(await readFile(`/proc/${workerdPid}/cmdline`, 'utf8')).toContain('workerd');
+    await expect(start({ port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  it('tells the compatibility date that wrangler.toml sets', async () => {
-    const { url } = await start();
-    const { goVersion } = await (await fetch(`${url}/health`)).json<{ goVersion: string }>();
-    expect(goVersion).toBe(`workerd ${build.settings.compatibilityDate}`);
-  });
-
-  it('lets the Worker know who has connected', async () => {
-    const echo = withHandler('return Response.json(request.cf ?? {});');
-    const { url } = await start({ build: echo });
-    const direct = { headers: new Headers(), cf: await (await fetch(url)).json() } as unknown as Request;
-    expect(clientNetwork(direct, 'CF-Connecting-IP')).toBe('127.0.0.1');
-  });
-
-  it('takes facts about a connection from no client', async () => {
-    const echo = withHandler('return Response.json(request.cf ?? {});');
-    const { url } = await start({ build: echo });
-    const headers = { 'MF-CF-Blob': JSON.stringify({ clientIp: '192.0.2.1', country: 'XX' }) };
-    const facts = await (await fetch(url, { headers })).text();
-    expect(facts).not.toMatch(/192\.0\.2\.1|XX/);
-  });
-
-  it('hands variables to the Worker, and where it listens, but as no address for others', async () => {
-    const echo = withHandler('return Response.json([env.HOST, env.PORT, env.SERVICE_URL, env.ANON_EMAIL]);');
+  it('hands variables to the Worker, and where it listens, but as no address for others; and who has connected', async () => {
+    const echo = withHandler(
+      'return Response.json({ cf: request.cf ?? {}, env: [env.HOST, env.PORT, env.SERVICE_URL, env.ANON_EMAIL] });',
+    );
     const { url } = await start({ build: echo, env: { ANON_EMAIL: 'nobody@example.org' } });
+    const { cf, env } = await (await fetch(url)).json<{ cf: unknown; env: unknown }>();
     const { hostname, port } = new URL(url);
-    expect(await (await fetch(url)).json()).toEqual([hostname, port, null, 'nobody@example.org']);
+    expect(env).toEqual([hostname, port, null, 'nobody@example.org']);
+    const direct = { headers: new Headers(), cf } as unknown as Request;
+    expect(clientNetwork(direct, 'CF-Connecting-IP')).toBe('127.0.0.1');
+    // No client can say that itself.
+    const headers = { 'MF-CF-Blob': JSON.stringify({ clientIp: '192.0.2.1', country: 'XX' }) };
+    expect(await (await fetch(url, { headers })).text()).not.toMatch(/192\.0\.2\.1|XX/);
   });
 
   it('gives the lines of the log to the caller', async () => {
@@ -100,11 +90,6 @@ describe('startService', () => {
       expect(await (await fetch(service.url)).json()).toEqual([visits, 'seen']);
       await service.dispose();
     }
-  });
-
-  it('says which error the system gave for a port in use', async () => {
-    const { url } = await start();
-    await expect(start({ port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
   it('passes a body on while it is being sent', async () => {
