@@ -202,18 +202,18 @@ function haves(bytes: number): Buffer {
 }
 
 describe('the body of a fetch', () => {
-  it.each([{}, { 'Transfer-Encoding': 'chunked' }])('may have 50 MB: %j', async (headers) => {
+  it('may have 50 MB, even if it does not say so', async () => {
     const body = wantTip(haves(MOST_BYTES));
     expect(body.length).toBeGreaterThan(MOST_BYTES - 100);
-    const answer = await post(body, headers);
+    const answer = await post(body, { 'Transfer-Encoding': 'chunked' });
     expect(answer.status, answer.text.slice(0, 200)).toBe(200);
     expect(answer.body.includes('PACK')).toBe(true);
   });
 
-  it.each([{}, { 'Transfer-Encoding': 'chunked' }])('may not have more: %j', async (headers) => {
+  it('may not have more', async () => {
     const body = wantTip(haves(TOO_MANY_BYTES + 200));
     expect(body.length).toBeGreaterThan(TOO_MANY_BYTES);
-    expectError(await post(body, headers), 413, 'request body too large');
+    expectError(await post(body), 413, 'request body too large');
   });
 });
 

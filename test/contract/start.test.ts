@@ -12,7 +12,7 @@ describe('npm start', () => {
       WRITE_TIMEOUT: '30sec',
       LOG_FORMAT: 'xml',
     };
-    const { exitCode, stdout, stderr } = await failedStart(bad);
+    const { exitCode, stdout, stderr } = await failedStart(bad, 'npm');
     expect(exitCode).not.toBe(0);
     const said = stdout + stderr;
     for (const [name, value] of Object.entries(bad)) expect(said).toContain(`${name} is "${value}"`);

@@ -1,7 +1,10 @@
-/** Runs `npm start` as an operator does, with nothing but environment variables, and ends it again. */
+/**
+ * Runs `npm start` as an operator does, with nothing but environment variables, and ends it again. Most runs leave out npm,
+ * which takes half as long again, and run the command that package.json has for it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +12,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { send } from './http.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../../..');
+const { scripts } = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8')) as {
+  readonly scripts: { readonly start: string };
+};
 const START_LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 25;
 const FIRST_PORT = 12_000;
@@ -26,6 +32,8 @@ export interface Running {
   readonly stderr: () => string;
   readonly stop: () => Promise<void>;
 }
+
+type Way = 'npm' | 'sh';
 
 /** What a start that was to fail has printed. */
 export interface Ended {
@@ -52,8 +60,8 @@ export async function startService(variables: Variables | ((port: number) => Var
 }
 
 /** Runs a start that ends by itself. */
-export async function failedStart(variables: Variables): Promise<Ended> {
-  const program = run({ PORT: String(await freePair()), ...variables });
+export async function failedStart(variables: Variables, by: Way = 'sh'): Promise<Ended> {
+  const program = run({ PORT: String(await freePair()), ...variables }, by);
   const exitCode = await Promise.race([program.ended, after(START_LIMIT_MS)]);
   await program.stop();
   if (exitCode === LATE) throw new Error(`it has started: ${program.output.stdout}`);
@@ -82,11 +90,16 @@ interface Program {
   stop(): Promise<void>;
 }
 
-function run(variables: Variables): Program {
+function run(variables: Variables, by: Way = 'sh'): Program {
   const state = mkdtempSync(join(tmpdir(), 'gitveil-contract-'));
-  const child = spawn('npm', ['start', '--silent'], {
+  const own = ownEnvironment();
+  // npm puts the packages' programs, among them Node.js, before others.
+  const PATH = `${join(CHECKOUT, 'node_modules/.bin')}:${own['PATH']}`;
+  const [program, args, env] =
+    by === 'npm' ? ['npm', ['start', '--silent'], own] : ['/bin/sh', ['-c', scripts.start], { ...own, PATH }];
+  const child = spawn(program, args, {
     cwd: CHECKOUT,
-    env: { ...ownEnvironment(), STATE_DIR: state, ...variables },
+    env: { ...env, STATE_DIR: state, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
