@@ -1,5 +1,5 @@
 /** What people do as the maintainer, by the forms of the pages: it happens, and no other site can cause it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile } from './support/git.ts';
@@ -19,14 +19,16 @@ beforeAll(async () => {
   workTree = await workshop.workTree();
   await createFilled(host, workTree, { owner: 'octocat', name: 'hello', labels: ['bug', 'good first'] });
   await createFilled(host, workTree, { owner: 'octocat', name: 'secret', private: true });
+  await openAnother();
 });
 
-beforeEach(async () => {
+/** For a test that ends its pull request, or needs one that nobody has touched. */
+async function openAnother(): Promise<void> {
   count += 1;
   await commitFile(workTree, `${count}.txt`, 'text\n', `Change ${count}`);
   number = await openPull(host, workTree, 'octocat/hello', `topic-${count}`);
   thread = `${REPOSITORY}/pull/${number}`;
-});
+}
 
 afterAll(async () => {
   await host.close();
@@ -79,6 +81,7 @@ describe('on a pull request', () => {
   });
 
   test('a merge happens once, and then the page offers none', async () => {
+    await openAnother();
     expect(await shown()).toContain('value="merge"');
     expect((await act('merge')).status).toBe(303);
     expect(await pull()).toMatchObject({ merged: true, state: 'closed' });
@@ -99,11 +102,13 @@ describe('on a pull request', () => {
   });
 
   test('it is closed unmerged', async () => {
+    await openAnother();
     expect((await act('close')).status).toBe(303);
     expect(await pull()).toMatchObject({ merged: false, state: 'closed' });
   });
 
   test('it gets the labels that are ticked, and only those that exist', async () => {
+    await openAnother();
     const fields: [string, string][] = [
       ['act', 'label'],
       ['label', 'good first'],
@@ -188,6 +193,7 @@ describe('the limits of the service', () => {
 });
 
 test('no other site can act, whatever its name leads to', async () => {
+  await openAnother();
   const port = new URL(host.url).port;
   const origins = [
     null,
@@ -227,6 +233,7 @@ test('no other site can act, whatever its name leads to', async () => {
 });
 
 test('two merges at once both happen', async () => {
+  await openAnother();
   const first = thread;
   await commitFile(workTree, 'second.txt', 'text\n', 'Second');
   const second = await openPull(host, workTree, 'octocat/hello', 'second');

@@ -1,10 +1,10 @@
 /** What goes wrong on purpose: injected faults, clients that vanish, and what is kept of each request. */
-import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { commandLineOf, descendantsOf } from '../local/programs.ts';
 import { Workshop, git, tryGit } from './support/git.ts';
 import { call, createFilled, pushUrl } from './support/host.ts';
 
@@ -103,16 +103,16 @@ describe('clients that vanish', () => {
   test('leave no process behind', async () => {
     const socket = connect(Number(new URL(host.url).port), '127.0.0.1');
     socket.write(`${head(1_000_000)}00`);
-    await until(async () => (await gitChildren()) > 0);
+    await until(() => gitChildren() > 0);
     socket.destroy();
-    await until(async () => (await gitChildren()) === 0);
+    await until(() => gitChildren() === 0);
   });
 
   test('leave none either when they only stop to write', async () => {
     const socket = connect({ port: Number(new URL(host.url).port), host: '127.0.0.1', allowHalfOpen: true });
     socket.end(`${head(1_000_000)}00`);
-    await until(async () => (await gitChildren()) === 0);
-    await until(() => Promise.resolve(socket.closed || socket.resume().readableEnded));
+    await until(() => socket.closed || socket.resume().readableEnded);
+    await until(() => gitChildren() === 0);
     socket.destroy();
     expect((await fetch(`${host.apiUrl}/users/${host.botLogin}`)).status).toBe(200);
   });
@@ -121,13 +121,13 @@ describe('clients that vanish', () => {
 test('closing ends what is under way', async () => {
   const other = await startSandbox({ botToken: host.botToken });
   await createFilled(other, workTree, { owner: other.botLogin, name: 'own' });
-  const before = await gitChildren();
+  const before = gitChildren();
   const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(`${head(1_000_000)}00`);
-  await until(async () => (await gitChildren()) > before);
+  await until(() => gitChildren() > before);
   await other.close();
-  expect(await gitChildren()).toBe(before);
+  expect(gitChildren()).toBe(before);
   socket.destroy();
 });
 
@@ -176,21 +176,14 @@ function head(length: number): string {
 }
 
 /** Programs of git that this process has started and that have not ended. */
-function gitChildren(): Promise<number> {
-  return new Promise((resolve) => {
-    const ps = spawn('ps', ['-A', '-o', 'ppid=,args=']);
-    let output = '';
-    ps.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    ps.on('close', () => {
-      const mine = new RegExp(`^\\s*${process.pid}\\s.*git (?:upload|receive)-pack`);
-      resolve(output.split('\n').filter((line) => mine.test(line)).length);
-    });
-  });
+function gitChildren(): number {
+  const lines = descendantsOf(process.pid).map(commandLineOf);
+  return lines.filter((line) => /git (?:upload|receive)-pack/.test(line)).length;
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
+async function until(condition: () => boolean): Promise<void> {
   const end = Date.now() + 10_000;
-  while (!(await condition())) {
+  while (!condition()) {
     if (Date.now() > end) throw new Error('waited in vain');
     await delay(20);
   }

@@ -49,7 +49,7 @@ describe('forking', () => {
     const forkUrl = `${slow.url}/${slow.botLogin}/late`;
     expect(await git(workshop.dir, 'ls-remote', forkUrl)).toBe('');
 
-    await fork(slow, 'octocat/late');
+    await fork(slow, 'octocat/late', 250);
     expect(await git(workshop.dir, 'ls-remote', forkUrl)).toMatch(/HEAD\n.*refs\/heads\/main$/);
     await slow.close();
   });
