@@ -73,13 +73,9 @@ describe('STATE_DIR', () => {
   });
 });
 
-describe('npm start with a bad STATE_DIR', () => {
-  it.each(['file', 'missing/state', '/proc/gitveil'])('exits with 1 and one line: %s', async (path) => {
-    writeFileSync(inFolder('file'), '');
-    const stateDir = path.startsWith('/') ? path : inFolder(path);
-    const program = nodeStart({ env: { PORT: String(await freePorts()), STATE_DIR: stateDir } });
-    expect(await program.ended).toBe(1);
-    expect(program.output.stderr).toBe('');
-    expect(program.output.stdout).toContain(`\ngitveil: STATE_DIR is "${stateDir}": `);
-  });
+it('npm start with a bad one exits with 1 and one line', async () => {
+  const program = nodeStart({ env: { PORT: String(await freePorts()), STATE_DIR: '/proc/gitveil' } });
+  expect(await program.ended).toBe(1);
+  expect(program.output.stderr).toBe('');
+  expect(program.output.stdout).toContain('\ngitveil: STATE_DIR is "/proc/gitveil": ');
 });
