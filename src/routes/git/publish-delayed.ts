@@ -230,9 +230,9 @@ export async function removeDelayed(
   const objects = delayedPushesOf(c.env);
   const work = async (): Promise<boolean> => {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if (attempt > 1) await systemClock.sleep(PAUSE_MS * (attempt - 1));
       if (!(await objects.renew(lease))) return false;
       if (await removeFromHost(c, begun)) return objects.ended(lease, state, said);
-      await systemClock.sleep(PAUSE_MS * attempt);
     }
     await objects.failed(lease, { kind: 'review' }, Date.now());
     return false;

@@ -247,11 +247,11 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
 /** After a restart, the guard goes on, and can be asked again. Null: nobody knows what was undone. Never rejects. */
 async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackResult | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    if (attempt > 1) await systemClock.sleep(PAUSE_MS);
     try {
       return await guardOf(c.env).rollbackResult(id);
     } catch (error) {
       c.var.logger.warn('the guard has not told what a rollback has undone', { error });
-      await systemClock.sleep(PAUSE_MS);
     }
   }
   return null;

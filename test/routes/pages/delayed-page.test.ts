@@ -208,12 +208,14 @@ describe('its buttons', () => {
   });
 
   it('say so if what is at the host could not be removed', async () => {
-    withoutPauses();
+    const pauses = withoutPauses();
     const name = await kept();
     await object().begin((await object().publishNow(name)) as Lease, INTENT);
     vi.setSystemTime(NOON + HOUR_MS);
     const page = await textOf(name, { action: 'give-up' });
     expect(page).toMatch(/^409 /);
+    // None after the last of three attempts: nobody waits for nothing.
+    expect(pauses).toEqual([500, 1000]);
     expect(page).toContain('could not be removed');
     expect(await object().view(name)).toMatchObject({ state: 'waiting', isBeingPublished: false });
     const later = await textOf(name);
