@@ -22,19 +22,21 @@ import { useTestBed } from './support/test-bed.ts';
 const bed = useTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
-/** Begins to publish a delayed push, and goes on when the host gets such a request. */
+/** Begins to publish a delayed push, and goes on when the host gets such a request. @param begin default: a run. */
 async function publishing({
   path,
   cut = false,
+  begin = () => pass(bed),
 }: {
   readonly path: RegExp;
   readonly cut?: boolean;
+  readonly begin?: () => Promise<void>;
 }): Promise<{ readonly passing: Promise<void>; readonly answer: () => void }> {
   const lost = { during: 'answer', afterBytes: 0 } as const;
   const { promise: until, resolve: answer } = Promise.withResolvers<void>();
   bed.sandbox.faults.inject({ method: 'POST', path, until, ...(cut && { times: ALWAYS, cut: lost }) });
   const before = bed.host.requests.length;
-  const passing = pass(bed);
+  const passing = begin();
   await expect
     .poll(() =>
       bed.host.requests.slice(before).some((request) => request.method === 'POST' && path.test(request.path)),
@@ -42,6 +44,9 @@ async function publishing({
     .toBe(true);
   return { passing, answer };
 }
+
+/** Publishes by the button. Where that fails, a run of the scheduled handler would end only after five seconds' pause. */
+const pressed = (name: string) => async (): Promise<void> => void (await press(bed, name, 'publish'));
 
 it('a rollback stops one that is being sent', async () => {
   const { upstream, name } = await delayed(bed);
@@ -77,14 +82,15 @@ it('a rollback discards it before the host has answered for anything else', asyn
 });
 
 it('panic stops one whose fork is being made, and it is published when that is over', async () => {
-  const { upstream } = await delayed(bed);
-  const { passing, answer } = await publishing({ path: /\/forks$/ });
+  const { upstream, name } = await delayed(bed);
+  const { passing, answer } = await publishing({ path: /\/forks$/, begin: pressed(name) });
   expect((await operator.setPanic(true)).status).toBe(200);
   // Isolates ask again after two seconds.
   const shown = async () => (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
   await expect.poll(shown).toContain('Pushes are suspended');
   answer();
   await passing;
+  await expect.poll(() => pageOf(bed, name)).toContain('SERVICE TEMPORARILY SUSPENDED');
   expect(await bed.host.pulls(upstream)).toEqual([]);
   expect((await operator.setPanic(false)).status).toBe(200);
   await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
@@ -147,7 +153,7 @@ describe('one that names a pull request that the service knows to be closed', ()
       const { clone, upstream, named } = await withdrawn();
       await clone.commit({ message: 'More\n' });
       const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
-      await openUnheard();
+      await openUnheard(name);
       const states = async () => (await bed.host.pulls(upstream)).map(({ state }) => state);
       expect(await states()).toEqual(['closed', 'open']);
       if (how === 'given up') await press(bed, name, 'give-up');
@@ -160,11 +166,12 @@ describe('one that names a pull request that the service knows to be closed', ()
 });
 
 /** Opens the pull request of what waits, and hears no answer. */
-async function openUnheard(): Promise<void> {
-  const { passing, answer } = await publishing({ path: /\/pulls$/, cut: true });
+async function openUnheard(name: string): Promise<void> {
+  const { passing, answer } = await publishing({ path: /\/pulls$/, cut: true, begin: pressed(name) });
   bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
   answer();
   await passing;
+  await expect.poll(() => pageOf(bed, name)).toContain('The service tries again by itself.');
   bed.sandbox.faults.clear();
 }
 
@@ -173,7 +180,7 @@ async function openedUnheard(...options: string[]): Promise<DelayedContribution>
   const contribution = await delayed(bed, {}, ['-o', 'delay=1h', ...options]);
   const { owner, name: repo } = contribution.upstream;
   bed.sandbox.maintainer.openIssue(owner, repo, 'A bug', 'It crashes.');
-  await openUnheard();
+  await openUnheard(contribution.name);
   expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
   expect(await pageOf(bed, contribution.name)).not.toContain('Nothing of it is public yet');
   return contribution;

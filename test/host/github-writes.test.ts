@@ -292,6 +292,13 @@ describe('a pull request', () => {
     await expect(github.findPullRequest(OLD, HEAD)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
+  it('is looked for three times where the host fails, after a pause and a longer one', async () => {
+    const { http, clock, github } = opened(() => json(502, {}));
+    await expect(github.findPullRequest(OLD, HEAD)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(http.asked).toHaveLength(3);
+    expect(clock.slept).toEqual([200, 800]);
+  });
+
   it('whose branch the host does not know yet is tried again for some seconds', async () => {
     const answers = [1, 2, 3].map(() =>
       json(422, { message: 'Validation Failed', errors: [{ field: 'head', code: 'invalid' }] }),
