@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { SECONDARY_LIMIT } from '../../sandbox/known-answers.ts';
 import { type Contribution, contribute } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
-import { delayedAs, pageOf, pass, published } from './support/delayed.ts';
+import { delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { type TestBed, useTestBed } from './support/test-bed.ts';
 
@@ -31,15 +31,14 @@ describe('a push that the host does not take', () => {
     // It is not kept for so long, and must not come out sooner than was asked for.
     const later = await clone.push('-o', 'delay=2d', 'origin', 'HEAD:topic');
     expect(statusTable(later)[0]).toContain('the delay cannot be changed');
-    // The run tries again within its minute. Nobody waits here until it has.
-    const run = pass(bed);
+    // A run would try again within its minute, and end only then.
+    await press(bed, name, 'publish');
     await expect
       .poll(() => pageOf(bed, name))
       .toMatch(/It could not be published yet\. The service tries again by itself\./);
     expect(await pageOf(bed, name)).not.toContain('ush again');
     bed.sandbox.faults.clear();
     await published(bed, name);
-    await run;
     await bed.host.onlyPull(upstream);
   });
 

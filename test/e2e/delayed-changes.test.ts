@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { delayed, delayedAs, pageOf, pass, published } from './support/delayed.ts';
+import { delayed, delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -112,8 +112,9 @@ describe('a delayed update', () => {
     const missing = { status: 404, body: { message: 'Not Found' } };
     bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\/\d+$/, answer: missing });
     bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls$/, answer: { status: 200, body: [] } });
-    await pass(bed);
-    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+    // A run would end only after the five seconds' pause that follows.
+    await press(bed, name, 'publish');
+    await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Delayed\n[^]*tries again by itself\./);
     await published(bed, name);
     expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(pull.headSha);
   });

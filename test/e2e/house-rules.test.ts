@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
+import { delayedAs, pageOf, press, published } from './support/delayed.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
@@ -43,7 +43,7 @@ const told = (path: string) => `This changes workflows (${path})`;
 /** Publishes a delayed push now; fails unless its page then says how that ended. */
 async function expectEnd(name: string, words: string): Promise<void> {
   await press(bed, name, 'publish');
-  await expect.poll(async () => (await pass(bed), pageOf(bed, name)), { timeout: 20_000 }).toContain(words);
+  await expect.poll(() => pageOf(bed, name)).toContain(words);
 }
 
 async function bodyOf({ fullName }: Upstream): Promise<string | null> {
