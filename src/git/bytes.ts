@@ -31,7 +31,7 @@ export function decodeEscaped(bytes: Uint8Array): string {
 
 export function encodeEscaped(text: string): Uint8Array {
   if (!ESCAPED.test(text)) return utf8(text);
-  return Uint8Array.from(text, (unit) => unit.charCodeAt(0) & 0xff);
+  return new Uint8Array(Buffer.from(text, 'latin1'));
 }
 
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
