@@ -61,7 +61,7 @@ describe('packs', () => {
   it('with the commit behind its files are taken, however many there are', async () => {
     const contribution = await contribute(bed);
     const { person, upstream } = contribution;
-    const files = Object.fromEntries([1, 2, 3, 4, 5].map((number) => [`${number}`, randomBytes(9_000_000)]));
+    const files = Object.fromEntries([1, 2, 3, 4].map((number) => [`${number}`, randomBytes(9_000_000)]));
     const { commit, entries } = await looseObjects(contribution, files);
     const body = pushBody({
       commands: [{ newId: commit, ref: 'refs/heads/topic' }],
