@@ -97,8 +97,11 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/{contract,e2e,sandbox,local,browser,clients,forgejo}/**'],
           provide: { fuzz, storageDocument: readFileSync('docs/storage.md', 'utf8') },
-          // Importing the whole Worker again for each file would take longer than its tests do.
+          // Importing the whole Worker again for each file would take longer than its tests do. They compute, and wait for
+          // nothing: more processes would only import it more often.
           isolate: false,
+          maxWorkers: Math.max(3, availableParallelism()),
+          sequence: { groupOrder: 1 },
           setupFiles: ['test/support/leave-nothing.ts'],
           // Nothing here waits for time to pass; a busy machine only takes longer.
           testTimeout: fuzz.factor > 1 ? 60 * 60_000 : 30_000,
