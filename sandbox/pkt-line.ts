@@ -14,11 +14,14 @@ export function argumentsOf(command: string, body: Buffer): string[] | null {
   return isPlain && delimiter > 0 ? lines.slice(delimiter + 1) : null;
 }
 
+/** Of more, reading each takes longer than starting git, which is left to answer. */
+const MOST_LINES = 10_000;
+
 /** Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less. */
 function pktLinesOf(body: Buffer): string[] | null {
   const lines: string[] = [];
   let position = 0;
-  while (position + 4 <= body.length) {
+  while (position + 4 <= body.length && lines.length < MOST_LINES) {
     const length = Number.parseInt(body.toString('latin1', position, position + 4), 16);
     if (length === 0) return position + 4 === body.length ? lines : null;
     if (length !== 1 && !(length > 4)) return null;
