@@ -48,6 +48,7 @@ async function start(): Promise<BrowserServer> {
   return chromium.launchServer({
     ...(executablePath !== undefined && { executablePath }),
     host: '127.0.0.1',
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    // Nothing here is drawn in three dimensions.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'],
   });
 }
