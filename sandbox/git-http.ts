@@ -199,7 +199,12 @@ function unauthorized(message: string): Refusal {
 
 /** The program leads a process group of its own: with it go the git commands that it has started. */
 function kill(child: ChildProcessWithoutNullStreams): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined) {
+    // Not started yet: it would wait for the rest of a request that has ended.
+    child.once('spawn', () => kill(child));
+    return;
+  }
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {

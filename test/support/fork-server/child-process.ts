@@ -61,6 +61,7 @@ class ServedProcess extends EventEmitter {
   hear(message: ServerMessage): void {
     if ('pid' in message) {
       this.pid = message.pid;
+      this.emit('spawn');
       if (this.#toKillWith !== null) this.kill(this.#toKillWith);
     } else if ('error' in message) {
       this.emit('error', Object.assign(new Error(message.error.message), { code: message.error.code }));

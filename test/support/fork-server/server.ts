@@ -1,6 +1,6 @@
 /**
- * A small process that starts programs for a large one: fork(2) copies the page tables of the process that calls it, which takes
- * one of 200 MB five milliseconds. Each program's standard streams are sockets that are connected to the large process.
+ * A small process that starts programs for a large one: fork(2) copies the page tables of the process that calls it, which
+ * takes one of 200 MB five milliseconds. Each program's standard streams are sockets, connected to the large process.
  */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
