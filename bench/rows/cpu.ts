@@ -1,39 +1,54 @@
 /**
- * Processor time of workerd for a push of one commit: what a million of them cost, and what a crowd of them leaves to
- * others. Sixty pushes, twelve at a time, because the kernel counts in steps of 10 ms. The discovery that Git makes
- * before each push counts with it.
+ * Processor time of workerd for a push of one commit, against that of the `git push` that sends it: what a million of
+ * them cost, and what a crowd of them leaves to others. Sixty pushes, twelve at a time, because the kernel counts in
+ * steps of 10 ms. The discovery that Git makes before each push counts with it.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
-import { medians, type Row, row } from '../support/figures.ts';
+import { median, type Row, row } from '../support/figures.ts';
 import { lineOfCommits } from '../support/repositories.ts';
-import { processorMs } from '../support/processor.ts';
+import { processorMs, processorMsOfEnded } from '../support/processor.ts';
 import { type Rig, type Target, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 3;
 const PUSHES = 60;
 const AT_A_TIME = 12;
-const MOST_MS = 20;
+const MOST_TIMES = 1.3;
 
 export async function cpu(workspace: Workspace): Promise<Row[]> {
   const { source, client } = await lineOfCommits(workspace, 10);
   await fastImport(client, branches());
-  const { push } = await withRig(workspace, async (rig) => {
+  const rounds: { readonly service: number; readonly client: number }[] = [];
+  await withRig(workspace, async (rig) => {
     const target = await rig.repository(source, client);
-    return medians(ROUNDS, { push: (round) => processorTime(rig, client, target, round) });
+    // The first round warms up.
+    for (let round = 0; round <= ROUNDS; round++)
+      rounds.push(await processorTimes(rig, client, target, round));
   });
-  const name = `one-commit push, ${AT_A_TIME} at a time: processor time, of ${MOST_MS} ms`;
-  return [row({ name, value: push, reference: MOST_MS, goal: 1, unit: 'ms' })];
+  const measured = rounds.slice(1);
+  return [
+    row({
+      name: `one-commit push, ${AT_A_TIME} at a time: processor time, against the client’s`,
+      value: median(measured.map((times) => times.service)),
+      reference: median(measured.map((times) => times.client)),
+      goal: MOST_TIMES,
+      unit: 'ms',
+    }),
+  ];
 }
 
-async function processorTime(rig: Rig, client: string, target: Target, round: number): Promise<number> {
-  const before = processorMs(rig.workerdPid);
+/** Of one push, in milliseconds. */
+async function processorTimes(rig: Rig, client: string, target: Target, round: number) {
+  const before = { service: processorMs(rig.workerdPid), client: processorMsOfEnded() };
   for (let pushed = 0; pushed < PUSHES; pushed += AT_A_TIME) {
     const batch = Array.from({ length: AT_A_TIME }, (_, at) => branchName(round, pushed + at));
     await Promise.all(batch.map((branch) => rig.push(client, target, branch)));
   }
-  return (processorMs(rig.workerdPid) - before) / PUSHES;
+  return {
+    service: (processorMs(rig.workerdPid) - before.service) / PUSHES,
+    client: (processorMsOfEnded() - before.client) / PUSHES,
+  };
 }
 
 const branchName = (round: number, push: number): string => `cpu-${round}-${push}`;

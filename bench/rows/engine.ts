@@ -13,8 +13,9 @@ import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
 const SCANS = 3;
-const MOST_OF_INDEX_PACK = 0.06;
-const MOST_OF_INFLATING = 0.1;
+const MOST_OF_INDEX_PACK = 0.08;
+/** Both decode the same symbols; without a new object for each entry, a third of the time remains. */
+const MOST_OF_INFLATING = 0.4;
 const MOST_OF_HONEST = 3;
 const MEGABYTE = 1_000_000;
 const HOSTILE_BYTES = 20 * MEGABYTE;
