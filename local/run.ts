@@ -53,7 +53,7 @@ async function start(): Promise<void> {
   });
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
-    : welcome(service.url, config.hosts, config.stateDir);
+    : welcome(service.url, config);
   // A program that reads JSON lines must not find other text.
   passOn(isJsonLog ? `gitveil is running at ${service.url}` : text, 'info');
 }

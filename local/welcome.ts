@@ -1,4 +1,5 @@
 /** What `npm start` prints once the service answers: its address, and commands to paste. */
+import type { Config } from '../src/config.ts';
 import { type HostConfig, tokenVariable } from '../src/config/hosts.ts';
 import { MAINTAINER_PASSWORD } from './embedded-host.ts';
 import { SEED } from './seed.ts';
@@ -39,17 +40,20 @@ function maintainerRemote(hostUrl: string): string {
   return hostUrl.replace('://', `://${owner}:${MAINTAINER_PASSWORD}@`) + `/${owner}/${name}`;
 }
 
-/** The text for a service in front of real code hosts. At least one of them has a token. */
-export function welcome(serviceUrl: string, hosts: readonly HostConfig[], stateDir: string): string {
-  const lines = hosts.map(({ key, url, token }) => {
+type Told = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'hosts' | 'stateDir'>;
+
+/** The text for a service in front of real code hosts. At least one of them has a token. @param url where it listens. */
+export function welcome(url: string, { isServiceUrlGiven, hosts, stateDir, ...config }: Told): string {
+  const serviceUrl = isServiceUrlGiven ? config.serviceUrl : url;
+  const lines = hosts.map(({ key, url: hostUrl, token }) => {
     const limit = token === null ? `, to fetch only: ${tokenVariable(key)} is not set` : '';
-    return `code host  ${url}  (${serviceUrl}/v1/${key}/<owner>/<repo>${limit})`;
+    return `code host  ${hostUrl}  (${serviceUrl}/v1/${key}/<owner>/<repo>${limit})`;
   });
   const { key } = hosts.find(({ token }) => token !== null) as HostConfig;
   return `
 gitveil is running.
 
-  service    ${serviceUrl}
+  service    ${serviceUrl}${isServiceUrlGiven ? `  (on this machine: ${url})` : ''}
   ${lines.join('\n  ')}
 
 In a clone of <owner>/<repo>:

@@ -3,11 +3,24 @@ import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { welcome } from '../../local/welcome.ts';
 
-it('shows a push to a host that has a bot account, and which hosts have none', () => {
-  const result = parseConfig({ HOSTS: 'my=gitea:https://git.example.org', HOSTING_TOKEN_MY: 'token' });
+const HERE = 'http://127.0.0.1:8080';
+
+function welcomeOf(env: Readonly<Record<string, string>>): string {
+  const result = parseConfig(env);
   if (result.kind === 'invalid') throw new Error(result.problems.map(({ message }) => message).join('; '));
-  const text = welcome('http://127.0.0.1:8080', result.config.hosts, '.state');
+  return welcome(HERE, result.config);
+}
+
+it('shows a push to a host that has a bot account, and which hosts have none', () => {
+  const text = welcomeOf({ HOSTS: 'my=gitea:https://git.example.org', HOSTING_TOKEN_MY: 'token' });
+  expect(text).toContain(`  service    ${HERE}\n`);
   expect(text).toContain('git push http://127.0.0.1:8080/v1/my/<owner>/<repo> my-branch');
   expect(text).toContain('/v1/gh/<owner>/<repo>, to fetch only: HOSTING_TOKEN is not set)');
   expect(text).toContain('/v1/my/<owner>/<repo>)\n');
+});
+
+it('shows the public address where there is one, as others have to use it', () => {
+  const text = welcomeOf({ HOSTING_TOKEN: 'token', SERVICE_URL: 'https://anyone.example.org' });
+  expect(text).toContain(`  service    https://anyone.example.org  (on this machine: ${HERE})\n`);
+  expect(text).toContain('  git push https://anyone.example.org/v1/gh/<owner>/<repo> my-branch\n');
 });
