@@ -159,7 +159,7 @@ if (!/^https?:\/\//.test(echoUrl) || !URL.canParse(echoUrl)) {
   try {
     print(await (values.local ? onThisMachine(echoUrl) : onCloudflare(echoUrl)));
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    console.error(error instanceof Error && error.message !== '' ? error.message : error);
     process.exitCode = 1;
   }
 }

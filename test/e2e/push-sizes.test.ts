@@ -120,7 +120,7 @@ describe('the body of a push', () => {
       };
       const request = httpRequest(
         `${upstream.url}/git-receive-pack`,
-        { method: 'POST', headers },
+        { method: 'POST', headers, agent: false },
         (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -77,7 +77,7 @@ describe('the first start', () => {
     program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
     await untilOpen(port);
     firstStatus = await new Promise<number | undefined>((resolve, reject) => {
-      request({ port, path: '/api/stats' }, (response) => resolve(response.resume().statusCode))
+      request({ port, path: '/api/stats', agent: false }, (response) => resolve(response.resume().statusCode))
         .once('error', reject)
         .end();
     });

@@ -98,7 +98,7 @@ describe('startService', () => {
       return new Response(String(value.byteLength));`);
     const { url } = await start({ build: early });
     const answer = await new Promise<string>((resolve, reject) => {
-      const post = request(url, { method: 'POST' }, (response) => {
+      const post = request(url, { method: 'POST', agent: false }, (response) => {
         response.once('data', (chunk: Buffer) => {
           resolve(chunk.toString());
           post.destroy();

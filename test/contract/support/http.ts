@@ -1,5 +1,5 @@
 /** JSON over HTTP, and whatever else a program may send: every header and every byte as it is given. */
-import { Agent, request as httpRequest } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import { expect } from 'vitest';
 
 export interface Answer {
@@ -28,8 +28,6 @@ export interface Sent {
 /** Header in which our services are told the address of a client. */
 export const CLIENT_HEADER = 'X-Contract-Client';
 
-const agent = new Agent({ keepAlive: true, maxSockets: 50 });
-
 /** Sends a request. With a body it is a POST, unless a method is given. */
 export function send(
   url: string,
@@ -47,7 +45,8 @@ export function send(
   };
   return new Promise((resolve, reject) => {
     const options = {
-      agent,
+      // One that is kept may be closed by the service in the moment in which it is used again.
+      agent: false as const,
       method: method ?? (content === undefined ? 'GET' : 'POST'),
       headers: allHeaders,
       ...(path !== undefined && { path }),

@@ -81,7 +81,8 @@ export function send(
   const pieces = body instanceof Uint8Array ? [body] : body;
   return new Promise((resolve, reject) => {
     const headers = { ...person?.headers, 'User-Agent': person?.userAgent ?? 'test', ...options.headers };
-    const request = httpRequest(url, { method, headers }, (response) => {
+    // A connection that Node keeps may be closed by the service in the moment in which it is used again.
+    const request = httpRequest(url, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
