@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/local/{alerts,container,first-minute}.ts'],
+    include: ['test/local/{alerts,compose,container,first-minute}.ts'],
     // An installation downloads a few hundred megabytes.
     testTimeout: 15 * 60_000,
     hookTimeout: 30 * 60_000,
