@@ -71,10 +71,13 @@ describe.skipIf(!has('systemd-analyze'))('the unit', () => {
 describe('deploy/gitveil.env', () => {
   const lines = readFileSync(join(ROOT, 'deploy/gitveil.env'), 'utf8').match(/^[A-Z].*$/gm) ?? [];
   const entries = lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [name: string, value: string]);
-  const filled = entries.map(([name, value]) => {
-    const own = name === 'OPERATOR_CONTACT' ? 'operator@example.org' : 'a'.repeat(64);
-    return [name, value.replace(/^<.*>$/, own)] as const;
-  });
+  const own: Readonly<Record<string, string>> = {
+    OPERATOR_CONTACT: 'operator@example.org',
+    SERVICE_URL: 'https://git.example.org',
+  };
+  const filled = entries.map(
+    ([name, value]) => [name, value.replace(/^<.*>$/, own[name] ?? 'a'.repeat(64))] as const,
+  );
 
   it('is valid when it is filled in, and leaves nothing to warn of', () => {
     expect(parseConfig(Object.fromEntries(filled))).toMatchObject({ kind: 'valid', warnings: [] });
