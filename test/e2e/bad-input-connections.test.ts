@@ -114,8 +114,7 @@ interface Stalled {
   readonly tooLarge: Answered;
 }
 
-async function stall(framing: Framing): Promise<Stalled> {
-  const [push, largePush] = [await makeSoundPush(bed), await makeLargePush()];
+async function stall(framing: Framing, push: SoundPush, largePush: LargePush): Promise<Stalled> {
   const body = bodyOf(push);
   const [pack, leavingPack, fetch, tooLarge, ...commands] = await Promise.all([
     beginPush(push, body, body.length - 100, framing).then(answerTo),
@@ -152,8 +151,7 @@ async function beginTooLarge(): Promise<Begun> {
 }
 
 /** A push in four parts, with pauses that are longer together than one may be. */
-async function pushSteadily(framing: Framing): Promise<Answered> {
-  const push = await makeSoundPush(bed);
+async function pushSteadily(framing: Framing, push: SoundPush): Promise<Answered> {
   const body = bodyOf(push);
   const { connection, startedAt } = await beginPush(push, body, 300, framing);
   for (const piece of piecesOf(body.subarray(300), Math.ceil((body.length - 300) / 3))) {
@@ -188,20 +186,34 @@ interface Slow {
   readonly dripped: readonly Answered[];
 }
 
-async function allSlow(framing: Framing): Promise<Slow> {
+async function allSlow(framing: Framing, { push, largePush, steadily }: Prepared): Promise<Slow> {
   const [stalled, steady, ...dripped] = await Promise.all([
-    stall(framing),
-    pushSteadily(framing),
+    stall(framing, push, largePush),
+    pushSteadily(framing, steadily),
     ...FORMS.map((form) => drip(framing, form)),
   ]);
   return { stalled, steady, dripped };
 }
 
+/** Made before anybody is slow: whoever writes megabytes meanwhile would be late with the next bytes of another. */
+async function prepare() {
+  return {
+    push: await makeSoundPush(bed),
+    largePush: await makeLargePush(),
+    steadily: await makeSoundPush(bed),
+  };
+}
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
 /** All of them wait at the same time. */
 let slow: Readonly<Record<Framing, Slow>>;
 
 beforeAll(async () => {
-  const [announced, chunked] = await Promise.all([allSlow('announced'), allSlow('chunked')]);
+  const prepared = [await prepare(), await prepare()] as const;
+  const [announced, chunked] = await Promise.all([
+    allSlow('announced', prepared[0]),
+    allSlow('chunked', prepared[1]),
+  ]);
   slow = { announced, chunked };
 });
 

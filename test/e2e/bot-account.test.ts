@@ -66,6 +66,8 @@ describe('when little is left of what the account may create', () => {
   });
 
   it('shows what is left of the calls, too', async () => {
+    // As its last answer says, for as long as that is news.
+    expect((await comment(bed, bed.person(), 'octo/nothing/issues/1', 'Words')).status).toBe(400);
     const [left, limit] = await metrics(/_host_calls_/);
     expect(left).toMatch(/^gitveil_host_calls_left\{host="127\.0\.0\.1:\d+"\} 4\d{3}$/);
     expect(limit).toMatch(/^gitveil_host_calls_limit\{host="127\.0\.0\.1:\d+"\} 5000$/);

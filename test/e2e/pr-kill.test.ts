@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { randomFrom } from '../../bench/support/random.ts';
 import type { WorkerBuild } from '../../local/build.ts';
 import { type Service, startService } from '../../local/service.ts';
+import { freePorts } from '../support/free-ports.ts';
 import type { Clone, GitRun } from './support/person.ts';
 import { type Banner, bannerOf } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -52,7 +53,7 @@ async function start(port: number): Promise<Service> {
 }
 
 beforeAll(async () => {
-  service = await start(0);
+  service = await start(await freePorts());
 });
 
 afterAll(async () => {

@@ -106,6 +106,19 @@ describe('the tripwire', () => {
     }
   });
 
+  it('finds a zone in a long text, and takes none for one that stands in noise by chance', async () => {
+    const url = `${bed.sandbox.url}/octo/any/git-upload-pack`;
+    for (const [around, kinds] of [
+      ['words\n', ['zone']],
+      [Uint8Array.of(0xb7), []],
+    ] as const) {
+      const body = Buffer.alloc(100_000, around);
+      body.write(` ${PERSON_ZONE} `, 50_000);
+      await (await fetch(url, { method: 'POST', body })).arrayBuffer();
+      expect(await leakKinds()).toEqual(kinds);
+    }
+  });
+
   it('finds a leak in a header, and in a path', async () => {
     const person = bed.person();
     await tellHost('harmless', { 'x-forwarded-for': person.address });

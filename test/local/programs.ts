@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimPort } from '../../local/ports.ts';
+
+export { freePorts } from '../support/free-ports.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
@@ -90,19 +91,6 @@ export async function untilPrinted(program: Program, text: string): Promise<void
     look();
   });
   await Promise.race([printed, over]);
-}
-
-/** Systems give ports from here on to connections, and to whoever asks for any port; so no test asks for any. */
-const FIRST_OF_SYSTEM = 32_768;
-const FIRST = 20_000;
-
-/** A free port whose neighbour is free too: the embedded code host listens there. Nobody gets one by chance before that. */
-export async function freePorts(): Promise<number> {
-  for (;;) {
-    const port = FIRST + Math.floor((Math.random() * (FIRST_OF_SYSTEM - FIRST)) / 2) * 2;
-    const claims = [port, port + 1].map((each) => claimPort('127.0.0.1', each));
-    if ((await Promise.allSettled(claims)).every(({ status }) => status === 'fulfilled')) return port;
-  }
 }
 
 /** Ids of all processes that descend from `pid`. */

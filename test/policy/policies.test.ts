@@ -15,6 +15,7 @@ import { NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { SealedKv } from '../../src/secret/sealed-kv.ts';
 import { CountedMemory } from '../support/counted-memory.ts';
+import { nextNoon } from '../support/next-noon.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
@@ -98,7 +99,8 @@ function isolate(
 
 const elsewhere = { match: async () => undefined, put: async () => {}, delete: async () => false };
 
-beforeEach(() => void vi.setSystemTime('2026-11-21T12:00:00Z'));
+// Not before the platform's own clock: it drops what has expired by that.
+beforeEach(() => void vi.setSystemTime(nextNoon()));
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();

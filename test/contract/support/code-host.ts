@@ -58,6 +58,7 @@ export class CodeHost implements Repositories {
   /** Everything that was published so far. */
   readonly messages: Message[] = [];
   readonly repositories = new Map<string, Repository>();
+  readonly #forks = new Map<Repository, Promise<Repository>>();
   /** Answers in place of the host. */
   intercept: (request: Recorded) => Interception = () => null;
   readonly #server: Server;
@@ -133,10 +134,14 @@ export class CodeHost implements Repositories {
     return mustGit(this.#pathOf(owner, name), args);
   }
 
-  /** A fork by the bot has all of its parent's branches. */
-  async fork(parent: Repository): Promise<Repository> {
-    const known = [...this.repositories.values()].find(({ parent: of }) => of === parent);
-    if (known !== undefined) return known;
+  /** A fork by the bot has all of its parent's branches. There is one, however many ask for it at once. */
+  fork(parent: Repository): Promise<Repository> {
+    const fork = this.#forks.get(parent) ?? this.#makeFork(parent);
+    this.#forks.set(parent, fork);
+    return fork;
+  }
+
+  async #makeFork(parent: Repository): Promise<Repository> {
     const path = this.#newFolder(BOT, parent.name);
     await mustGit(path, ['clone', '--quiet', '--bare', parent.path, '.']);
     await allowAll(path);

@@ -1,6 +1,11 @@
 /** Finds any of many byte strings in one pass: thousands of ids and dates in megabytes of packs, after every test. */
 const KEY_BYTES = 4;
 const CONTEXT_BYTES = 48;
+/** Five bytes occur by chance once in a terabyte, and the tests push a hundred megabytes of noise in each run. */
+const SHORT_BYTES = 6;
+/** Of a text that is as short in so much, there is more text around it. */
+const LONG_BYTES = 64 * 1024;
+const AROUND_BYTES = 4;
 
 export interface Found<Label> {
   readonly label: Label;
@@ -34,11 +39,18 @@ export class ByteSearch<Label> {
         continue;
       for (const { label, bytes } of this.#patterns.get(haystack.readUInt32BE(offset)) ?? []) {
         if (found.has(label) || !haystack.subarray(offset, offset + bytes.length).equals(bytes)) continue;
+        if (bytes.length < SHORT_BYTES && isInNoise(haystack, offset, bytes.length)) continue;
         found.set(label, { label, offset, context: contextOf(haystack, offset, bytes.length) });
       }
     }
     return [...found.values()];
   }
+}
+
+function isInNoise(haystack: Buffer, offset: number, length: number): boolean {
+  if (haystack.length < LONG_BYTES) return false;
+  const start = Math.max(0, offset - AROUND_BYTES);
+  return /[^\t\n\r -~]/.test(haystack.toString('latin1', start, offset + length + AROUND_BYTES));
 }
 
 function contextOf(haystack: Buffer, offset: number, length: number): string {

@@ -7,11 +7,13 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import type { WorkerBuild } from '../../../local/build.ts';
 import { type Service, startService } from '../../../local/service.ts';
 import type { NewRepository } from '../../../sandbox/host.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
+import { freePorts } from '../../support/free-ports.ts';
 import { HostView } from './host-view.ts';
 import { Person } from './person.ts';
 import { type Leak, Tripwire } from './tripwire.ts';
@@ -96,6 +98,7 @@ export class TestBed {
   static async start(options: TestBedOptions): Promise<TestBed> {
     const build = inject('workerBuild');
     if (build === null) throw new Error(`the Worker does not build: ${inject('workerBuildProblem')}`);
+    await awayFromMidnight();
     const { forkDelayMs = 20, botScopes, now, rebuild = async (own: WorkerBuild) => own } = options;
     const sandbox = await startSandbox({
       capture: 'bodies',
@@ -137,7 +140,8 @@ export class TestBed {
         },
         onFetch: (request) => told.fetches.push(request),
       });
-    return new TestBed(sandbox, await startOn(0), ownState, told, startOn);
+    // It stays its own while it does not run, for a restart.
+    return new TestBed(sandbox, await startOn(await freePorts()), ownState, told, startOn);
   }
 
   /** A repository upstream, by default a new one with three commits of the last month on `main`. */
@@ -226,6 +230,7 @@ export function useTestBed(options: TestBedOptions = {}): TestBed {
   beforeAll(async () => {
     bed = await TestBed.start(options);
   });
+  beforeEach(awayFromMidnight);
   afterEach(() => bed?.verify());
   afterAll(async () => {
     // Once more: for what the service did after the last answer.

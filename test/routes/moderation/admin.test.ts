@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
+import { nextNoon } from '../../support/next-noon.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const API = 'https://host.test/api';
@@ -336,7 +337,7 @@ describe('the limits of an address', () => {
   });
 
   it('say when the next request is allowed', async () => {
-    vi.setSystemTime(Date.now());
+    vi.setSystemTime(nextNoon());
     for (let call = 0; call < 5; call++) await post('/admin/rollback', { password: 'wrong' });
     vi.setSystemTime(Date.now() + 19_500);
     const refused = await send('/admin/rollback', { password: PASSWORD });
