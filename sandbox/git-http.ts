@@ -138,6 +138,8 @@ export class GitHttp {
   }
 
   #run(wanted: GitRequest, body: Readable, response: ServerResponse): void {
+    // Its client has gone.
+    if (response.destroyed) return;
     const { repository, service, isDiscovery, protocol } = wanted;
     const options = ['--stateless-rpc', ...(isDiscovery ? ['--http-backend-info-refs'] : [])];
     const child = spawn('git', [service.replace('git-', ''), ...options, this.#host.pathOf(repository)], {
@@ -164,6 +166,8 @@ export class GitHttp {
     body.on('error', () => kill(child));
     response.on('close', () => {
       if (!response.writableFinished) kill(child);
+      // What nobody reads any more would hold up the end of a program that has ended.
+      child.stdout.unpipe(response).resume();
     });
     begin(wanted, response);
     body.pipe(child.stdin);
