@@ -27,6 +27,9 @@ interface Entry {
   readonly oid: string;
 }
 
+/** Its state is small: the usual one takes longer to get than an object to compress. */
+const QUICKLY = { level: 1, memLevel: 1, windowBits: 9 };
+
 const FILE = '100644';
 const FOLDER = '40000';
 
@@ -37,7 +40,7 @@ export function writeObject(gitFolder: string, type: string, content: Uint8Array
   const file = join(gitFolder, 'objects', oid.slice(0, 2), oid.slice(2));
   if (existsSync(file)) return oid;
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, deflateSync(bytes, { level: 1 }), { mode: 0o444 });
+  writeFileSync(file, deflateSync(bytes, QUICKLY), { mode: 0o444 });
   return oid;
 }
 
