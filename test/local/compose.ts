@@ -1,4 +1,7 @@
-/** compose.yml, run with its images, two ports and a token of nobody: what is written beside Caddy is true of both containers. */
+/**
+ * compose.yml, run by Docker Compose with images, ports and a token of this test: the service behind Caddy, with HTTPS and
+ * nobody in a log.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get as getInClear } from 'node:http';
 import { get } from 'node:https';
