@@ -1,5 +1,7 @@
 /** The bot's fork: made once, found again, and brought up to date with whatever upstream did meanwhile. */
 import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn } from './support/objects.ts';
@@ -165,8 +167,16 @@ describe('the fork', () => {
     await clone.commit({ files: { 'long.txt': content } });
     // With a bitmap, Git knows all objects of upstream's newest commit. Without, only those that the work stands on.
     await clone.git('-c', 'repack.writeBitmaps=true', 'repack', '-adbq');
-    bed.sandbox.faults.inject({ path: /\/merge-upstream$/, delayMs: 300 });
+    // Until the host has refused the pack, however long that takes it.
+    const { promise: until, resolve: sync } = Promise.withResolvers<void>();
+    const refused = (sent: unknown): void => {
+      const { url = '' } = (sent as { request: IncomingMessage }).request;
+      if (url.endsWith(`/${upstream.name}.git/git-receive-pack`)) sync();
+    };
+    subscribe('http.server.response.finish', refused);
+    bed.sandbox.faults.inject({ path: /\/merge-upstream$/, until });
     await expectAccepted(bed, { upstream, clone }, await clone.push());
+    unsubscribe('http.server.response.finish', refused);
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toHaveLength(3);
   });
 
