@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
+import { prPage } from './support/pr-page.ts';
 import { comment } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -71,7 +72,9 @@ describe('discoveries for pushes to a repository whose fork is known', () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
     await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push());
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    // Behind its answer, the service looks whether the pull request is shown.
+    await expect.poll(() => prPage(bed, banner.prHash)).toMatch(/^200/);
     const calls = () => callsFor(upstream.fullName.slice('octo/'.length)).length;
     const before = calls();
     const discover = async (): Promise<number> => {

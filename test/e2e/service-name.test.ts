@@ -61,8 +61,8 @@ describe('a service without SERVICE_URL', () => {
     const { number } = JSON.parse(issue.body) as { number: number };
     const created = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/${number}`);
     expect(JSON.stringify(created)).toContain(`(http://${VEIL})`);
-    const page = await askAs(VEIL, `${bed.service.url}/v1/pr/${banner.prHash}`);
-    expect(page.body).toContain(`http://${VEIL}/v1/gh/${upstream.fullName}`);
+    const page = async () => (await askAs(VEIL, `${bed.service.url}/v1/pr/${banner.prHash}`)).body;
+    await expect.poll(page).toContain(`http://${VEIL}/v1/gh/${upstream.fullName}`);
   });
 
   it('writes a host that would end a link of Markdown in another way', async () => {
