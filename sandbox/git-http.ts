@@ -201,7 +201,10 @@ function unauthorized(message: string): Refusal {
   return new Refusal(401, message, { headers: { 'www-authenticate': 'Basic realm="GitHub"' } });
 }
 
-/** The program leads a process group of its own: with it go the git commands that it has started. */
+/**
+ * The program leads a process group of its own: with it go the git commands that it has started. At this signal, Git
+ * removes its lock files: a ref whose lock is left takes no push any more.
+ */
 function kill(child: ChildProcessWithoutNullStreams): void {
   if (child.exitCode !== null || child.signalCode !== null) return;
   if (child.pid === undefined) {
@@ -210,7 +213,7 @@ function kill(child: ChildProcessWithoutNullStreams): void {
     return;
   }
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    process.kill(-child.pid, 'SIGTERM');
   } catch {
     // It has ended by itself in the meantime.
   }
