@@ -38,7 +38,7 @@ export async function startEmbeddedHost(
   forgetLimits: () => Promise<void>,
 ): Promise<Sandbox> {
   // The same port each time, because the state contains addresses of pull requests.
-  const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
+  const nextPort = servicePort > 0 && servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
   // Loaded here: whoever only asks whether it is used need not wait for its sixty files.
   const [{ startSandbox }, { SEED, seedRepository }] = await Promise.all([
