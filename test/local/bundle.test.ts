@@ -90,8 +90,8 @@ it('has the same hash in another folder, when it is deployed, and as a running s
   const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: folder });
   expect(stdout).toBe(`${hash}\n`);
   expect(hash).toMatch(/^[0-9a-f]{64}$/);
-  const deploy = [join(ROOT, 'local/deploy.ts'), '--dry-run', '--outdir', folder];
-  await promisify(execFile)(process.execPath, deploy, { cwd: ROOT, env: QUIET });
+  const deploy = [join(folder, 'local/deploy.ts'), '--dry-run', '--outdir', folder];
+  await promisify(execFile)(process.execPath, deploy, { cwd: folder, env: QUIET });
   expect(bundleHash(readFileSync(join(folder, 'worker.js'), 'utf8'))).toBe(hash);
   const service = await startService({ build: build(), env: {}, stateDir: null });
   try {

@@ -55,7 +55,8 @@ process.exit(answer.status ?? 0);
   const program = join(ROOT, 'local/deploy.ts');
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
   const child = spawn(process.execPath, [program, ...args], {
-    cwd: ROOT,
+    // Where it writes a file: other tests copy the checkout.
+    cwd: folder,
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -112,7 +113,7 @@ describe('npm run deploy', () => {
     expect(configs.map(({ services }) => services)).toEqual([self, [], self]);
     expect(configs[2]?.d1_databases).toMatchObject([{ binding: 'DB', database_name: 'gitveil' }]);
     expect([code, stderr]).toEqual([0, '']);
-    expect(existsSync(join(ROOT, 'wrangler.deploy.json'))).toBe(false);
+    expect(existsSync(join(folder, 'wrangler.deploy.json'))).toBe(false);
   });
 
   it('says what to do when nobody is logged in', async () => {
