@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mustRun, neutralEnvironment } from '../../e2e/support/run.ts';
+import { freePorts } from '../../support/free-ports.ts';
 import type { GiteaProgram } from './gitea-build.ts';
 
 export const BOT = 'gitveil-bot';
@@ -49,7 +49,7 @@ type Ready = Extract<GiteaProgram, { kind: 'ready' }>;
 
 export async function startGitea({ program, folder }: Ready, settings: GiteaSettings = {}): Promise<Gitea> {
   const work = mkdtempSync(join(tmpdir(), 'gitveil-gitea-'));
-  const port = await freePort();
+  const port = await freePorts();
   const url = `http://127.0.0.1:${port}`;
   const config = join(work, 'app.ini');
   writeFileSync(config, configuration(work, port, folder, settings));
@@ -146,7 +146,8 @@ function configuration(
       OFFLINE_MODE: 'true',
       ...(folder !== null && { STATIC_ROOT_PATH: folder }),
     },
-    database: { DB_TYPE: 'sqlite3', PATH: join(work, 'gitea.db') },
+    // Its command line writes beside it, and its half second is little where a disk is slow.
+    database: { DB_TYPE: 'sqlite3', PATH: join(work, 'gitea.db'), SQLITE_TIMEOUT: '30000' },
     repository: { ROOT: join(work, 'repositories'), DEFAULT_BRANCH: 'main' },
     security: { INSTALL_LOCK: 'true', SECRET_KEY: 'of-a-test', PASSWORD_HASH_ALGO: 'pbkdf2_v2' },
     service: { DISABLE_REGISTRATION: 'true' },
@@ -164,15 +165,6 @@ function configuration(
       return [...(name === '' ? [] : [`[${name}]`]), ...lines, ''].join('\n');
     })
     .join('\n');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function answering(url: string, hasEnded: () => boolean): Promise<void> {
