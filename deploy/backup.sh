@@ -8,5 +8,6 @@ backup=${2:-/var/backups/gitveil/$(date +%FT%H%M%S)}
 cd "$state"
 for file in do/gitveil-{PullRequest,Identity,NotificationFeed,ServiceSecret,Tally}/*.sqlite d1/*/*.sqlite; do
   mkdir -p "$backup/$(dirname "$file")"
-  sqlite3 "$file" "VACUUM INTO '$backup/$file'" || echo "not copied: $file"
+  # The service may be writing it.
+  sqlite3 -cmd '.timeout 10000' "$file" "VACUUM INTO '$backup/$file'" || echo "not copied: $file"
 done
