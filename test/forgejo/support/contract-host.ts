@@ -96,7 +96,7 @@ export class People {
 
   /** The first push is taken note of in the background; until then the repository counts as empty. */
   async settled(fullName: string): Promise<void> {
-    for (let attempt = 0; attempt < 200; attempt++) {
+    for (let attempt = 0; attempt < 1_200; attempt++) {
       const { empty } = await this.call<{ empty: boolean }>('GET', `/repos/${fullName}`);
       if (!empty) return;
       await new Promise((done) => setTimeout(done, 25));
@@ -110,7 +110,7 @@ export class People {
       try {
         return await this.call('POST', `/repos/${fullName}/pulls/${number}/merge`, { Do: 'merge' });
       } catch (error) {
-        if (attempt === 50) throw error;
+        if (attempt === 300) throw error;
         await new Promise((done) => setTimeout(done, 100));
       }
     }
