@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import type { WorkerBuild } from '../../local/build.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Service, startService } from '../../local/service.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { builtWorker } from './support/built-worker.ts';
 
 const THREAD = '/v1/gh/octo/hello/issues';
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-restart-'));
@@ -14,7 +14,7 @@ let service: Service;
 
 const start = (): Promise<Service> =>
   startService({
-    build: JSON.parse(inject('workerBuild') ?? '') as WorkerBuild,
+    build: builtWorker(),
     env: {
       HOSTING_URL: sandbox.url,
       HOSTING_API_URL: sandbox.apiUrl,

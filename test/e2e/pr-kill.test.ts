@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { randomFrom } from '../../bench/support/random.ts';
-import type { WorkerBuild } from '../../local/build.ts';
 import { type Service, startService } from '../../local/service.ts';
+import { builtWorker } from './support/built-worker.ts';
 import { freePorts } from '../support/free-ports.ts';
 import type { Clone, GitRun } from './support/person.ts';
 import { type Banner, bannerOf } from './support/push-output.ts';
@@ -34,7 +34,7 @@ let service: Service;
 async function start(port: number): Promise<Service> {
   const { sandbox } = bed;
   return startService({
-    build: JSON.parse(inject('workerBuild') as string) as WorkerBuild,
+    build: builtWorker(),
     env: {
       HOSTING_URL: sandbox.url,
       HOSTING_API_URL: sandbox.apiUrl,

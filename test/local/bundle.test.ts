@@ -6,18 +6,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unstable_splitSqlQuery as splitSqlQuery } from 'wrangler';
-import { type WorkerBuild, bundleHash, readConfig } from '../../local/build.ts';
+import { bundleHash, readConfig } from '../../local/build.ts';
 import { bundleWorker } from '../../local/esbuild.ts';
 import { statementsOf } from '../../local/migrations.ts';
 import { startService } from '../../local/service.ts';
+import { builtWorker } from '../e2e/support/built-worker.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MIGRATIONS = join(ROOT, 'migrations');
-
-/** As `npm start` makes it. */
-const build = (): WorkerBuild => JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
 
 /** wrangler asks nobody for a newer one. */
 const QUIET = { ...process.env, WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' };
@@ -57,7 +55,7 @@ it('bundles the same bytes as wrangler', async () => {
 });
 
 it('is small enough to start fast: 365 KiB compressed', () => {
-  const bytes = gzipSync(build().script).byteLength;
+  const bytes = gzipSync(builtWorker().script).byteLength;
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThanOrEqual(365 * 1024);
 });
@@ -85,7 +83,7 @@ it('has the same hash in another folder, when it is deployed, and as a running s
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  const hash = bundleHash(build().script);
+  const hash = bundleHash(builtWorker().script);
   const program = [join(folder, 'local/bundle.ts'), '--hash'];
   const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: folder });
   expect(stdout).toBe(`${hash}\n`);
@@ -93,7 +91,7 @@ it('has the same hash in another folder, when it is deployed, and as a running s
   const deploy = [join(folder, 'local/deploy.ts'), '--dry-run', '--outdir', folder];
   await promisify(execFile)(process.execPath, deploy, { cwd: folder, env: QUIET });
   expect(bundleHash(readFileSync(join(folder, 'worker.js'), 'utf8'))).toBe(hash);
-  const service = await startService({ build: build(), env: {}, stateDir: null });
+  const service = await startService({ build: builtWorker(), env: {}, stateDir: null });
   try {
     const { headers } = await fetch(`${service.url}/health`);
     expect(headers.get('X-Bundle')).toBe(hash);

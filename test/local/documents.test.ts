@@ -1,13 +1,13 @@
 /** What the documents name exists: files, push options, variables with their defaults. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
-import type { WorkerBuild } from '../../local/build.ts';
 import { madePages } from '../../local/documents.ts';
 import { startService } from '../../local/service.ts';
 import { parseConfig } from '../../src/config.ts';
 import { KNOWN_OPTIONS } from '../../src/push/receive/push-options.ts';
+import { builtWorker } from '../e2e/support/built-worker.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENTS = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
@@ -163,7 +163,7 @@ it('docs/storage.md has every kind of answer that is kept in KV and no other, an
 });
 
 it('are served as they stand here, and the API as it is described: if not, run `npm run documents`', async () => {
-  const build = JSON.parse(inject('workerBuild') ?? '') as WorkerBuild;
+  const build = builtWorker();
   const service = await startService({ env: {}, stateDir: null, build });
   try {
     const pages = Object.entries(await madePages(service.url));

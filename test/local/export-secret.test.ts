@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WorkerBuild } from '../../local/build.ts';
 import remoteExport from '../../local/export-secret/worker.ts';
 import { startService } from '../../local/service.ts';
+import { builtWorker } from '../e2e/support/built-worker.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../local/export-secret/run.ts');
 
@@ -14,7 +15,7 @@ let build: WorkerBuild;
 let stateDir: string;
 
 beforeAll(async () => {
-  build = JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
+  build = builtWorker();
   stateDir = await mkdtemp(join(tmpdir(), 'gitveil-test-'));
 });
 

@@ -2,10 +2,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, inject, it } from 'vitest';
-import type { WorkerBuild } from '../../local/build.ts';
+import { afterAll, expect, it } from 'vitest';
 import { bundleWorker } from '../../local/esbuild.ts';
 import { startService } from '../../local/service.ts';
+import { builtWorker } from '../e2e/support/built-worker.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-keep-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ function holding(text: string): string[] {
 }
 
 it('deletes rows from the database and from its log, and keeps the others', async () => {
-  const build = JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
+  const build = builtWorker();
   const script = await bundleWorker({
     main: 'test/local/support/keeping-worker.ts',
     minify: false,

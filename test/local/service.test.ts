@@ -3,17 +3,18 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WorkerBuild } from '../../local/build.ts';
 import { clientNetwork } from '../../src/limits/client.ts';
 import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
+import { builtWorker } from '../e2e/support/built-worker.ts';
 
 let build: WorkerBuild;
 let folder: string;
 let services: Service[] = [];
 
 beforeAll(async () => {
-  build = JSON.parse(inject('workerBuild') ?? 'null') as WorkerBuild;
+  build = builtWorker();
   folder = await mkdtemp(join(tmpdir(), 'gitveil-test-'));
 });
 

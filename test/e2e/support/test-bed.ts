@@ -14,6 +14,7 @@ import type { NewRepository } from '../../../sandbox/host.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { freePorts } from '../../support/free-ports.ts';
+import { builtWorker } from './built-worker.ts';
 import { HostView } from './host-view.ts';
 import { Person } from './person.ts';
 import { type Leak, Tripwire } from './tripwire.ts';
@@ -96,8 +97,7 @@ export class TestBed {
   }
 
   static async start(options: TestBedOptions): Promise<TestBed> {
-    const build = inject('workerBuild');
-    if (build === null) throw new Error(`the Worker does not build: ${inject('workerBuildProblem')}`);
+    const build = builtWorker();
     await awayFromMidnight();
     const { forkDelayMs = 20, botScopes, now, rebuild = async (own: WorkerBuild) => own } = options;
     const sandbox = await startSandbox({
@@ -110,7 +110,7 @@ export class TestBed {
     const ownState = options.stateDir === undefined ? mkdtempSync(join(tmpdir(), 'gitveil-state-')) : null;
     if (ownState !== null) cpSync(inject('newState'), ownState, { recursive: true });
     const told: Told = { logLines: [], verdicts: [], fetches: [] };
-    const whole = await rebuild(JSON.parse(build) as WorkerBuild);
+    const whole = await rebuild(build);
     const startOn = (port: number, env: Variables = {}): Promise<Service> =>
       startService({
         port,

@@ -3,7 +3,7 @@
  *
  * Code that does not build fails the tests that need it, and not those of the code host, which run in the same project.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -12,9 +12,11 @@ import { prepareService } from '../../../local/prepare-service.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** JSON of a WorkerBuild. */
-    workerBuild: string | null;
-    workerBuildProblem: string;
+    /**
+     * A file with the JSON of a WorkerBuild, which built-worker.ts reads: its megabyte would be sent to each file of tests,
+     * also to those inside workerd. `problem`: why there is none.
+     */
+    builtWorker: { file: string; problem: string | null };
     /** A service's state before anything has happened: the database has its tables. */
     newState: string;
   }
@@ -25,25 +27,24 @@ const KEPT_BUILD = join(import.meta.dirname, '../../../.build');
 /** For the first project that asks, and with it for all others. Answers what clears up after the tests. */
 export default async function setup({ vitest }: TestProject): Promise<(() => void) | undefined> {
   if ('newState' in vitest.getProvidedContext()) return undefined;
-  const newState = mkdtempSync(join(tmpdir(), 'gitveil-new-state-'));
+  const folder = mkdtempSync(join(tmpdir(), 'gitveil-tests-'));
+  const [newState, file] = [join(folder, 'state'), join(folder, 'worker.json')];
   vitest.provide('newState', newState);
   // Tests start programs of the project more than a hundred times; compiling one takes it two thirds of its start.
-  const compiled = mkdtempSync(join(tmpdir(), 'gitveil-compiled-'));
-  process.env['NODE_COMPILE_CACHE'] = compiled;
-  const toRemove = [newState, compiled, ...(existsSync(KEPT_BUILD) ? [] : [KEPT_BUILD])];
+  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
+  const toRemove = [folder, ...(existsSync(KEPT_BUILD) ? [] : [KEPT_BUILD])];
   try {
     // Tests run `npm start` dozens of times: only those of the bundling itself, in copies of the checkout, bundle again.
     await keepBuild();
     const { worker: build } = await buildForStart();
-    const { folder } = await prepareService({ build, variables: [], stateDir: newState });
-    rmSync(folder, { recursive: true });
-    vitest.provide('workerBuild', JSON.stringify(build));
-    vitest.provide('workerBuildProblem', '');
+    const prepared = await prepareService({ build, variables: [], stateDir: newState });
+    rmSync(prepared.folder, { recursive: true });
+    writeFileSync(file, JSON.stringify(build));
+    vitest.provide('builtWorker', { file, problem: null });
   } catch (error) {
-    vitest.provide('workerBuild', null);
-    vitest.provide('workerBuildProblem', String(error));
+    vitest.provide('builtWorker', { file, problem: String(error) });
   }
   return () => {
-    for (const folder of toRemove) rmSync(folder, { recursive: true, force: true });
+    for (const path of toRemove) rmSync(path, { recursive: true, force: true });
   };
 }
