@@ -86,7 +86,8 @@ class Crowd implements fc.AsyncCommand<Model, Real> {
 }
 
 class Comment implements fc.AsyncCommand<Model, Real> {
-  check = () => true;
+  // What is ordered for more than ten of them takes several alarms, with a pause between.
+  check = ({ shown }: Readonly<Model>) => shown.length < 10;
 
   async run(model: Model, { someone }: Real): Promise<void> {
     const outcome = await someone.say();
