@@ -1,18 +1,15 @@
 /**
- * Who waits first when little is left of what all share: the account, a repository, a thread, the host's calls.
- *
- * One rule for every such window, in its last third: if several networks have used it, each waits that has had its
- * part, and one part more is there for whoever comes next. A network that is alone has no part to keep to. In the
- * account's window, a repository that has had a fifth waits, too, so that a flood of one project leaves the rest to
- * others. The last tenth is kept, also from a network that is alone: in a repository, for networks that have opened
- * nothing there; elsewhere a third of it for networks that have had nothing, and all for people who took part in the
- * thread before, until they had as much.
- *
+ * Who waits first when little is left of what all share: the account, a repository, a thread, the host's calls. One
+ * rule for each, in its last third: if several networks have used it, each waits that has had its part, and one part
+ * more is there for whoever comes next. A network alone has no part to keep to. In the account's window, a repository
+ * that has had a fifth waits, too, so that a flood of one project leaves the rest to others. The last tenth is kept,
+ * also from a network that is alone: in a repository, for networks that have opened nothing there; elsewhere a third of
+ * it for networks that have had nothing, and all for people who took part in the thread before, until they had as much.
  * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
  * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).
  */
 import { isWithin } from '../isolate/clock.ts';
-import { type Limit, longestWait, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
+import { type Limit, longestOf, longestWait, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
 
 /** How much of a window is used when the rule begins to apply. */
 const FREE_PART = 2 / 3;
@@ -61,20 +58,23 @@ export function fairWait(
       const its = wait(of, Math.max(1, Math.floor(part)));
       return its.waitMs < free.waitMs ? its : free;
     };
-    const fifth = most * REPOSITORY_PART;
+    const fifth = Math.max(1, Math.floor(most * REPOSITORY_PART));
     /** By repository, in the account's window. */
     const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
-    const hasFifth = (of: string | null): boolean =>
-      of !== null && (shares.get(of)?.length ?? 0) >= Math.max(1, Math.floor(fifth));
+    const hasFifth = (of: string | null): boolean => of !== null && (shares.get(of)?.length ?? 0) >= fifth;
     // Whoever floods a repository that waits does not make the part of the others smaller.
     const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
-    const networks = new Set(claims.map((use) => use.by));
-    const isAlone = claims.length === own.length;
+    const part = open / (new Set(claims.map((use) => use.by)).size + 1);
     return longestWait([
       wait(used, open),
-      isAlone ? NO_WAIT : partly(own, open / (networks.size + 1)),
+      claims.length === own.length ? NO_WAIT : partly(own, part),
       takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
     ]);
   });
-  return longestWait(waits);
+  const { waitMs, withinMs } = longestWait(waits);
+  if (waitMs === 0) return NO_WAIT;
+  // By then, a repository may have lost its fifth: its networks count again, which makes the parts smaller.
+  const more = fairWait(window, uses, limits, { by, repository, takesPart }, now + waitMs);
+  const both = Math.min(waitMs + more.waitMs, longestOf(limits));
+  return { waitMs: both, withinMs: Math.max(withinMs, more.withinMs) };
 }
