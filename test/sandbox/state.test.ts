@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { call, createFilled, openPull, pushUrl } from './support/host.ts';
 
@@ -53,8 +54,8 @@ test('removes its temporary folder, and is gone after closing', async () => {
 });
 
 test('listens on the port that it was given, and says when that is taken', async () => {
-  const host = await startSandbox();
-  const port = Number(new URL(host.url).port);
+  const port = await freePorts();
+  const host = await startSandbox({ port });
   await expect(startSandbox({ port })).rejects.toThrow(/EADDRINUSE/);
   await host.close();
   const again = await startSandbox({ port, botLogin: 'other-bot' });
