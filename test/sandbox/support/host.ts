@@ -58,14 +58,14 @@ export async function createFilled(host: Sandbox, workTree: string, wanted: NewR
 }
 
 /** Forks a repository and waits until the fork holds its objects; answers the fork's name. */
-export async function fork(host: Sandbox, fullName: string, askEveryMs = 10): Promise<string> {
+export async function fork(host: Sandbox, fullName: string): Promise<string> {
   const { body } = await call(host, 'POST', `/repos/${fullName}/forks`, {});
   const name = String(body['name']);
   const ready = async () => {
     const branches = await call(host, 'GET', `/repos/${host.botLogin}/${name}/branches`);
     return branches.list.length > 0;
   };
-  while (!(await ready())) await delay(askEveryMs);
+  while (!(await ready())) await delay(10);
   return name;
 }
 
