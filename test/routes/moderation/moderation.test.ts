@@ -170,6 +170,7 @@ describe.each([
   });
 
   it('counts twice for a /48 of IPv6, whatever network of it sends more', async () => {
+    vi.setSystemTime(Date.now());
     const hash = await aHash();
     const site = newAddress().replace('::1', '');
     const totals = [];

@@ -1,7 +1,7 @@
 /** GET /v1/gh/<owner>/<repo> in a browser: what a crowd that reads it, or asks for made-up names, costs the service. */
 import { applyD1Migrations, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -76,6 +76,7 @@ beforeAll(async () => {
   await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
+beforeEach(() => void vi.setSystemTime(Date.now()));
 afterEach(() => {
   vi.useRealTimers();
   Object.assign(asked, { lists: 0, objects: 0 });
