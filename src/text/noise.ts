@@ -4,6 +4,7 @@
  * little more: who is mentioned there need not exist. Code mentions nobody. Pure, and linear in the text.
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
+import { partsOf } from './html-elements.ts';
 import {
   DISPUTED_SPACE,
   holdsDefinition,
@@ -55,8 +56,7 @@ export function noiseInMessage(message: string, where: Whereabouts): string | nu
 }
 
 function noiseOf(texts: Iterable<string>, { hostUrl, repository }: Whereabouts): string | null {
-  const mentions = new Set<string>();
-  const references = new Set<string>();
+  const [mentions, references] = [new Set<string>(), new Set<string>()];
   const host = hostUrl.replace(/^https?:\/\//, '').toLowerCase();
   const own = fullName(repository).toLowerCase();
   for (const text of texts) {
@@ -90,13 +90,13 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
 function* shownIn({ text, tokens }: Markdown): Generator<string> {
   // markdown-it leaves out what lies too deep.
   const isDeep = tokens?.some(({ level }) => level > MOST_CONTAINERS) !== false;
-  if (tokens === null || isDeep || DISPUTED_SPACE.test(text) || RAW_HTML.test(text)) {
+  if (tokens === null || isDeep || DISPUTED_SPACE.test(text) || RAW_HTML.test(text))
     return yield withCharacters(text);
-  }
   for (const { type, content, children } of tokens) {
-    if (type === 'html_block') yield withCharacters(content);
-    if (type !== 'inline') continue;
-    if (holdsDefinition(content)) yield withCharacters(content);
+    const isHtml = type === 'html_block';
+    // The tag goes on behind its block: what begins code there may be a part of it.
+    if (isHtml && [...partsOf(content)].at(-2)?.kind === 'unfinished') return yield withCharacters(text);
+    if (isHtml || (type === 'inline' && holdsDefinition(content))) yield withCharacters(content);
     for (const child of children ?? []) {
       yield String(child.attrGet('href') ?? '');
       if (child.type === 'html_inline') yield withCharacters(child.content);
