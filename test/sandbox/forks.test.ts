@@ -161,7 +161,7 @@ describe('syncing', () => {
     await commitFile(workTree, 'new.txt', 'new\n', 'Upstream moves on');
     await git(workTree, 'push', '--quiet', 'origin', 'main');
     const answers = await Promise.all([1, 2, 3].map(() => mergeUpstream(name, 'main')));
-    const types = answers.map(({ body }) => body['merge_type']);
+    const types = answers.map(({ body }) => String(body['merge_type']));
     expect(types.toSorted()).toEqual(['fast-forward', 'none', 'none']);
   });
 
