@@ -5,13 +5,7 @@
  */
 import type { Token } from 'markdown-it';
 import { isElement, OpenElements, partsOf } from './html-elements.ts';
-import {
-  DISPUTED_SPACE,
-  holdsDefinition,
-  type Markdown,
-  MOST_CONTAINERS,
-  withCharacters,
-} from './markdown.ts';
+import { holdsDefinition, isAmbiguous, type Markdown, MOST_CONTAINERS, withCharacters } from './markdown.ts';
 
 export const FENCE_IS_OPEN = 'a code fence is never closed; close it, or it hides the footer';
 const HTML_IS_OPEN = 'an HTML comment or block is never closed; close it, or it hides the footer';
@@ -68,18 +62,21 @@ export function footerProblem({ text, tokens }: Markdown): string | null {
 
 function htmlProblem(tokens: readonly Token[]): string | null {
   const open = [new OpenElements()];
-  for (const token of tokens) {
-    const [, change] = CONTAINER.exec(token.type) ?? [];
+  for (const [at, { type }] of tokens.entries()) {
+    const [, change] = CONTAINER.exec(type) ?? [];
     if (change === 'open' && open.push(new OpenElements()) > MOST_CONTAINERS) return TOO_DEEP;
-    const problem = change === 'close' ? open.pop()?.end() : problemOf(token, open.at(-1) as OpenElements);
+    const inside = open.at(-1) as OpenElements;
+    const problem = change === 'close' ? open.pop()?.end() : problemOf(tokens, at, inside);
     if (problem) return problem;
   }
   return open[0]?.end() ?? null;
 }
 
-function problemOf({ type, content, children }: Token, open: OpenElements): string | null {
+function problemOf(tokens: readonly Token[], at: number, open: OpenElements): string | null {
+  const { type, content, children } = tokens[at] as Token;
   if (type !== 'html_block' && type !== 'inline') return null;
-  if (DISPUTED_SPACE.test(content)) return DISPUTED;
+  // With the line below a heading.
+  if (isAmbiguous(`${content}\n${tokens[at - 1]?.markup}`)) return DISPUTED;
   const inline = children ?? [];
   const tags = inline.filter((child) => child.type === 'html_inline').map((child) => child.content);
   if (isDisputed(content, inline) && [...partsOf(content)].some(isElement)) return DISPUTED;

@@ -57,8 +57,16 @@ export function withCharacters(html: string): string {
 }
 
 /** White space to some programs, and none to others. */
-export const DISPUTED_SPACE =
+const DISPUTED_SPACE =
   /<\/?[A-Za-z][^<>]*[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
+/** A line that begins a block to programs that end the definition above it, and goes on with a paragraph to others. */
+const BELOW_DEFINITION =
+  /^[ \t>*+\d.)-]*\[[^\]\n\r\u2028\u2029]*\]:.*\n[ \t>]*(?:[<=]|(?:[*+]|-+|\d+[.)])[ \t\n])/m;
+
+/** Whether programs read it in different ways. */
+export function isAmbiguous(text: string): boolean {
+  return DISPUTED_SPACE.test(text) || BELOW_DEFINITION.test(text);
+}
 
 /** Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown where it stands. */
 export function holdsDefinition(text: string): boolean {

@@ -5,13 +5,7 @@
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { partsOf } from './html-elements.ts';
-import {
-  DISPUTED_SPACE,
-  holdsDefinition,
-  type Markdown,
-  MOST_CONTAINERS,
-  withCharacters,
-} from './markdown.ts';
+import { holdsDefinition, isAmbiguous, type Markdown, MOST_CONTAINERS, withCharacters } from './markdown.ts';
 
 /** Different ones, in one text. */
 const MOST = 5;
@@ -90,7 +84,7 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
 function* shownIn({ text, tokens }: Markdown): Generator<string> {
   // markdown-it leaves out what lies too deep.
   const isDeep = tokens?.some(({ level }) => level > MOST_CONTAINERS) !== false;
-  if (tokens === null || isDeep || DISPUTED_SPACE.test(text) || RAW_HTML.test(text))
+  if (tokens === null || isDeep || isAmbiguous(text) || RAW_HTML.test(text))
     return yield withCharacters(text);
   for (const { type, content, children } of tokens) {
     const isHtml = type === 'html_block';

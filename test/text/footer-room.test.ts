@@ -161,6 +161,8 @@ describe('a body', () => {
     ['CDATA in a drawing', '<svg><![CDATA[ > </svg> ]]>', /<svg> cannot be used/],
     ['white space to some', '<div\u00a0x y="', /in different ways/],
     ['a form feed', '<div\f>', /form feeds/],
+    ['a list below a definition', '[a]: x\n2. ```\n   ```\n```\nwords', /in different ways/],
+    ['a line below a definition', '[a]: x\n===\n<b>\n```\n</b>', /in different ways/],
     ['deep nesting', '> '.repeat(51), /50 levels/],
     ['a footer', FORGED, /line that looks like the service's footer/],
     ['a footer in a footnote', `[^a]\n\n[^a]: b\n\n    ${FORGED}`, /footer/],

@@ -50,6 +50,7 @@ describe('a text that mentions six', () => {
     ['people between marks that belong to a definition', `[\`]: /x\n${six((n) => `@u${n}`)} \``],
     ['people behind a tag that only some programs see', `<details\u00a0x>\n> \n\`${six((n) => `@u${n}`)}\``],
     ['people in code whose beginning is a value', `<div>\n<a title="\n\n\`\`\`\n${six((n) => `@u${n}`)}`],
+    ['people behind a tag below a definition', `[a]: x\n<b>\n\`\`\`\n${six((n) => `@u${n}`)}`],
     ['people in a script', `<script>\n\n\`\`\`\n${six((n) => `@u${n}`)}`],
     ['people behind an address', six((n) => `https://a.test/x)@user${n}`)],
     ['people behind what is no address', six((n) => `https://@user${n}`)],
