@@ -37,7 +37,7 @@ describeInBrowser('a comment that is taken', () => {
   it('shows one footer, and it is ours', async () => {
     const markdown = new MarkdownIt({ html: true });
     const bodies = fc
-      .sample(hostileMarkdown, BODIES)
+      .sample(hostileMarkdown, { numRuns: BODIES, seed: 1 })
       .filter((body) => footerProblem(readMarkdown(body)) === null);
     const pages = bodies.map((body) => markdown.render(commentText(body, OURS)));
     const page = await chromium.newPage();

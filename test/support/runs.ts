@@ -16,7 +16,8 @@ export const COUNT_MARK = 'fuzz-inputs';
 
 export function runs<T>(numRuns: number): fc.Parameters<T> {
   const { factor, seed } = inject('fuzz');
-  if (factor === 1) return { numRuns };
+  // The same inputs each time: what only a rare one finds, `npm run fuzz` finds, and nobody else's run fails for it.
+  if (factor === 1) return { numRuns, seed: 1 };
   return {
     numRuns: numRuns * factor,
     ...(seed === null ? {} : { seed }),
