@@ -6,6 +6,8 @@ const SHORT_BYTES = 6;
 /** Of a text that is as short in so much, there is more text around it. */
 const LONG_BYTES = 64 * 1024;
 const AROUND_BYTES = 4;
+/** More digits than an id or a hash has. */
+const AROUND_NUMBER_BYTES = 64;
 
 export interface Found<Label> {
   readonly label: Label;
@@ -40,6 +42,7 @@ export class ByteSearch<Label> {
       for (const { label, bytes } of this.#patterns.get(haystack.readUInt32BE(offset)) ?? []) {
         if (found.has(label) || !haystack.subarray(offset, offset + bytes.length).equals(bytes)) continue;
         if (bytes.length < SHORT_BYTES && isInNoise(haystack, offset, bytes.length)) continue;
+        if (isInHex(haystack, offset, bytes)) continue;
         found.set(label, { label, offset, context: contextOf(haystack, offset, bytes.length) });
       }
     }
@@ -51,6 +54,15 @@ function isInNoise(haystack: Buffer, offset: number, length: number): boolean {
   if (haystack.length < LONG_BYTES) return false;
   const start = Math.max(0, offset - AROUND_BYTES);
   return /[^\t\n\r -~]/.test(haystack.toString('latin1', start, offset + length + AROUND_BYTES));
+}
+
+/** Ten digits in a row occur by chance in ids: tests know thousands of dates, and push thousands of ids. */
+function isInHex(haystack: Buffer, offset: number, bytes: Buffer): boolean {
+  if (!/^\d+$/.test(bytes.toString('latin1'))) return false;
+  const [end, start] = [offset + bytes.length, Math.max(0, offset - AROUND_NUMBER_BYTES)];
+  const [before = ''] = /[\da-f]*$/.exec(haystack.toString('latin1', start, offset)) ?? [];
+  const [after = ''] = /^[\da-f]*/.exec(haystack.toString('latin1', end, end + AROUND_NUMBER_BYTES)) ?? [];
+  return /[a-f]/.test(before + after);
 }
 
 function contextOf(haystack: Buffer, offset: number, length: number): string {

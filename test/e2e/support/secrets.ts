@@ -86,10 +86,10 @@ export class Secrets {
 
   /**
    * Where even the first digits of an id could only come from it: in bytes that hold hardly any others, but for whole ids,
-   * which `search` finds.
+   * which `search` finds, and the random hashes of a verdict.
    */
   abbreviationsIn(bytes: Buffer): Secret[] {
-    const text = bytes.toString('latin1').replaceAll(/\b[\da-f]{40}\b/g, '');
+    const text = bytes.toString('latin1').replaceAll(/\b[\da-f]{40}\b|"(?:push|pr)Hash":"[\da-f]+"/g, '');
     const digits = Array.from(text.matchAll(/(?=([\da-f]{7}))/gi), ([, found = '']) => found.toLowerCase());
     return digits
       .filter((found) => this.#abbreviations.has(found))
@@ -109,7 +109,8 @@ export class Secrets {
 
   addDate(seconds: string): void {
     if (seconds.length < MIN_DATE_LENGTH) {
-      if (seconds !== '') this.#add('date', `> ${seconds} `);
+      // With the sign of the zone: four bytes occur by chance in each run.
+      if (seconds !== '') for (const sign of '+-') this.#add('date', `> ${seconds} ${sign}`);
       return;
     }
     this.#add('date', seconds);
