@@ -150,12 +150,13 @@ async function beginTooLarge(): Promise<Begun> {
   return { connection, startedAt };
 }
 
-/** A push in four parts, with pauses that are longer together than one may be. */
+/** A push in many parts, with pauses that are longer together than one may be. */
 async function pushSteadily(framing: Framing, push: SoundPush): Promise<Answered> {
   const body = bodyOf(push);
   const { connection, startedAt } = await beginPush(push, body, 300, framing);
-  for (const piece of piecesOf(body.subarray(300), Math.ceil((body.length - 300) / 3))) {
-    await new Promise((resolve) => setTimeout(resolve, 0.4 * READ_TIMEOUT_MS));
+  for (const piece of piecesOf(body.subarray(300), Math.ceil((body.length - 300) / 12))) {
+    // Far from the timeout, however busy this process is.
+    await new Promise((resolve) => setTimeout(resolve, 0.1 * READ_TIMEOUT_MS));
     if (framing === 'announced') connection.send(piece);
     else connection.sendChunk(piece);
   }
@@ -175,7 +176,7 @@ async function drip(framing: Framing, [end, type]: (typeof FORMS)[number]): Prom
   };
   // None when the time is over: the service closes then, and Node forgets what a connection has received that it cannot
   // write to.
-  const dripping = setInterval(sendByte, 0.3 * READ_TIMEOUT_MS);
+  const dripping = setInterval(sendByte, 0.7 * READ_TIMEOUT_MS);
   return answerTo({ connection, startedAt }).finally(() => clearInterval(dripping));
 }
 
@@ -375,7 +376,7 @@ describe('the service', () => {
     const body = bodyOf(sound);
     const begun = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        beginPush(sound, body, index * 40, index % 2 ? 'chunked' : 'announced'),
+        beginPush(sound, body, Math.floor((index * body.length) / 20), index % 2 ? 'chunked' : 'announced'),
       ),
     );
     await expectStillServing(bed, await makeSoundPush(bed));
