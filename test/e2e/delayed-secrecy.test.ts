@@ -130,6 +130,8 @@ async function tell({ commits, isLarge, mentions, isUpdate, end }: Story): Promi
   if (isUpdate) {
     await clone.commit({ message: 'Opened before\n' });
     ({ prHash } = (await expectAccepted(bed, contribution, await clone.push())).banner);
+    const told = async () => (await toldOf(upstream.fullName, prHash)).join('\n');
+    await expect.poll(told).toContain('pull request was opened');
   }
   let last = await clone.commit({
     ...(isLarge && { files: { 'large.bin': randomBytes(1_300_000) } }),

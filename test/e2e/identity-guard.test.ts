@@ -376,8 +376,8 @@ describe('what looks like an id of a commit that upstream does not have', () => 
     const { clone, upstream } = contribution;
     const upstreams = await upstream.tip('main~1');
     let first = await clone.commit({ message: 'Old\n' });
-    // Digits alone may be a number, and no id: so begin 4 ids in 1,000.
-    while (!/[a-f]/.test(first.slice(0, 12))) first = await clone.commit({ message: 'Old\n' });
+    // Digits alone may be a number, and no id, so begin 4 ids in 1,000; and letters alone a word.
+    while (!/[a-f]\d|\d[a-f]/.test(first.slice(0, 12))) first = await clone.commit({ message: 'Old\n' });
     await clone.git('commit', '--quiet', '--amend', '--date=2009-02-13 12:00', '-m', 'New');
     const second = (await clone.git('rev-parse', 'HEAD')).trim();
     const message = `More\n\nFixes: ${first.slice(0, 12)}, after ${upstreams.slice(0, 9)}\nSee ${second.slice(0, 8)}\n`;
