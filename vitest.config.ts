@@ -102,7 +102,7 @@ export default defineConfig({
           isolate: false,
           maxWorkers: Math.max(3, availableParallelism()),
           sequence: { groupOrder: 1 },
-          setupFiles: ['test/support/leave-nothing.ts'],
+          setupFiles: ['test/support/leave-nothing.ts', 'test/support/same-inputs.ts'],
           // Nothing here waits for time to pass; a busy machine only takes longer.
           testTimeout: fuzz.factor > 1 ? 60 * 60_000 : 30_000,
           hookTimeout: 30_000,

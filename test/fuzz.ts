@@ -14,14 +14,14 @@ Usage: npm run fuzz [-- [--factor N] [--seed N] [PATH ...]]
 
 Runs the property tests with many more inputs than npm test.
 
-  --factor N   N times as many (default: 100)
+  --factor N   N times as many (default: 300)
   --seed N     the same inputs again, as the first line of an earlier run names them
   PATH         only those below PATH, such as test/git/zlib
 `;
 
 const { values, positionals } = readArguments(
   USAGE,
-  { factor: { type: 'string', default: '100' }, seed: { type: 'string' } },
+  { factor: { type: 'string', default: '300' }, seed: { type: 'string' } },
   { allowPositionals: true },
 );
 const seed = values.seed ?? String(Math.floor(Math.random() * 0x7fffffff));

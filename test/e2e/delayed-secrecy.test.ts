@@ -170,7 +170,7 @@ async function tell({ commits, isLarge, mentions, isUpdate, end }: Story): Promi
 it(
   'a delayed push leaves no trace before its time, and none of its person ever',
   async () => {
-    await assert(asyncProperty(story, tell), { numRuns: RUNS, endOnFailure: true });
+    await assert(asyncProperty(story, tell), { numRuns: RUNS, seed: 1, endOnFailure: true });
   },
   RUNS * 30_000,
 );

@@ -42,7 +42,7 @@ describe('a folder', () => {
         const content = encodeTree(pairs.map(([one, other]) => entry(one, other)));
         expect(encodeTree(parseTree(content))).toEqual(content);
       }),
-      runs(300),
+      runs(100),
     );
   });
 
@@ -54,7 +54,7 @@ describe('a folder', () => {
         expect(names(entries)).toEqual(names(sorted(entries)));
         expect(new Set(names(entries)).size).toBe(entries.length);
       }),
-      runs(300),
+      runs(100),
     );
   });
 

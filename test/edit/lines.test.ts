@@ -37,7 +37,7 @@ describe('the text of a file', () => {
       fc.property(content, (original) => {
         expect(written(original, sent(shown(original)))).toBe(original);
       }),
-      runs(1_000),
+      runs(350),
     );
   });
 
@@ -52,7 +52,7 @@ describe('the text of a file', () => {
         const pairs = old.slice(0, -1).map((one) => JSON.stringify(one));
         for (const one of pairs) expect(kept.map((each) => JSON.stringify(each))).toContain(one);
       }),
-      runs(1_000),
+      runs(350),
     );
   });
 
@@ -106,7 +106,7 @@ describe('the difference of two texts', () => {
         expect([old, now]).toEqual([before.length, after.length]);
         expect(kept.length).toBe(longestCommon(before, after));
       }),
-      runs(1_000),
+      runs(350),
     );
   });
 
@@ -158,7 +158,7 @@ describe('the difference of two texts', () => {
           }
         }
       }),
-      runs(500),
+      runs(170),
     );
   });
 

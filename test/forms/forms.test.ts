@@ -30,7 +30,7 @@ describe('a token', () => {
         const changed = token.slice(0, at) + character + token.slice(at + 1);
         if (changed !== token) expect(read(changed)).toBeNull();
       }),
-      runs(300),
+      runs(100),
     );
   });
 
@@ -50,7 +50,7 @@ describe('the fields of a form', () => {
           expect([...(fields ?? [])]).toEqual(pairs);
         },
       ),
-      runs(300),
+      runs(100),
     );
   });
 

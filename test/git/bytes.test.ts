@@ -26,14 +26,14 @@ describe('an escaped text', () => {
       fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
         expect(encodeEscaped(decodeEscaped(bytes))).toEqual(bytes);
       }),
-      runs(300),
+      runs(100),
     );
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 50 }), (list) => {
         const text = list.join('');
         expect(encodeEscaped(decodeEscaped(utf8(text)))).toEqual(utf8(text));
       }),
-      runs(300),
+      runs(100),
     );
   });
 });

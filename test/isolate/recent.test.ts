@@ -64,7 +64,7 @@ describe('a cache', () => {
           }
         }
       }),
-      runs(300),
+      runs(100),
     );
   });
 

@@ -36,7 +36,7 @@ describe('a sliding window', () => {
           ({ hits } = after);
         }
       }),
-      runs(300),
+      runs(100),
     );
   });
 

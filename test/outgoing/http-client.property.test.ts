@@ -76,7 +76,7 @@ describe('a server that sends anything', () => {
         expect(await second.text()).toBe('second');
         expect(server.openCount).toBe(1);
       }),
-      runs(100),
+      runs(35),
     );
   });
 

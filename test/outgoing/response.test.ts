@@ -126,7 +126,7 @@ describe('the head of a response', () => {
         const bytes = bytesOf(`${OK}\r\n${parts.join('')}\r\n\r\n`);
         expect(headOutcome(randomPieces(bytes, seed))).toBe(headOutcome([bytes]));
       }),
-      runs(300),
+      runs(100),
     );
   });
 });
@@ -286,7 +286,7 @@ describe('a body in chunks', () => {
           isEnd: true,
         });
       }),
-      runs(300),
+      runs(100),
     );
   });
 
@@ -302,7 +302,7 @@ describe('a body in chunks', () => {
         const bytes = bytesOf(parts.join(''));
         expect(bodyOutcome(randomPieces(bytes, seed))).toBe(bodyOutcome([bytes]));
       }),
-      runs(500),
+      runs(170),
     );
   });
 });

@@ -25,7 +25,7 @@ describe('the footer of a comment', () => {
         expect(shownKarma(text(body, karma), HASH)).toBe(karma);
         expect(withKarma(text(body, karma), HASH, 0)).toBe(text(body, 0));
       }),
-      runs(200),
+      runs(70),
     );
   });
 

@@ -129,7 +129,7 @@ describe('any text', () => {
         );
         if (mentioned.size > 5) expect(noise(body)).not.toBeNull();
       }),
-      runs(300),
+      runs(100),
     );
   });
 
@@ -140,7 +140,7 @@ describe('any text', () => {
         const text = six((n) => `@user${n}`);
         expect(noise(`x${before}\n\n${text}\n\n${behind}`)).not.toBeNull();
       }),
-      runs(300),
+      runs(100),
     );
   });
 });

@@ -52,7 +52,7 @@ describe('the burst detector', () => {
           expect({ fires, figures: detector.figures }).toEqual(model.record(address, now));
         }
       }),
-      runs(300),
+      runs(100),
     );
   });
 

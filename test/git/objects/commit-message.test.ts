@@ -75,7 +75,7 @@ describe('pullRequestText', () => {
         expect(title + body).not.toContain('\0');
         expect(title).not.toContain('\n');
       }),
-      runs(200),
+      runs(70),
     );
   });
 });

@@ -56,7 +56,7 @@ describe('CommitTable', () => {
           new Map([...(second ?? []), ...(first ?? [])].map((oid) => [oid, indexOf(oid)])),
         );
       }),
-      runs(100),
+      runs(35),
     );
   });
 

@@ -59,7 +59,7 @@ describe('parseCommit', () => {
         const { committedAt } = parseCommit(content);
         expect(parseHistory(content)).toEqual({ parents, committedAt });
       }),
-      runs(100),
+      runs(35),
     );
     expect(parseHistory(Buffer.from('tree\n\nparent x\n'))).toEqual({ parents: [], committedAt: 0 });
     expect(() => parseHistory(Buffer.from('parent x\n\n'))).toThrow('malformed commit');
@@ -148,7 +148,7 @@ describe('parseCommit', () => {
           expect(error).toMatchObject({ name: 'ProtocolError', code: 'bad-pack' });
         }
       }),
-      runs(200),
+      runs(70),
     );
   });
 });
@@ -220,7 +220,7 @@ describe('encodeAnonymousCommit', () => {
         for (const word of PRIVATE_WORDS) expect(head).not.toContain(word);
         expect(head.split('\n')).toHaveLength(5);
       }),
-      runs(200),
+      runs(70),
     );
   });
 });

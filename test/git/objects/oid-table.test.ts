@@ -27,7 +27,7 @@ describe('OidTable', () => {
         expect(expected.every((oid, index) => table.indexOf(oid) === index && table.has(oid))).toBe(true);
         expect(table.indexOf('f'.repeat(40))).toBe(-1);
       }),
-      runs(100),
+      runs(35),
     );
   });
 

@@ -41,7 +41,7 @@ describe('planned commits', () => {
         const bytes = Array.from(added.encoded, ({ byteLength }) => byteLength);
         expect(added.byteLength).toBe(bytes.reduce((sum, length) => sum + length, 0));
       }),
-      runs(200),
+      runs(70),
     );
   });
 
@@ -107,7 +107,7 @@ describe('a planned text', () => {
         expect(planned.bytes.length).toBe(text.length);
         expect(new OwnIds(own.map(({ oid }) => oid)).mentionsIn(planned.bytes)).toEqual([]);
       }),
-      runs(200),
+      runs(70),
     );
   });
 
@@ -186,7 +186,7 @@ describe('a text that mentions an own commit', () => {
         // Parts may spell an id of their own only by an accident that does not happen.
         expect(text).toBe(after.toString('latin1'));
       }),
-      runs(300),
+      runs(100),
     );
   });
 });

@@ -278,7 +278,7 @@ describe('a bad pack', () => {
         bytes[at] = (bytes[at] as number) ^ difference;
         expect(() => scan([bytes])).toThrow(expect.objectContaining({ name: 'ProtocolError' }));
       }),
-      runs(300),
+      runs(100),
     );
   });
 
@@ -295,7 +295,7 @@ describe('a bad pack', () => {
         const header = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, count]);
         expect(() => scan([header, bytes])).toThrow(expect.objectContaining({ name: 'ProtocolError' }));
       }),
-      runs(300),
+      runs(100),
     );
   });
 
@@ -306,7 +306,7 @@ describe('a bad pack', () => {
         const answers = CHUNKINGS.map(([, cut]) => codeOf(cut(bytes)));
         expect(new Set(answers).size).toBe(1);
       }),
-      runs(100),
+      runs(35),
     );
   });
 });

@@ -39,6 +39,6 @@ it('are the same in any pieces, one delta behind the other', () => {
       expect(instructionsOf([bytes])).toBe(says);
       expect(instructionsOf(randomPieces(bytes, seed))).toBe(says);
     }),
-    runs(300),
+    runs(100),
   );
 });

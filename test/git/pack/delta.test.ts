@@ -116,7 +116,7 @@ describe('applyDelta', () => {
           expect(apply(base, makeDelta(base, target)).equals(target)).toBe(true);
         },
       ),
-      runs(200),
+      runs(70),
     );
   });
 
@@ -129,7 +129,7 @@ describe('applyDelta', () => {
           expect(error).toEqual(badPack);
         }
       }),
-      runs(300),
+      runs(100),
     );
   });
 });

@@ -91,7 +91,7 @@ describe('the size encoding', () => {
         expect(hexOf(encodeEntryHeader(type, size))).toBe(hexOf(bytes));
         expect(read(bytes)).toMatchObject({ type, size });
       }),
-      runs(200),
+      runs(70),
     );
   });
 });
@@ -121,7 +121,7 @@ describe('the offset encoding', () => {
         expect(hexOf(encodeDistance(distance))).toBe(hexOf(bytes));
         expect(read(Buffer.concat([Buffer.from([0x60]), bytes]))).toMatchObject({ distance });
       }),
-      runs(200),
+      runs(70),
     );
   });
 });

@@ -202,7 +202,7 @@ describe('OffsetShift', () => {
           oldOffset += bytes;
         }
       }),
-      runs(200),
+      runs(70),
     );
   });
 });

@@ -31,7 +31,7 @@ describe('a rewritten pack', () => {
       fc.asyncProperty(anyPush, fc.nat(999), async (push, seed) => {
         await expectAnonymous(push, await rewrite(randomPieces(push.pack, seed), push.tip));
       }),
-      runs(200),
+      runs(70),
     );
   });
 

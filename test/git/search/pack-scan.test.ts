@@ -72,7 +72,7 @@ describe('a delta is suspect', () => {
         if (insertsOf(delta).length === 0) return;
         expect(isSuspect(delta)).toBe(true);
       }),
-      runs(1_000),
+      runs(350),
     );
   });
 });
@@ -114,7 +114,7 @@ it('a delta is judged alike in any pieces', () => {
       const delta = makeDelta(base, result);
       expect(judged(randomPieces(delta, seed))).toEqual(judged([delta]));
     }),
-    runs(200),
+    runs(70),
   );
 });
 
@@ -150,7 +150,7 @@ describe('a name or login of one word', () => {
       fc.property(insert, (text) => {
         expect(lookAt(withWords, text)).toBe(lookAt(names, text));
       }),
-      runs(1_000),
+      runs(350),
     );
   });
 

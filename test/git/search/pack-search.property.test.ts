@@ -129,6 +129,6 @@ it('every name that deltas put together is found, and nothing that stands in one
         expect(alone.hits.length > 0 || !alone.isComplete || must === 0).toBe(true);
       },
     ),
-    runs(300),
+    runs(100),
   );
 });

@@ -57,7 +57,7 @@ describe('TextSearch', () => {
         search.begin();
         expect(found(search, randomPieces(Uint8Array.from(content), seed))).toEqual(endsOf(all, content));
       }),
-      runs(500),
+      runs(170),
     );
   });
 
@@ -82,7 +82,7 @@ describe('TextSearch', () => {
           ),
         );
       }),
-      runs(500),
+      runs(170),
     );
   });
 

@@ -134,7 +134,7 @@ describe('a ByteReader', () => {
         }
         expect(await restOf(reader)).toEqual(whole.subarray(position));
       }),
-      runs(100),
+      runs(35),
     );
   });
 });

@@ -434,7 +434,7 @@ describe('a request that is none', () => {
           }
         },
       ),
-      runs(200),
+      runs(70),
     );
   });
 });

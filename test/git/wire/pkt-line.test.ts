@@ -75,7 +75,7 @@ describe('takePayload', () => {
         expect(payloads).toEqual(texts.map((text) => Buffer.from(text).toString()));
         expect((await restOf(reader)).toString()).toBe('PACK');
       }),
-      runs(200),
+      runs(70),
     );
   });
 
@@ -134,7 +134,7 @@ describe('readPacket', () => {
         for (const payload of lines) expect(await readPacket(reader)).toEqual({ kind: 'data', payload });
         expect(await reader.nextChunk()).toBeNull();
       }),
-      runs(100),
+      runs(35),
     );
   });
 
@@ -154,7 +154,7 @@ describe('readPacket', () => {
         }
         throw new Error('200 bytes hold at most 50 packets');
       }),
-      runs(200),
+      runs(70),
     );
   });
 });

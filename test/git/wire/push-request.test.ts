@@ -158,7 +158,7 @@ it('options are read wherever they stand, in whatever pieces they come, and the 
       });
       expect(await restOf(reader)).toEqual(rest);
     }),
-    runs(200),
+    runs(70),
   );
 });
 
@@ -308,7 +308,7 @@ describe('a request that is no push', () => {
         const { kind } = await readPushRequest(readerOf(randomPieces(bytes)), UNCOUNTED);
         expect(['faulty', 'probe']).toContain(kind);
       }),
-      runs(200),
+      runs(70),
     );
   });
 
@@ -324,7 +324,7 @@ describe('a request that is no push', () => {
         // eslint-disable-next-line no-control-regex
         for (const name of names) expect(/[\u0000-\u0020\u007f]/.test(name)).toBe(false);
       }),
-      runs(300),
+      runs(100),
     );
   });
 });

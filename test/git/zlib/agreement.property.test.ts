@@ -220,7 +220,7 @@ describe('ZlibWalker and zlib', () => {
         bytes[0] = ((bytes[0] ?? 0) & 0xf8) | type;
         agree(walker, Uint8Array.from([0x78, 0x9c, ...bytes]), 100, sizes);
       }),
-      runs(200),
+      runs(70),
     );
   });
 });

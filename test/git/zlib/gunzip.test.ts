@@ -61,7 +61,7 @@ describe('a gzip body', () => {
         if (outcome instanceof Error) expect(outcome).toMatchObject({ code: 'damaged' });
         else expect((outcome as Buffer).equals(TEXT)).toBe(true);
       }),
-      runs(100),
+      runs(35),
     );
   });
 

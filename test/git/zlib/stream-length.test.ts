@@ -54,7 +54,7 @@ describe('ZlibWalker', () => {
           consumed: stream.byteLength,
         });
       }),
-      runs(100),
+      runs(35),
     );
   });
 

@@ -24,7 +24,7 @@ describe('a delayed push', () => {
         expect(whole(decodeKept(amidOthers(bytes)))).toEqual(comparable(kept));
         expect(Buffer.compare(encodeKept(decodeKept(bytes)), bytes)).toBe(0);
       }),
-      runs(200),
+      runs(70),
     );
   });
 
