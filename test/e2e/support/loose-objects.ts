@@ -29,6 +29,8 @@ interface Entry {
 
 /** Its state is small: the usual one takes longer to get than an object to compress. */
 const QUICKLY = { level: 1, memLevel: 1, windowBits: 9 };
+/** Larger ones are random bytes, which are stored as they are. */
+const LARGE_BYTES = 1_000_000;
 
 const FILE = '100644';
 const FOLDER = '40000';
@@ -40,7 +42,8 @@ export function writeObject(gitFolder: string, type: string, content: Uint8Array
   const file = join(gitFolder, 'objects', oid.slice(0, 2), oid.slice(2));
   if (existsSync(file)) return oid;
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, deflateSync(bytes, QUICKLY), { mode: 0o444 });
+  const how = bytes.length > LARGE_BYTES ? { level: 0 } : QUICKLY;
+  writeFileSync(file, deflateSync(bytes, how), { mode: 0o444 });
   return oid;
 }
 
