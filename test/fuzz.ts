@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz`: the properties of the Git rooms and of the HTTP client, inside workerd, with many times the inputs of
- * `npm test`.
+ * `npm run fuzz`: the properties of the Git rooms, of texts and of the HTTP client, inside workerd, with other inputs
+ * than `npm test` gives them, and many times as many.
  *
  * Prints the seed first and the number of inputs last. What it finds becomes a test of its own.
  */
@@ -25,7 +25,7 @@ const { values, positionals } = readArguments(
   { allowPositionals: true },
 );
 const seed = values.seed ?? String(Math.floor(Math.random() * 0x7fffffff));
-const paths = positionals.length > 0 ? positionals : ['test/git', 'test/push', 'test/outgoing'];
+const paths = positionals.length > 0 ? positionals : ['test/git', 'test/push', 'test/text', 'test/outgoing'];
 console.log(`seed ${seed}, factor ${values.factor}`);
 
 const vitest = spawn(

@@ -59,13 +59,20 @@ export function withCharacters(html: string): string {
 /** White space to some programs, and none to others. */
 const DISPUTED_SPACE =
   /<\/?[A-Za-z][^<>]*[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
-/** A line that begins a block to programs that end the definition above it, and goes on with a paragraph to others. */
-const BELOW_DEFINITION =
-  /^[ \t>*+\d.)-]*\[[^\]\n\r\u2028\u2029]*\]:.*\n[ \t>]*(?:[<=]|(?:[*+]|-+|\d+[.)])[ \t\n])/m;
+/** Begins a block, but not within a paragraph. */
+const BLOCK = /\n[ \t>]*(?:[<=]|(?:[*+]|-+|\d+[.)])[ \t\n])/;
+const BRACKET = /^[ \t>*+\d.)-]*\[/m;
 
-/** Whether programs read it in different ways. */
+/** Whether programs read it in different ways: some take definitions away before they look for blocks. */
 export function isAmbiguous(text: string): boolean {
-  return DISPUTED_SPACE.test(text) || BELOW_DEFINITION.test(text);
+  const paragraphs = text.replaceAll(/\r\n?/g, '\n').split(/\n[ \t>]*\n/);
+  return DISPUTED_SPACE.test(text) || paragraphs.some(holdsBlockBelowDefinition);
+}
+
+/** A definition may have several lines. */
+function holdsBlockBelowDefinition(paragraph: string): boolean {
+  const at = paragraph.search(BRACKET);
+  return at >= 0 && BLOCK.test(paragraph.slice(paragraph.indexOf(']:', at)));
 }
 
 /** Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown where it stands. */

@@ -32,14 +32,8 @@ type Ids = Pick<AnonymousCommits, 'idOf'>;
 export const UNKNOWN_IDS: Ids = { idOf: () => ZERO_OID };
 
 /** What a push says of itself, for the end of the description, where maintainers can search for it. */
-export function statedText({
-  ai,
-  issue,
-}: {
-  readonly ai: string | null;
-  readonly issue: number | null;
-}): string {
-  const lines = [ai === null ? '' : `AI disclosure: ${ai}`, issue === null ? '' : `Refs #${issue}`];
+export function statedText(of: { readonly ai: string | null; readonly issue: number | null }): string {
+  const lines = [of.ai && `AI disclosure: ${of.ai}`, of.issue && `Refs #${of.issue}`];
   const said = lines.filter(Boolean).join('\n');
   return said === '' ? '' : `\n\n${said}`;
 }
