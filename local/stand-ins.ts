@@ -16,10 +16,19 @@ export const STAND_INS_PATH = join(dirname(createRequire(import.meta.url).resolv
 /** As miniflare has it. */
 const COMPATIBILITY_DATE = '2023-07-24';
 
+/**
+ * In place of zod, for the one Worker that imports it: D1's checks what workerd's own interface of D1 sends, which nobody
+ * else can reach. To load zod takes a fifth of a start, and 6 MB.
+ */
+const UNCHECKED = `
+const schema = new Proxy(() => schema, { get: (_, name) => (name === 'parse' ? (value) => value : schema) });
+export { schema as z };
+`;
+
 /** What the stand-ins import. */
 export const SHARED_MODULES: readonly CapnpValue[] = [
   { name: 'miniflare:shared', esModule: new Embed('/shared/index.worker.js') },
-  { name: 'miniflare:zod', esModule: new Embed('/shared/zod.worker.js') },
+  { name: 'miniflare:zod', esModule: UNCHECKED },
 ];
 
 export const D1 = standIn({

@@ -49,6 +49,12 @@ async function start(): Promise<BrowserServer> {
     ...(executablePath !== undefined && { executablePath }),
     host: '127.0.0.1',
     // Nothing here is drawn in three dimensions.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'],
+    args: [
+      '--no-sandbox',
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      '--disable-software-rasterizer',
+      '--in-process-gpu',
+    ],
   });
 }

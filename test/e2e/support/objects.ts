@@ -2,7 +2,7 @@
  * Reads Git objects out of repositories. Every test lists and reads whole repositories several times: that is done from
  * their files, because a program for each look would take more time than all that is pushed.
  */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
 import { unpackPush } from './captured-pack.ts';
@@ -41,14 +41,17 @@ export async function listObjects(path: string): Promise<Map<string, string>> {
 }
 
 /**
- * Changes whenever an object is added, found without reading one: which repositories need no second look is asked after
- * every test.
+ * Changes whenever an object is added, found without reading a folder of objects: which repositories need no second look
+ * is asked after every test. Where folders do not grow by a file, their time alone says so, in steps of milliseconds.
  */
 export function objectsFingerprint(path: string): string {
   const objects = objectsFolder(path);
   if (!existsSync(objects)) return '';
   return readdirSync(objects)
-    .flatMap((folder) => readdirSync(join(objects, folder)))
+    .map((folder) => {
+      const { size, mtimeMs } = statSync(`${objects}/${folder}`);
+      return `${folder} ${size} ${mtimeMs}`;
+    })
     .join();
 }
 
