@@ -49,8 +49,9 @@ export function objectsFingerprint(path: string): string {
   if (!existsSync(objects)) return '';
   return readdirSync(objects)
     .map((folder) => {
-      const { size, mtimeMs } = statSync(`${objects}/${folder}`);
-      return `${folder} ${size} ${mtimeMs}`;
+      // Git may just be removing one.
+      const found = statSync(`${objects}/${folder}`, { throwIfNoEntry: false });
+      return `${folder} ${found?.size} ${found?.mtimeMs}`;
     })
     .join();
 }
