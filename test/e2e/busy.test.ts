@@ -21,6 +21,8 @@ const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
 const COMMANDS = [500, 235, 235, 235, 235, 40, 40, 40, ...Array.from({ length: 10 }, () => 8)];
 const CLIENTS_WITH_PACKS = 12;
 const CRAWLERS = 100;
+/** Those with a megabyte each: together more than twice what the memory holds. */
+const LARGE_CRAWLERS = 40;
 const SENT_BYTES = 1_000_000;
 /** In a second: hardly more than whoever sends must. */
 const CRAWLED_BYTES = 1_300;
@@ -30,7 +32,7 @@ const CLIENTS = COMMANDS.length + CLIENTS_WITH_PACKS;
 const CREATIONS = 80;
 
 /** How long a request waits for memory; ten seconds elsewhere (test/isolate/memory-budget.test.ts). A busy machine needs two. */
-const MAX_WAIT_MS = 4_000;
+const MAX_WAIT_MS = 6_000;
 
 const bed = useTestBed({
   env: { ...LIVE_METRICS, LIMIT_CREATIONS: `${CREATIONS}/1h` },
@@ -180,7 +182,7 @@ it('a crowd of pushes that have sent a megabyte and then crawl leaves room for o
   await clone.commit({ files: { 'new.txt': randomBytes(1_500_000).toString('hex') } });
   const { bytes: pack } = buildPack([{ type: 'blob', content: randomBytes(2 * SENT_BYTES) }]);
   const crawlers = await Promise.all(
-    Array.from({ length: CRAWLERS }, (_, client) =>
+    Array.from({ length: LARGE_CRAWLERS }, (_, client) =>
       beginPush(upstream, `10.9.${client}.1`, pack, SENT_BYTES),
     ),
   );
@@ -190,15 +192,15 @@ it('a crowd of pushes that have sent a megabyte and then crawl leaves room for o
     for (const client of crawlers) client.send(next);
   }, 1_000);
   try {
-    await expect.poll(requestsInFlight).toBeGreaterThan(CRAWLERS);
+    await expect.poll(requestsInFlight).toBeGreaterThan(LARGE_CRAWLERS);
     // Whoever cannot have what they need is turned away by then.
     await setTimeout(1.5 * MAX_WAIT_MS);
-    expect(await requestsInFlight()).toBeGreaterThan(CRAWLERS);
+    expect(await requestsInFlight()).toBeGreaterThan(LARGE_CRAWLERS);
     const push = await clone.push();
     expect(push, push.stderr).toMatchObject({ code: 0 });
     // Nor was any of them turned away.
     clearInterval(crawl);
-    for (const client of crawlers.filter((_, index) => index % 10 === 0)) {
+    for (const client of crawlers.filter((_, index) => index % 4 === 0)) {
       client.send(pack.subarray(sent));
       expect((await client.answer())?.body.toString()).toContain('push rejected: fetch first');
     }
