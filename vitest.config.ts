@@ -43,7 +43,7 @@ const migrations = await readD1Migrations('migrations');
 
 /** Each of these has a process of its own. */
 const ALONE = [
-  // They hold hundreds of megabytes.
+  // They hold hundreds of megabytes, which would stay with the files after them.
   'test/clients/isomorphic-git.test.ts',
   'test/local/bundle.test.ts',
   // It names a certificate before it loads miniflare.
