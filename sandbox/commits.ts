@@ -42,12 +42,6 @@ export interface Comparison {
   readonly related: boolean;
 }
 
-export interface DiffStat {
-  readonly changedFiles: number;
-  readonly additions: number;
-  readonly deletions: number;
-}
-
 /** What a merge of head into base would bring, with at most one git process. */
 export async function compareTips(base: Tip, head: Tip): Promise<Comparison> {
   const straight = straightLine(base, head);
@@ -73,18 +67,6 @@ function straightLine(base: Tip, head: Tip): string[] | undefined {
     oid = parent;
   }
   return oids;
-}
-
-/** Changed files and lines from the merge base to the head; zeros when there is no merge base, and when stopped. */
-export async function diffStat(base: Tip, head: Tip, signal: AbortSignal): Promise<DiffStat> {
-  const args = ['diff', '--shortstat', `${base.oid}...${head.oid}`];
-  const { stdout } = await runGit(base.path, args, { env: lendObjects(head.path), signal });
-  const figure = (pattern: RegExp) => Number(pattern.exec(stdout.toString())?.[1] ?? 0);
-  return {
-    changedFiles: figure(/(\d+) files? changed/),
-    additions: figure(/(\d+) insertion/),
-    deletions: figure(/(\d+) deletion/),
-  };
 }
 
 /** The patch from the merge base to the head, as text, at most `maxBytes` long. */

@@ -1,10 +1,12 @@
 /**
- * Single objects by their ids, as the service reads commits, folders and files of a repository: out of the files that
- * hold them, where `git upload-pack` would start two programs for each. Whatever is not as plain is left to it: `null`.
+ * Single objects by their ids and the commits of the last weeks, as the service reads a repository: out of the files
+ * that hold them, where `git upload-pack` would start two programs for each. Whatever is not as plain is left to it:
+ * `null`.
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { type GitObject, hasHostConfig, readLooseObject } from './bare-repository.ts';
+import { parseCommit } from './commits.ts';
 import { argumentsOf, pktLine } from './pkt-line.ts';
 
 /** With this filter, of what a wanted object names only commits are sent (git-rev-list, `--filter=tree:0`). */
@@ -19,32 +21,65 @@ const TYPES = new Map([
 /** The most that a packet holds (gitprotocol-common), less its length and the number of its band. */
 const BAND_BYTES = 65_520 - 5;
 
+/** Of a longer history git is as fast. */
+const LONGEST_LINE = 50;
+
+interface Found {
+  readonly objects: readonly GitObject[];
+  /** Ids of commits whose parents are left out. */
+  readonly shallow: readonly string[];
+}
+
 /** The answer to the command `fetch` of protocol version 2 (gitprotocol-v2). */
 export function fetchedObjects(path: string, body: Buffer): Buffer | null {
   const args = argumentsOf('fetch', body);
   if (args === null || !args.includes(ONLY_WANTED) || !args.includes('done')) return null;
-  const wanted = args.flatMap((line) => (line.startsWith('want ') ? [line.slice('want '.length)] : []));
-  const isShallow = args.includes('deepen 1');
-  const others = args.filter((line) => !UNTOLD.has(line) && !line.startsWith('want ') && line !== 'deepen 1');
-  if (others.length > 0 || wanted.length === 0 || !hasHostConfig(path)) return null;
-  const objects: GitObject[] = [];
-  const shallow: string[] = [];
-  for (const oid of new Set(wanted)) {
-    const object = readLooseObject(path, oid);
-    // Of a commit without a depth, all commits before it would be sent.
-    if (object === undefined || !TYPES.has(object.type) || (object.type === 'commit' && !isShallow))
-      return null;
-    if (object.type === 'commit') shallow.push(oid);
-    objects.push(object);
-  }
-  // Of several, git leaves out what it meets on its way to another.
-  if (objects.length > 1 && objects.some(({ type }) => type !== 'blob')) return null;
-  const depths = isShallow ? `${pktLine('shallow-info')}${shallow.map(shallowLine).join('')}0001` : '';
+  const wanted = new Set(
+    args.flatMap((line) => (line.startsWith('want ') ? [line.slice('want '.length)] : [])),
+  );
+  const [depth, ...others] = args.filter((line) => !UNTOLD.has(line) && !line.startsWith('want '));
+  if (others.length > 0 || wanted.size === 0 || !hasHostConfig(path)) return null;
+  const found = commitsOf(path, wanted, depth ?? '') ?? (depth === undefined ? filesOf(path, wanted) : null);
+  if (found === null) return null;
+  const depths =
+    depth === undefined ? '' : `${pktLine('shallow-info')}${found.shallow.map(shallowLine).join('')}0001`;
   return Buffer.concat([
     Buffer.from(depths + pktLine('packfile')),
-    ...inBand(packOf(objects)),
+    ...inBand(packOf(found.objects)),
     Buffer.from('0000'),
   ]);
+}
+
+/** A folder, or files. Of several objects that are no files, git leaves out what it meets on its way to another. */
+function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
+  const objects: GitObject[] = [];
+  for (const oid of wanted) {
+    const object = readLooseObject(path, oid);
+    if (object?.type !== 'blob' && (object?.type !== 'tree' || wanted.size > 1)) return null;
+    objects.push(object);
+  }
+  return { objects, shallow: [] };
+}
+
+/**
+ * A commit and those before it that are wanted with it, if each has one parent.
+ * @param depth `deepen` and how many, or `deepen-since` and seconds since 1970 that all of them have passed.
+ */
+function commitsOf(path: string, wanted: ReadonlySet<string>, depth: string): Found | null {
+  const [, most] = /^deepen (\d+)$/.exec(depth) ?? [];
+  const [, since] = /^deepen-since (\d+)$/.exec(depth) ?? [];
+  if (wanted.size > 1 || (most ?? since) === undefined) return null;
+  const objects: GitObject[] = [];
+  for (let [oid] = wanted; oid !== undefined;) {
+    const object = readLooseObject(path, oid);
+    if (object?.type !== 'commit' || objects.length === LONGEST_LINE) return null;
+    const { parents, committer } = parseCommit(oid, object.content);
+    if (parents.length > 1 || committer.time < Number(since ?? 0)) return null;
+    objects.push(object);
+    if (objects.length === Number(most)) return { objects, shallow: [oid] };
+    [oid] = parents;
+  }
+  return { objects, shallow: [] };
 }
 
 /** git writes no line feed behind it. */

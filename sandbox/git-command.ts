@@ -13,8 +13,6 @@ export interface GitResult {
 export interface GitOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends the command early; its exit code is then not 0. */
-  readonly signal?: AbortSignal;
 }
 
 /** Read once: Node asks the system for each variable, and a push starts a dozen programs. */
@@ -48,7 +46,6 @@ export function runGit(
     const stderr: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-    options.signal?.addEventListener('abort', () => child.kill(), { once: true });
     // git may exit before it has read its input. Its exit code then says why.
     child.stdin.on('error', () => undefined);
     child.on('error', reject);

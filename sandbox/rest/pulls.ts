@@ -1,10 +1,10 @@
 /**
  * Pull requests. Opening one is checked as GitHub checks it: both branches there, one network, not open already,
- * commits to merge, a common history. That takes two git processes, which run side by side.
+ * commits to merge, a common history. That takes at most one git process.
  */
 import { readRef } from '../bare-repository.ts';
-import type { Comparison, DiffStat } from '../commits.ts';
-import { compareTips, diffStat, patchText, readCommits } from '../commits.ts';
+import type { Comparison } from '../commits.ts';
+import { compareTips, patchText, readCommits } from '../commits.ts';
 import type { Host } from '../host.ts';
 import type { Issue, Pull, Repository } from '../records.ts';
 import type { Answer, ApiCall, FieldError } from './api-call.ts';
@@ -14,9 +14,6 @@ import { repositoryCommit } from './render-git.ts';
 import { pullFull, pullSimple } from './render-issue.ts';
 import type { Route } from './route.ts';
 import { calledIssue, repositoryRoute } from './route.ts';
-
-/** Of more commits the changed lines are not counted when a pull request is opened: it can take git seconds. */
-const MOST_COUNTED_COMMITS = 1_000;
 
 export const pullRoutes: readonly Route[] = [
   repositoryRoute('GET', '/pulls', 'pulls/pulls#list-pull-requests', listPulls),
@@ -62,12 +59,12 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   const draft = payload['draft'] === true;
   requireMayOpen(repository, viewer.login, draft);
   const { baseSha, headRepository, headSha } = ends;
-  const figures = await countMerge(host, repository, baseSha, headRepository, headSha, MOST_COUNTED_COMMITS);
-  if (!figures.related) {
+  const { oids, related } = await compare(host, repository, baseSha, headRepository, headSha);
+  if (!related) {
     const message = `The ${label} branch has no history in common with ${repository.owner}:${base}`;
     throw validationFailed(pullError(message));
   }
-  if (figures.commits === 0) {
+  if (oids.length === 0) {
     throw validationFailed(pullError(`No commits between ${repository.owner}:${base} and ${label}`));
   }
   // Another call may have opened it while git was counting.
@@ -92,7 +89,7 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
     labels: [],
     pull,
   });
-  return json(201, pullFull(host, repository, issue, pull, figures));
+  return json(201, pullFull(host, repository, issue, pull, oids.length));
 }
 
 async function getPull(call: ApiCall, repository: Repository): Promise<Answer> {
@@ -215,44 +212,25 @@ function requireMayOpen(repository: Repository, login: string, isDraft: boolean)
   if (open.length >= pullRequestCap) throw notFound();
 }
 
-interface MergeFigures extends DiffStat {
-  readonly commits: number;
-  readonly related: Comparison['related'];
-}
-
-/** What was counted between two commits, which never changes: a pull request is read far more often than pushed to. */
-const counted = new Map<string, MergeFigures>();
-const MOST_COUNTED = 1_000;
-
-/** @param mostCommits of more commits the lines are not counted: zeros. */
-async function countMerge(
+/** What a merge would bring. */
+function compare(
   host: Host,
   repository: Repository,
   baseSha: string,
   headOwner: Repository,
   headSha: string,
-  mostCommits: number,
-): Promise<MergeFigures> {
-  const base = { path: host.pathOf(repository), oid: baseSha };
-  const head = { path: host.pathOf(headOwner), oid: headSha };
-  const name = JSON.stringify([base, head]);
-  const known = counted.get(name);
-  if (known !== undefined) return known;
-  const stop = new AbortController();
-  const counting = diffStat(base, head, stop.signal);
-  const { oids, related } = await compareTips(base, head);
-  if (oids.length > mostCommits) stop.abort();
-  const figures = { ...(await counting), commits: oids.length, related };
-  if (counted.size === MOST_COUNTED) counted.clear();
-  if (!stop.signal.aborted) counted.set(name, figures);
-  return figures;
+): Promise<Comparison> {
+  return compareTips(
+    { path: host.pathOf(repository), oid: baseSha },
+    { path: host.pathOf(headOwner), oid: headSha },
+  );
 }
 
 async function renderFull(host: Host, repository: Repository, issue: PullIssue) {
   const { pull } = issue;
   const head = headRepositoryOf(host, repository, pull);
-  const figures = await countMerge(host, repository, pull.baseSha, head, pull.headSha, Infinity);
-  return pullFull(host, repository, issue, pull, figures);
+  const { oids } = await compare(host, repository, pull.baseSha, head, pull.headSha);
+  return pullFull(host, repository, issue, pull, oids.length);
 }
 
 function calledPull(call: ApiCall, repository: Repository): PullIssue {

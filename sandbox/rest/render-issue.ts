@@ -1,6 +1,5 @@
 /** Issues, pull requests and comments in GitHub's JSON. */
 import type { RestEndpointMethodTypes } from '@octokit/rest';
-import type { DiffStat } from '../commits.ts';
 import type { Host } from '../host.ts';
 import type { Comment, Issue, Pull, Repository } from '../records.ts';
 import { listedRepository, repositoryApiUrl, repositoryHtmlUrl } from './render-repository.ts';
@@ -81,14 +80,8 @@ export function pullSimple(host: Host, repository: Repository, issue: Issue, pul
   };
 }
 
-/** A pull request by itself, with the figures that git has to count. */
-export function pullFull(
-  host: Host,
-  repository: Repository,
-  issue: Issue,
-  pull: Pull,
-  figures: DiffStat & { readonly commits: number },
-) {
+/** A pull request by itself. @param commits how many it would merge. */
+export function pullFull(host: Host, repository: Repository, issue: Issue, pull: Pull, commits: number) {
   return {
     ...pullSimple(host, repository, issue, pull),
     merged: pull.mergedAt !== null,
@@ -100,10 +93,11 @@ export function pullFull(
     comments: issue.comments.length,
     review_comments: 0,
     maintainer_can_modify: pull.maintainerCanModify,
-    commits: figures.commits,
-    additions: figures.additions,
-    deletions: figures.deletions,
-    changed_files: figures.changedFiles,
+    commits,
+    // Nobody who asks this host reads them, and to count them takes a git process for each push.
+    additions: 0,
+    deletions: 0,
+    changed_files: 0,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Single objects come from the host as they come from git: the same lines, and the same objects in a sound pack. */
+/** Single objects and short histories come from the host as they come from git: the same lines, and the same objects in a sound pack. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchedObjects } from '../../sandbox/fetched-objects.ts';
@@ -20,7 +20,11 @@ beforeAll(async () => {
   await commitFile(workTree, 'more.txt', 'more\n', 'More');
   await createFilled(host, workTree, { owner: 'octocat', name: 'hello' });
   path = host.repositoryPath('octocat', 'hello');
-  await git(path, '-c', 'user.name=x', '-c', 'user.email=x@y', 'tag', '-m', 'v1', 'v1');
+  const identity = ['-c', 'user.name=x', '-c', 'user.email=x@y'];
+  await git(path, ...identity, 'tag', '-m', 'v1', 'v1');
+  const parents = ['-p', 'HEAD', '-p', 'HEAD~1'];
+  const merge = await git(path, ...identity, 'commit-tree', '-m', 'Merge', ...parents, 'HEAD^{tree}');
+  await git(path, 'update-ref', 'refs/heads/merge', merge);
 });
 
 afterAll(async () => {
@@ -54,6 +58,10 @@ async function read(answer: Buffer) {
 
 describe.each([
   ['the newest commit', ['HEAD'], [...ARGS, 'deepen 1']],
+  ['two commits', ['HEAD'], [...ARGS, 'deepen 2']],
+  ['as many commits as there are', ['HEAD'], [...ARGS, 'deepen 3']],
+  ['fewer commits than may come', ['HEAD'], [...ARGS, 'deepen 4']],
+  ['the commits of the last weeks', ['HEAD'], [...ARGS, 'deepen-since 1000000000']],
   ['the first commit', ['HEAD~2'], [...ARGS, 'deepen 1']],
   ['a folder', ['HEAD^{tree}'], ARGS],
   ['a file', ['HEAD:README.md'], ARGS],
@@ -74,7 +82,10 @@ describe.each([
 
 test.each([
   ['a history', ['HEAD'], ARGS],
-  ['more depth', ['HEAD'], [...ARGS, 'deepen 2']],
+  ['a history that is older', ['HEAD'], [...ARGS, 'deepen-since 9000000000']],
+  ['a history but for that of a branch', ['HEAD'], [...ARGS, 'deepen-not refs/heads/main']],
+  ['a history with a merge', ['merge'], [...ARGS, 'deepen 4']],
+  ['a folder with a depth', ['HEAD^{tree}'], [...ARGS, 'deepen 1']],
   ['another filter', ['HEAD:README.md'], ['filter blob:none']],
   ['no filter', ['HEAD:README.md'], []],
   ['a request of someone who has commits', ['HEAD'], [...ARGS, 'deepen 1', `have ${'1'.repeat(40)}`]],

@@ -80,9 +80,6 @@ describe('opening', () => {
       base: { label: 'octocat:main', sha: main },
       html_url: `${host.url}/octocat/hello/pull/${String(body['number'])}`,
       commits: 1,
-      additions: 2,
-      deletions: 0,
-      changed_files: 1,
       merged: false,
     });
   });
