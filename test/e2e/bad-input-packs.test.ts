@@ -163,7 +163,7 @@ describe('a push with', () => {
     const parents = [oidNumber(1)];
     const tree = oidOf('tree', trees[0]?.content as Uint8Array);
     const oid = await clone.commitObject({ tree, parents, message: 'On nothing\n' });
-    const content = await clone.person.mustGit(clone.path, ['cat-file', 'commit', oid]);
+    const content = await clone.person.mustGit(clone.gitFolder, ['cat-file', 'commit', oid]);
     const { bytes } = buildPack([{ type: 'commit', content }, ...sound.entries]);
     await expectInBandRefusal(bed, sound, await pushPack(sound, bytes, oid), UNPROVEN);
   });
@@ -171,7 +171,7 @@ describe('a push with', () => {
   it('a commit that is hidden in a delta of upstream’s is refused', async () => {
     const { clone, upstream, commit, entries, tip } = sound;
     const base = await upstream.tip();
-    const baseContent = await clone.person.mustGit(clone.path, ['cat-file', 'commit', base]);
+    const baseContent = await clone.person.mustGit(clone.gitFolder, ['cat-file', 'commit', base]);
     const delta = makeDelta(baseContent, commit.content);
     const { bytes } = buildPack([{ type: 'ref-delta', base, delta }, ...entries.slice(1)]);
     await expectInBandRefusal(bed, sound, await pushPack(sound, bytes, tip), {

@@ -117,7 +117,7 @@ it('one subscriber who begins many pushes takes nobody else’s memory', async (
   await send(`${upstream.url}/info/refs?service=git-receive-pack`, { person });
   const clients = await fillMemory(upstream, (client) => `2001:db8:9:${client}::1`);
   await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
-  const push = await person.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main']);
+  const push = await person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
   expect(push, push.stderr).toMatchObject({ code: 0 });
   for (const client of clients) client.vanish();
   await allEnded();
@@ -150,7 +150,9 @@ it('an isolate without memory says that it is busy, and serves everybody once it
 
   for (const client of clients) client.vanish();
   await allEnded();
-  expect(await pusher.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({ code: 0 });
+  expect(await pusher.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({
+    code: 0,
+  });
   expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
 }, 120_000);
 
@@ -159,7 +161,7 @@ it('clients that leave amidst their commands leave nothing behind', async () => 
   const person = bed.person();
   const clone = await person.clone(upstream.url);
   await clone.commit({ files: { 'new.txt': 'new\n' } });
-  const push = () => person.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main']);
+  const push = () => person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
   const clients = await fillMemory(upstream, (client) => `10.${client}.0.1`);
   // The commands may still be on their way.
   let pushed = await push();

@@ -38,6 +38,8 @@ describe('the same push again', () => {
     const contribution = await withCommit();
     const { upstream } = contribution;
     bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), delayMs: 500 });
+    // As long as a code host takes for it: that the line is broken comes back while it does, not with the last bytes.
+    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), delayMs: 500 });
     const connection = await pushByHand(contribution, 1);
     await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);
     connection.vanish();

@@ -7,8 +7,9 @@ const bed = useTestBed();
 
 /** What is logged of a push of one new commit, without its time. */
 async function logged(...args: string[]): Promise<string[]> {
-  const { clone } = await contribute(bed);
-  await clone.commit({ message: 'One\n', args: ['--signoff'] });
+  const { clone, person } = await contribute(bed);
+  const signature = `Signed-off-by: ${person.committerName} <${person.committerEmail}>`;
+  await clone.commit({ message: `One\n\n${signature}\n` });
   const before = bed.logLines.length;
   await clone.push(...args, 'origin', 'HEAD:topic');
   const lines = (): string[] => bed.logLines.slice(before).filter((line) => / (push|withdrawal) /.test(line));

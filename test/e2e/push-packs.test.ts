@@ -25,8 +25,8 @@ async function looseObjects({ clone }: Contribution, files: Record<string, Buffe
     commit,
     entries: [
       ...blobs.map(({ content }) => ({ kind: 3, content })),
-      { kind: 2, content: (await readObject(clone.path, tree)).content },
-      { kind: 1, content: (await readObject(clone.path, commit)).content },
+      { kind: 2, content: (await readObject(clone.gitFolder, tree)).content },
+      { kind: 1, content: (await readObject(clone.gitFolder, commit)).content },
     ],
   };
 }
@@ -83,7 +83,7 @@ describe('packs', () => {
     const tip = await clone.idOf('HEAD');
     const listed = await clone.git('rev-list', '--objects', 'HEAD', '^origin/main');
     const objects = await readObjects(
-      clone.path,
+      clone.gitFolder,
       listed.split('\n').map((line) => line.split(' ')[0] as string),
     );
     const [newest, ...parents] = objects.filter(({ type }) => type === 'commit');

@@ -97,7 +97,9 @@ async function addCommit(clone: Clone, branch: string, message: string): Promise
 /** Whether a commit is stored as a delta. */
 async function isDelta(clone: Clone, branch: string): Promise<boolean> {
   const input = await clone.git('rev-parse', branch);
-  const base = await clone.person.mustGit(clone.path, ['cat-file', '--batch-check=%(deltabase)'], { input });
+  const base = await clone.person.mustGit(clone.gitFolder, ['cat-file', '--batch-check=%(deltabase)'], {
+    input,
+  });
   return !/^0+$/.test(base.toString().trim());
 }
 

@@ -24,7 +24,7 @@ function incompressible(count: number, bytes: number): Record<string, Buffer> {
 /** Pushes and answers the requests that the client made, as its HTTP library traced them. */
 async function tracedPush({ clone, person }: Contribution): Promise<string[]> {
   const trace = join(person.home, 'trace');
-  const pushed = await person.git(clone.path, ['push', 'origin', `HEAD:refs/heads/${person.branch}`], {
+  const pushed = await person.git(clone.gitFolder, ['push', 'origin', `HEAD:refs/heads/${person.branch}`], {
     env: { GIT_USER_AGENT: person.userAgent, GIT_TRACE_CURL: trace, GIT_TRACE_CURL_NO_DATA: '1' },
   });
   expect(pushed.code, pushed.stderr).toBe(0);

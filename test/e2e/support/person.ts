@@ -216,16 +216,24 @@ function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
-/** Commands that need neither a work tree nor an index. */
+/** Commands that need neither a work tree nor an index. Not `config`: Git may commit in another way after it. */
 const WITHOUT_FILES = new Set([
+  'branch',
   'cat-file',
   'commit-tree',
   'fetch',
+  'for-each-ref',
+  'fsck',
   'log',
+  'notes',
   'push',
+  'remote',
+  'repack',
   'rev-list',
   'rev-parse',
+  'symbolic-ref',
   'tag',
+  'update-ref',
 ]);
 
 /** Files that change what `git add` takes. */

@@ -25,7 +25,7 @@ export async function makeSoundPush(bed: TestBed): Promise<SoundPush> {
   const tip = await clone.commit({ files: { 'file.txt': 'a line of the file\n'.repeat(100) } });
   const listed = await clone.git('rev-list', '--objects', 'HEAD', '^origin/main');
   const oids = listed.split('\n').map((line) => line.split(' ')[0] as string);
-  const entries = (await readObjects(clone.path, oids)).map(({ type, content }) => ({
+  const entries = (await readObjects(clone.gitFolder, oids)).map(({ type, content }) => ({
     type: type as ObjectType,
     content,
   }));

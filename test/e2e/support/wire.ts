@@ -148,7 +148,7 @@ export function readReport(section: Buffer): string[] {
 
 /** A pack of a clone's objects: `git pack-objects --revs` over what `revisions` name, e.g. `HEAD`, `^origin/main`. */
 export async function packOf(clone: Clone, revisions: readonly string[], ...args: string[]): Promise<Buffer> {
-  return clone.person.mustGit(clone.path, ['pack-objects', '--quiet', '--revs', '--stdout', ...args], {
+  return clone.person.mustGit(clone.gitFolder, ['pack-objects', '--quiet', '--revs', '--stdout', ...args], {
     input: `${revisions.join('\n')}\n`,
   });
 }
