@@ -54,12 +54,11 @@ const ALONE = [
 
 const BUILD = ['test/e2e/support/worker-build.ts'];
 const FORK_SERVER = join(import.meta.dirname, 'test/support/fork-server/child-process.ts');
-const COLLECT_GARBAGE = ['test/support/collect-garbage.ts'];
 
 /** Tests that run real programs, outside workerd. */
 function programs(
   name: string,
-  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'setupFiles' | 'globalSetup' | 'alias'>,
+  options: Pick<InlineConfig, 'include' | 'exclude' | 'isolate' | 'globalSetup' | 'alias'>,
 ) {
   return {
     // The contract of the host's interface runs beside the hosts.
@@ -68,8 +67,9 @@ function programs(
       name,
       globalSetup: BUILD,
       ...options,
-      // All cores are busy with these processes: threads that help each collect its garbage take a twentieth more.
-      execArgv: ['--single-threaded-gc'],
+      // All cores are busy with these processes: threads that help each collect its garbage take a twentieth more. And
+      // V8 would look for it whenever a process of 25 MB has grown by a third.
+      execArgv: ['--single-threaded-gc', '--initial-old-space-size=256'],
       // On a busy machine each program takes its time.
       testTimeout: 90_000,
       hookTimeout: 90_000,
@@ -115,7 +115,6 @@ export default defineConfig({
         include: ['test/{contract,sandbox,local,browser}/**/*.test.ts'],
         exclude: ALONE,
         isolate: false,
-        setupFiles: COLLECT_GARBAGE,
         globalSetup: [...BUILD, 'test/browser/support/one-chromium.ts'],
       }),
       // These start most programs: their processes stay small without the others' files.
@@ -124,7 +123,6 @@ export default defineConfig({
         exclude: ALONE,
         alias: { 'node:child_process': FORK_SERVER },
         isolate: false,
-        setupFiles: COLLECT_GARBAGE,
       }),
       // Of the clients only the one that is a package; `npm run test:clients` runs all.
       programs('alone', { include: ALONE }),

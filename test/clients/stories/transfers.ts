@@ -93,8 +93,8 @@ export const transfers: readonly Story[] = [
     },
   },
   {
-    name: 'push of 30 MB',
-    act: pushLarge(6.5 * MiB),
+    name: 'push of 10 MB',
+    act: pushLarge(2 * MiB),
   },
   {
     // Node's HTTP client gives up after five silent seconds, and isomorphic-git then reads an empty report.

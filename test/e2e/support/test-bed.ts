@@ -35,7 +35,7 @@ const SHORT_PAUSES = `const scheduler = {
 export interface TestBedOptions {
   /** Variables of the service besides those that lead it to the code host. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the service keeps its state. Default: a folder that is deleted with it. */
+  /** An empty folder where the service keeps its state. Default: one that is deleted with it. */
   readonly stateDir?: string;
   /** Default: 20. */
   readonly forkDelayMs?: number;
@@ -106,9 +106,10 @@ export class TestBed {
       ...(botScopes && { botScopes }),
       ...(now && { now }),
     });
+    const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'gitveil-state-'));
+    const ownState = options.stateDir === undefined ? stateDir : null;
     // Migrating a database of its own would take each file longer than its first test.
-    const ownState = options.stateDir === undefined ? mkdtempSync(join(tmpdir(), 'gitveil-state-')) : null;
-    if (ownState !== null) cpSync(inject('newState'), ownState, { recursive: true });
+    cpSync(inject('newState'), stateDir, { recursive: true });
     const told: Told = { logLines: [], verdicts: [], fetches: [] };
     const whole = await rebuild(build);
     const startOn = (port: number, env: Variables = {}): Promise<Service> =>
@@ -117,7 +118,7 @@ export class TestBed {
         build: {
           ...whole,
           script: SHORT_PAUSES + whole.script,
-          ...(ownState !== null && { migrations: [] }),
+          migrations: [],
         },
         env: {
           HOSTING_URL: sandbox.url,
@@ -132,7 +133,7 @@ export class TestBed {
           ...options.env,
           ...env,
         },
-        stateDir: ownState ?? options.stateDir ?? null,
+        stateDir,
         writeLog: (line) => {
           const verdict = verdictOf(line);
           if (verdict === null) told.logLines.push(line);
