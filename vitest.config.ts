@@ -112,14 +112,14 @@ export default defineConfig({
       },
       // A process for each file would load the same modules again, and V8 would compile them again.
       programs('node', {
-        include: ['test/{local,browser}/**/*.test.ts'],
+        include: ['test/{sandbox,local,browser}/**/*.test.ts'],
         exclude: ALONE,
         isolate: false,
         globalSetup: [...BUILD, 'test/browser/support/one-chromium.ts'],
       }),
       // These start Git by the thousand: their processes stay small without the others' files.
       programs('git', {
-        include: ['test/{contract,e2e,sandbox}/**/*.test.ts'],
+        include: ['test/{contract,e2e}/**/*.test.ts'],
         exclude: ALONE,
         alias: { 'node:child_process': FORK_SERVER },
         isolate: false,

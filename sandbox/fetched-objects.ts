@@ -6,7 +6,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { type GitObject, hasHostConfig, readLooseObject } from './bare-repository.ts';
-import { parseCommit } from './commits.ts';
 import { argumentsOf, pktLine } from './pkt-line.ts';
 
 /** With this filter, of what a wanted object names only commits are sent (git-rev-list, `--filter=tree:0`). */
@@ -61,23 +60,27 @@ function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
   return { objects, shallow: [] };
 }
 
+/** As git reads a commit, which takes a date from no other place (commit.c); with one parent, or none. */
+const PLAIN_COMMIT = /^tree .{40}\n(?:parent (.{40})\n)?author .*\ncommitter .* (\d{1,12}) [+-]\d{4}\n/;
+
 /**
- * A commit and those before it that are wanted with it, if each has one parent.
- * @param depth `deepen` and how many, or `deepen-since` and seconds since 1970 that all of them have passed.
+ * A commit and those before it that are wanted with it.
+ * @param depth `deepen` and how many, or `deepen-since` and seconds since 1970 that all of them have passed. A number that
+ * begins with a zero is octal for git, or none.
  */
 function commitsOf(path: string, wanted: ReadonlySet<string>, depth: string): Found | null {
-  const [, most] = /^deepen (\d+)$/.exec(depth) ?? [];
-  const [, since] = /^deepen-since (\d+)$/.exec(depth) ?? [];
+  const [, most] = /^deepen ([1-9]\d{0,8})$/.exec(depth) ?? [];
+  const [, since] = /^deepen-since ([1-9]\d{0,11})$/.exec(depth) ?? [];
   if (wanted.size > 1 || (most ?? since) === undefined) return null;
   const objects: GitObject[] = [];
   for (let [oid] = wanted; oid !== undefined;) {
     const object = readLooseObject(path, oid);
     if (object?.type !== 'commit' || objects.length === LONGEST_LINE) return null;
-    const { parents, committer } = parseCommit(oid, object.content);
-    if (parents.length > 1 || committer.time < Number(since ?? 0)) return null;
     objects.push(object);
     if (objects.length === Number(most)) return { objects, shallow: [oid] };
-    [oid] = parents;
+    const plain = PLAIN_COMMIT.exec(object.content.toString('latin1'));
+    if (plain === null || Number(plain[2]) < Number(since ?? 0)) return null;
+    oid = plain[1];
   }
   return { objects, shallow: [] };
 }

@@ -14,6 +14,7 @@ const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2
 /** Publishing sends so many requests to the host. */
 const MOST_REQUESTS = 9;
 const MOST_MS = 25;
+const WRITES = /\/(?:git-receive-pack|pulls)$/;
 
 const bed = useTestBed();
 
@@ -21,6 +22,8 @@ const bed = useTestBed();
 async function passAndKill({ requests, ms }: { requests: number; ms: number }): Promise<void> {
   const before = bed.host.requests.length;
   const over = new AbortController();
+  // Real hosts take their time for what is written: that a kill falls into it is what matters.
+  bed.sandbox.faults.inject({ method: 'POST', path: WRITES, times: 2, delayMs: 10 });
   const passing = pass(bed)
     .catch(() => {})
     .finally(() => over.abort());

@@ -24,6 +24,7 @@ const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2
 const MOST_REQUESTS = 9;
 /** Between two requests. */
 const MOST_MS = 25;
+const WRITES = /\/(?:git-receive-pack|pulls)$/;
 /** Of five: one that dies while it is judged costs its address a place. */
 const PULLS_PER_ADDRESS = 2;
 
@@ -70,6 +71,8 @@ interface Moment {
 /** Kills the service, and starts it again. */
 async function killAfter({ requests, ms }: Moment, isOver: () => boolean): Promise<void> {
   const before = bed.host.requests.length;
+  // Real hosts take their time for what is written: that a kill falls into it is what matters.
+  bed.sandbox.faults.inject({ method: 'POST', path: WRITES, times: 2, delayMs: 10 });
   while (bed.host.requests.length < before + requests && !isOver()) await delay(1);
   await delay(ms);
   process.kill(service.workerdPid, 'SIGKILL');

@@ -37,12 +37,14 @@ describe('the same push again', () => {
   it('after a line that broke while the commits were sent finds the pull request, and is answered', async () => {
     const contribution = await withCommit();
     const { upstream } = contribution;
-    bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), delayMs: 500 });
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), until });
     // As long as a code host takes for it: that the line is broken comes back while it does, not with the last bytes.
     bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), delayMs: 500 });
     const connection = await pushByHand(contribution, 1);
     await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);
     connection.vanish();
+    answer();
     await expect.poll(() => bed.logLines.at(-1)).toMatch(/push accepted/);
     const { pull } = await expectAccepted(bed, contribution, await again(contribution));
     expect((await bed.host.onlyPull(upstream)).url).toBe(pull.url);

@@ -25,6 +25,11 @@ beforeAll(async () => {
   const parents = ['-p', 'HEAD', '-p', 'HEAD~1'];
   const merge = await git(path, ...identity, 'commit-tree', '-m', 'Merge', ...parents, 'HEAD^{tree}');
   await git(path, 'update-ref', 'refs/heads/merge', merge);
+  // Git reads no date of a committer that does not follow the author.
+  const lines = (await git(path, 'cat-file', 'commit', 'HEAD')).replace(/^author .*\n/m, '');
+  const write = ['hash-object', '-t', 'commit', '-w', '--literally', '--stdin'];
+  const undated = (await mustRunGit(path, write, { input: `${lines}\n` })).toString().trim();
+  await mustRunGit(path, ['update-ref', 'refs/heads/undated', undated]);
 });
 
 afterAll(async () => {
@@ -61,6 +66,7 @@ describe.each([
   ['two commits', ['HEAD'], [...ARGS, 'deepen 2']],
   ['as many commits as there are', ['HEAD'], [...ARGS, 'deepen 3']],
   ['fewer commits than may come', ['HEAD'], [...ARGS, 'deepen 4']],
+  ['a merge alone', ['merge'], [...ARGS, 'deepen 1']],
   ['the commits of the last weeks', ['HEAD'], [...ARGS, 'deepen-since 1000000000']],
   ['the first commit', ['HEAD~2'], [...ARGS, 'deepen 1']],
   ['a folder', ['HEAD^{tree}'], ARGS],
@@ -83,6 +89,12 @@ describe.each([
 test.each([
   ['a history', ['HEAD'], ARGS],
   ['a history that is older', ['HEAD'], [...ARGS, 'deepen-since 9000000000']],
+  ['a history without a date', ['undated'], [...ARGS, 'deepen-since 1000000000']],
+  ['no depth at all', ['HEAD'], [...ARGS, 'deepen 0']],
+  ['a depth in octal', ['HEAD'], [...ARGS, 'deepen 02']],
+  ['a depth that is too large', ['HEAD'], [...ARGS, 'deepen 4294967297']],
+  ['a time in octal', ['HEAD'], [...ARGS, 'deepen-since 01000000000']],
+  ['any time', ['HEAD'], [...ARGS, 'deepen-since 0']],
   ['a history but for that of a branch', ['HEAD'], [...ARGS, 'deepen-not refs/heads/main']],
   ['a history with a merge', ['merge'], [...ARGS, 'deepen 4']],
   ['a folder with a depth', ['HEAD^{tree}'], [...ARGS, 'deepen 1']],

@@ -67,7 +67,7 @@ function pullPath(number: number): string {
 }
 
 describe('opening', () => {
-  test('answers with the pull request, its figures and its addresses', async () => {
+  test('answers with the pull request, how many commits it has, and its addresses', async () => {
     const branch = await pushedBranch();
     const { status, body } = await open({ head: `${host.botLogin}:${branch}`, body: 'Why\n' });
     expect(status).toBe(201);
@@ -113,7 +113,11 @@ describe('opening', () => {
   });
 
   test('opens one when asked twice at once', async () => {
-    const head = `${host.botLogin}:${await pushedBranch()}`;
+    // Of a merge, the host must ask Git what is new: the second call comes before it has opened the first.
+    const branch = await pushedBranch();
+    const merge = await git(workTree, 'commit-tree', '-m', 'M', '-p', 'HEAD', '-p', main, 'HEAD^{tree}');
+    await git(workTree, 'push', '--quiet', forkUrl, `${merge}:refs/heads/${branch}`);
+    const head = `${host.botLogin}:${branch}`;
     const answers = await Promise.all([open({ head }), open({ head })]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 422]));
   });
