@@ -38,7 +38,7 @@ export function fetchedObjects(path: string, body: Buffer): Buffer | null {
   );
   const [depth, ...others] = args.filter((line) => !UNTOLD.has(line) && !line.startsWith('want '));
   if (others.length > 0 || wanted.size === 0 || !hasHostConfig(path)) return null;
-  const found = commitsOf(path, wanted, depth ?? '') ?? (depth === undefined ? filesOf(path, wanted) : null);
+  const found = depth === undefined ? filesOf(path, wanted) : commitsOf(path, wanted, depth);
   if (found === null) return null;
   const depths =
     depth === undefined ? '' : `${pktLine('shallow-info')}${found.shallow.map(shallowLine).join('')}0001`;
@@ -61,7 +61,7 @@ function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
 }
 
 /** As git reads a commit, which takes a date from no other place (commit.c); with one parent, or none. */
-const PLAIN_COMMIT = /^tree .{40}\n(?:parent (.{40})\n)?author .*\ncommitter .* (\d{1,12}) [+-]\d{4}\n/;
+const PLAIN_COMMIT = /^tree .{40}\n(?:parent (.{40})\n)?author .*\ncommitter .*> (\d{1,12}) [+-]\d{4}\n/;
 
 /**
  * A commit and those before it that are wanted with it.
