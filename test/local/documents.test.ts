@@ -16,11 +16,6 @@ const DOCUMENTS = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 const CONFIGURATION = 'docs/configuration.md';
-/** What a reader can take in: the first page at a glance, a document in one go, and all of them within an hour. */
-const MOST_LINES = 120;
-const MOST_WORDS = 2_000;
-const MOST_WORDS_OF_ALL = 17_000;
-const MOST_WORDS_OF_A_DECISION = 300;
 /** What a terminal and a page of the code host show without scrolling. */
 const MOST_COLUMNS_OF_TABLES = 120;
 
@@ -41,10 +36,6 @@ function variableItems(): readonly (readonly [names: string, value: string])[] {
   ]);
 }
 
-it('README.md can be read at a glance', () => {
-  expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
-});
-
 it('README.md begins with the two commands, and .ci/run runs both parts of the second', () => {
   const [, block = ''] = /^```sh\n(.*?)^```/ms.exec(textOf('README.md')) ?? [];
   const commands = block
@@ -59,24 +50,6 @@ it('README.md has every push option once in its table, and no other', () => {
   const [, table = ''] = /^\| Option +\|.*?\n((?:\|.*\n)+)/m.exec(textOf('README.md')) ?? [];
   const names = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/(?<=`)[a-z-]+=?/g) ?? []);
   expect(names.toSorted()).toEqual(KNOWN_OPTIONS.toSorted());
-});
-
-/** Words that a reader sees: neither comments nor what draws tables. */
-function wordsOf(path: string): number {
-  return textOf(path)
-    .replaceAll(/<!--.*?-->/gs, '')
-    .split(/\s+/)
-    .filter((word) => /\w/.test(word)).length;
-}
-
-it.each(DOCUMENTS)('%s can be read in one go', (path) => {
-  const isDecision = path.startsWith('docs/decisions');
-  expect(wordsOf(path)).toBeLessThanOrEqual(isDecision ? MOST_WORDS_OF_A_DECISION : MOST_WORDS);
-});
-
-it(`all documents have at most ${MOST_WORDS_OF_ALL} words: whoever adds some takes others away`, () => {
-  const words = DOCUMENTS.reduce((sum, path) => sum + wordsOf(path), 0);
-  expect(words).toBeLessThanOrEqual(MOST_WORDS_OF_ALL);
 });
 
 it.each(DOCUMENTS)('%s has no table that is wider than a terminal', (path) => {

@@ -1,4 +1,4 @@
-/** The order of the rooms of `src`, and their sizes: no import runs upwards, no room grows beyond its ceiling. */
+/** The order of the rooms of `src`: no import runs upwards or in a circle, and what importing one file drags along is bounded. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
@@ -46,41 +46,15 @@ const ROOMS = [
   // Types of everything that is bound, so nobody can stand below it.
   'env.ts',
 ];
-const MOST_BEHIND_A_HOST = 60;
+/**
+ * How many files importing one drags along, at most. The figures are far above today's (57, 90, 125 and 19): they notice
+ * when a whole room is dragged in, not a new file.
+ */
+const MOST_BEHIND_A_HOST = 80;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 90, 'routes/git/git-push.ts': 125 };
+const MOST_RUN_BY = { 'push/session.ts': 130, 'routes/git/git-push.ts': 170 };
 /** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
-const MOST_OF_A_LIVE_PUSH = 19;
-/** Who takes lines away lowers the ceiling. */
-const MOST_LINES = 37_943;
-/** Of the rooms that are folders. */
-const MOST_LINES_OF_ROOMS = {
-  badges: 71,
-  config: 451,
-  durable: 4_571,
-  edit: 764,
-  events: 287,
-  forms: 81,
-  git: 6_800,
-  host: 3_345,
-  isolate: 623,
-  limits: 827,
-  metrics: 420,
-  middleware: 131,
-  names: 959,
-  notify: 372,
-  outgoing: 974,
-  pages: 2_325,
-  policy: 537,
-  push: 4_285,
-  routes: 6_537,
-  secret: 214,
-  spool: 414,
-  stats: 404,
-  streams: 332,
-  text: 615,
-  upstream: 840,
-};
+const MOST_OF_A_LIVE_PUSH = 30;
 
 /** The names may be on several lines. */
 const IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;
@@ -145,28 +119,9 @@ it('has a push that is published at once in few files', () => {
 
 const WIDE_COMMENT = /^(?=.{121}) *(?:\/[/*]|\* )/m;
 
-const linesOf = (file: string): number => readFileSync(join(SRC, file), 'utf8').split('\n').length - 1;
-
-/** @param chosen only the files for which this is true. */
-const countLines = (chosen: (file: string) => boolean = () => true): number =>
-  files.filter(chosen).reduce((lines, file) => lines + linesOf(file), 0);
-
 it('has comments of at most 120 columns', () => {
   const wide = files.filter((file) => WIDE_COMMENT.test(readFileSync(join(SRC, file), 'utf8')));
   expect(wide).toEqual([]);
-});
-
-it('has no more lines than it may have', () => {
-  expect(countLines()).toBeLessThanOrEqual(MOST_LINES);
-});
-
-it('has a ceiling for each room', () => {
-  const folders = ROOMS.filter((room) => !room.endsWith('.ts'));
-  expect(Object.keys(MOST_LINES_OF_ROOMS).toSorted()).toEqual(folders.toSorted());
-});
-
-it.each(Object.entries(MOST_LINES_OF_ROOMS))('has %s in at most %i lines', (room, most) => {
-  expect(countLines((file) => roomOf(file) === room)).toBeLessThanOrEqual(most);
 });
 
 it('has requests of Hono in routes and middleware only: below them, everything is a port', () => {
