@@ -65,6 +65,8 @@ export interface Sandbox {
   createRepository(wanted: NewRepository): string;
   hasRepository(wanted: Pick<NewRepository, 'owner' | 'name'>): boolean;
   repositoryPath(owner: string, name: string): string;
+  /** Removes all repositories and messages, and forgets what was received so far. */
+  clear(): void;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
     hasRepository: ({ owner, name }) => store.findRepository(owner, name) !== undefined,
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),
+    clear: () => {
+      store.clear();
+      rmSync(repositoriesDir, { recursive: true, force: true });
+      mkdirSync(repositoriesDir);
+      capture.clear();
+    },
     close: async () => {
       host.stopTimers();
       const closed = new Promise((done) => {

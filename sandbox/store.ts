@@ -92,6 +92,14 @@ export class Store {
     this.changed();
   }
 
+  /** Removes all repositories with what belongs to them, and all messages. Users and the row of numbers stay. */
+  clear(): void {
+    const { repositories, reviews, threads, messages } = this.records;
+    for (const records of [repositories, reviews, threads, messages]) records.length = 0;
+    this.#repositoryByName.clear();
+    this.changed();
+  }
+
   renameRepository(repository: Repository, name: string, owner = repository.owner): void {
     const formerKey = nameKey(repository.owner, repository.name);
     this.#repositoryByName.delete(formerKey);

@@ -1,9 +1,9 @@
 /** Badges as a browser draws them, in a page of someone else: whole, and with their texts inside their boxes. */
 import { expect, it } from 'vitest';
-import { useTestBed } from '../e2e/support/test-bed.ts';
+import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 
-const bed = useTestBed({ env: { COMMIT_HASH: 'c0ffee0123456789' } });
+const bed = useOwnTestBed({ env: { COMMIT_HASH: 'c0ffee0123456789' } });
 const chromium = useChromium();
 
 interface Drawn {

@@ -1,11 +1,11 @@
 /** A change that becomes public later, from a browser without script: its time, its page, and the buttons there. */
 import { expect, it } from 'vitest';
 import { pass } from '../e2e/support/delayed.ts';
-import { useTestBed } from '../e2e/support/test-bed.ts';
+import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
 
-const bed = useTestBed({ env: { PR_UPDATE_POLICY: 'key', PUBLISH_DELAY: '1h' } });
+const bed = useOwnTestBed({ env: { PR_UPDATE_POLICY: 'key', PUBLISH_DELAY: '1h' } });
 const chromium = useChromium();
 
 /** A change that waits, with its page open. */

@@ -4,10 +4,10 @@
 import { beforeAll, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { Operator, OPERATOR } from '../e2e/support/operator.ts';
-import { useTestBed } from '../e2e/support/test-bed.ts';
+import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { cutOff, describeInBrowser, useChromium } from './support/chromium.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const chromium = useChromium();
 beforeAll(() => bed.createUpstream({ owner: 'octo', name: 'hello' }));
 

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { contribute } from '../e2e/support/contribution.ts';
 import { delayedAs, pageOf, pass } from '../e2e/support/delayed.ts';
 import { OPERATOR } from '../e2e/support/operator.ts';
-import { useTestBed } from '../e2e/support/test-bed.ts';
+import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
 const chromium = useChromium();
 
 async function push(

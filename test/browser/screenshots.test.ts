@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bannerOf } from '../e2e/support/push-output.ts';
-import { useTestBed } from '../e2e/support/test-bed.ts';
+import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { TEST_HEADER } from '../e2e/support/tripwire.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 
@@ -21,7 +21,7 @@ const LOOK = { viewport: { width: 900, height: 600 }, colorScheme: 'light' } as 
 const WHOLE_PAGE = { fullPage: true, animations: 'disabled' } as const;
 
 describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
-  const bed = useTestBed({ env: { SERVICE_URL: `https://${SERVICE_HOST}`, COMMIT_HASH: 'main' } });
+  const bed = useOwnTestBed({ env: { SERVICE_URL: `https://${SERVICE_HOST}`, COMMIT_HASH: 'main' } });
   const chromium = useChromium();
 
   describeInBrowser('in a browser', () => {

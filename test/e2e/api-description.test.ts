@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { DescribedApi } from './support/described-api.ts';
 import type { Person } from './support/person.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { RECEIVE_PACK, send } from './support/wire.ts';
 
@@ -12,7 +12,7 @@ const KEY = 'key-of-the-operator';
 const PASSWORD = 'open-sesame';
 const keyed = { headers: { 'X-Service-Key': KEY } };
 
-const bed = useTestBed({
+const bed = useOwnTestBed({
   env: {
     SERVICE_API_KEY: KEY,
     PANIC_PASSWORD: PASSWORD,

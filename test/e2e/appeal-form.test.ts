@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { FormClient, typedIn } from './support/form-client.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { comment, report, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const APPEAL = '/v1/moderation/appeal';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 const alerts = async () => (await operator.alerts()).map(({ message }) => message);
 

@@ -15,14 +15,14 @@ import {
   REF,
   type SoundPush,
 } from './support/sound-push.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from './support/wire.ts';
 
 const READ_TIMEOUT_MS = 2_000;
 /** The timeout, and a busy machine. */
 const PROMPT_MS = READ_TIMEOUT_MS + 8_000;
 
-const bed = useTestBed({ env: { READ_TIMEOUT: `${READ_TIMEOUT_MS}ms`, WRITE_TIMEOUT: '1s' } });
+const bed = useOwnTestBed({ env: { READ_TIMEOUT: `${READ_TIMEOUT_MS}ms`, WRITE_TIMEOUT: '1s' } });
 let sound: SoundPush;
 let large: LargePush;
 

@@ -14,11 +14,11 @@ import {
   REF,
   type SoundPush,
 } from './support/sound-push.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { pushBody, readPushAnswer, RECEIVE_PACK, send, type WireAnswer } from './support/wire.ts';
 
 const MiB = 1024 * 1024;
-const bed = useTestBed();
+const bed = useOwnTestBed();
 let sound: SoundPush;
 
 beforeAll(async () => {

@@ -6,9 +6,9 @@ import { contribute, expectAccepted, expectRefused } from './support/contributio
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { comment, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, ...LIVE_METRICS, LIMIT_CREATIONS: '40/1h' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, ...LIVE_METRICS, LIMIT_CREATIONS: '40/1h' } });
 
 /** The lines of these series. */
 async function metrics(name: RegExp): Promise<string[]> {

@@ -4,10 +4,10 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import type { NtfyMessage } from '../../sandbox/records.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import type { Person } from './support/person.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
 
 const ADDRESSES = 30;

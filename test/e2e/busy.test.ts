@@ -9,7 +9,7 @@ import { changedBuild } from './support/changed-worker.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { buildPack } from '../support/pack-builder.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
 
@@ -34,7 +34,7 @@ const CREATIONS = 80;
 /** How long a request waits for memory; ten seconds elsewhere (test/isolate/memory-budget.test.ts). A busy machine needs two. */
 const MAX_WAIT_MS = 6_000;
 
-const bed = useTestBed({
+const bed = useOwnTestBed({
   env: { ...LIVE_METRICS, LIMIT_CREATIONS: `${CREATIONS}/1h` },
   rebuild: (build) =>
     changedBuild(build, {

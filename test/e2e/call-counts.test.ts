@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 import { buildWorker } from '../../local/build.ts';
 import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
 import type { Counts, ObjectCall } from './support/counting-worker.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({
+const bed = useOwnTestBed({
   // So low that each pull request is written down; of the usual limit, it is every third one.
   env: { LIMIT_TARGET: '9/1h' },
   rebuild: () => buildWorker('test/e2e/support/counting-worker.ts'),

@@ -5,10 +5,10 @@ import { type FormAnswer, FormClient, typedIn } from './support/form-client.ts';
 import { gitIn } from './support/objects.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { mustRun, neutralEnvironment } from './support/run.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const MEGABYTE = 1024 * 1024;
 
 const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());

@@ -1,9 +1,9 @@
 /** Comments and issues from a person's client to the code host, with the tripwire under them. */
 import { describe, expect, it } from 'vitest';
 import { comment, commentsOn, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** A repository with an issue that someone without an account has opened. */
 async function withIssue() {

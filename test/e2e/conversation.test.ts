@@ -5,9 +5,9 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
-import { type TestBed, useTestBed } from './support/test-bed.ts';
+import { type TestBed, useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** A pull request that is open, and on which a maintainer has written. */
 async function discussed(on: TestBed = bed) {
@@ -108,7 +108,7 @@ describe('what was read last', () => {
 });
 
 describe('while a client’s requests to the host are used up', () => {
-  const few = useTestBed({ env: { LIMIT_CALLS: '3/1h' } });
+  const few = useOwnTestBed({ env: { LIMIT_CALLS: '3/1h' } });
 
   it('the page says so, to that client alone', async () => {
     const one = await discussed(few);

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { delayed, delayedAs, nameIn, pageOf, pass, press, published } from './support/delayed.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const timesIn = (text: string): string[] => text.match(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g) ?? [];
 

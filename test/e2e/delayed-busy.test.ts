@@ -8,9 +8,9 @@ import { type Contribution, contribute } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
-import { type TestBed, useTestBed } from './support/test-bed.ts';
+import { type TestBed, useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 async function withCommit(on: TestBed): Promise<Contribution> {
   const contribution = await contribute(on);
@@ -103,7 +103,7 @@ describe('when a network has had its pull requests of an hour', () => {
 });
 
 describe('with WHEN_BUSY=wait', () => {
-  const patient = useTestBed({ env: { WHEN_BUSY: 'wait' } });
+  const patient = useOwnTestBed({ env: { WHEN_BUSY: 'wait' } });
 
   it('every such push waits', async () => {
     const { clone, upstream } = await withCommit(patient);
@@ -116,7 +116,7 @@ describe('with WHEN_BUSY=wait', () => {
 });
 
 describe('when the account may create nothing more', () => {
-  const poor = useTestBed({ env: { LIMIT_CREATIONS: '2/1h' } });
+  const poor = useOwnTestBed({ env: { LIMIT_CREATIONS: '2/1h' } });
 
   it('a push waits with "wait", and is refused without', async () => {
     const first = await withCommit(poor);
@@ -130,7 +130,7 @@ describe('when the account may create nothing more', () => {
 });
 
 describe('when the host asks to wait', () => {
-  const slow = useTestBed();
+  const slow = useOwnTestBed();
 
   it('a push waits with "wait", and is not refused at the door; one with a delay is not either', async () => {
     const first = await withCommit(slow);

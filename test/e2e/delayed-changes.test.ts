@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { delayed, delayedAs, pageOf, pass, press, published } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
 async function passAnew(): Promise<void> {

@@ -7,7 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from './support/delayed.ts';
-import { type TestBedOptions, useTestBed } from './support/test-bed.ts';
+import { type TestBedOptions, useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
 /** The clock of the cron trigger is ahead here. Looking for old forks with it would forget what was created. */
@@ -40,7 +40,7 @@ describe.each([
   ['a small host', SMALL, true],
   ['GitHub', GITHUB, process.env['GITHUB_CROWD'] !== undefined],
 ] as const)('delayed pushes with the limits of %s', (_, { pushes, most, withinMs, env }, isWanted) => {
-  const bed = useTestBed({ env });
+  const bed = useOwnTestBed({ env });
 
   it.runIf(isWanted)(
     'are published within them, each once, and live pushes pass them',

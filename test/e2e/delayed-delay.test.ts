@@ -14,9 +14,9 @@ import {
   publishedAs,
 } from './support/delayed.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 describe('a push with a delay', () => {
   it('is accepted, and nothing of it is at the host before its time', async () => {

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { delayed, pageOf } from './support/delayed.ts';
 import { OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 
 async function drain(password: string): Promise<string> {
   const env = { ...process.env, SERVICE_URL: bed.service.url, PANIC_PASSWORD: password };

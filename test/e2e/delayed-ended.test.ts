@@ -17,9 +17,9 @@ import {
 } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
 /** Begins to publish a delayed push, and goes on when the host gets such a request. @param begin default: a run. */

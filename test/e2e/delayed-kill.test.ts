@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { randomFrom } from '../../bench/support/random.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { delayed, delayedAs, pageOf, pass, publishedAs } from './support/delayed.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 4);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
@@ -16,7 +16,7 @@ const MOST_REQUESTS = 9;
 const MOST_MS = 25;
 const WRITES = /\/(?:git-receive-pack|pulls)$/;
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** Begins to publish, and kills workerd in the midst of it. */
 async function passAndKill({ requests, ms }: { requests: number; ms: number }): Promise<void> {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import { delayed, pageOf, pass, published } from './support/delayed.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
-import { TestBed, useTestBed } from './support/test-bed.ts';
+import { TestBed, useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
 
 /** The random name of the client whose push waits. */
@@ -113,7 +113,7 @@ describe('a delayed push', () => {
 
 describe('what waits', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-full-'));
-  const bed = useTestBed({ stateDir, env: { DELAYED_MB: '10' } });
+  const bed = useOwnTestBed({ stateDir, env: { DELAYED_MB: '10' } });
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
   const allFiles = (folder: string) =>

@@ -5,10 +5,10 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
 import { delayedAs, published } from './support/delayed.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** What the host can tell of a request: where it goes, what it is about, and with whose account. */
 function kindsSince(seen: number): string[] {

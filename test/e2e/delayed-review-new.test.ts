@@ -4,9 +4,9 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { delayedAs, pass } from './support/delayed.ts';
 import { OPERATOR } from './support/operator.ts';
 import { Reviewer } from './support/review.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, REVIEW: 'new' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, REVIEW: 'new' } });
 
 it('lets the first push to a repository wait, and no other once that is published', async () => {
   const contribution = await contribute(bed);

@@ -5,9 +5,9 @@ import { delayed, delayedAs, pageOf, pass, press, published, publishedAs } from 
 import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines } from './support/push-output.ts';
 import { Reviewer } from './support/review.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
 
 async function reviewer(): Promise<Reviewer> {
   const operator = new Reviewer(bed);

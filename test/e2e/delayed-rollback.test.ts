@@ -7,9 +7,9 @@ import { expect, it } from 'vitest';
 import { readRefs } from '../../sandbox/bare-repository.ts';
 import { delayed, pageOf, pass } from './support/delayed.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 /** Publishing sends so many requests to the host. */
 const MOST_REQUESTS = 9;
 

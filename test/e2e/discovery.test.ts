@@ -1,11 +1,11 @@
 /** Reference discovery for a push (contract, 4.5): what a client is told before it sends anything. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { readPkts, send, ZERO_ID } from './support/wire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
 

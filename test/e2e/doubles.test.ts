@@ -8,7 +8,7 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import type { Clone } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
-import { type TestBed, useTestBed } from './support/test-bed.ts';
+import { type TestBed, useOwnTestBed } from './support/test-bed.ts';
 
 /** A person with a pull request of two commits. */
 async function withPullRequest(bed: TestBed) {
@@ -33,7 +33,7 @@ function changeList(stateDir: string, statement: string): void {
 }
 
 describe('by default', () => {
-  const bed = useTestBed();
+  const bed = useOwnTestBed();
 
   it('each commit of an open pull request is recognised, not only its last one', async () => {
     const { clone, pull } = await withPullRequest(bed);
@@ -129,7 +129,7 @@ describe('by default', () => {
 describe('while the list of pull requests cannot be read', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-doubles-'));
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
-  const bed = useTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
+  const bed = useOwnTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
 
   it('a push, a preview and one that waits say that it was not checked, and go on', async () => {
     const contribution = await withPullRequest(bed);
@@ -150,7 +150,7 @@ describe('while the list of pull requests cannot be read', () => {
 });
 
 describe('with PUSH_DOUBLES=refuse', () => {
-  const bed = useTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+  const bed = useOwnTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
 
   it('the second pull request is refused, and takes no place of the five', async () => {
     const { clone, upstream, pull, banner, ...contribution } = await withPullRequest(bed);
@@ -178,7 +178,7 @@ describe('with PUSH_DOUBLES=refuse', () => {
 });
 
 describe('a form, with PUSH_DOUBLES=refuse', () => {
-  const bed = useTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+  const bed = useOwnTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
 
   it('says what is open, in words of its own', async () => {
     const upstream = await bed.createUpstream();
@@ -201,7 +201,7 @@ describe('a form, with PUSH_DOUBLES=refuse', () => {
 });
 
 describe('where the repository has no place left', () => {
-  const bed = useTestBed({ env: { LIMIT_TARGET: '1/1h' } });
+  const bed = useOwnTestBed({ env: { LIMIT_TARGET: '1/1h' } });
 
   it('no new pull request is announced', async () => {
     const refused = await pushAgain(await withPullRequest(bed));

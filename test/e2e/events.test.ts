@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { IssueName } from '../../sandbox/maintainer.ts';
 import { comment } from './support/speak.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { type TestBed, useTestBed } from './support/test-bed.ts';
+import { type TestBed, useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 interface Opened {
   readonly on: IssueName;
@@ -151,7 +151,7 @@ function earlier(): Date {
 }
 
 describe('while nothing changes', () => {
-  const settled = useTestBed({ now: earlier });
+  const settled = useOwnTestBed({ now: earlier });
 
   it('the host is only asked whether anything has changed', async () => {
     const pull = await opened(settled);
@@ -170,7 +170,7 @@ describe('while nothing changes', () => {
 describe('within one second', () => {
   /** Stands still, and ahead of the service's clock, however slow this machine is. */
   const second = new Date(Date.now() + 10 * 60_000);
-  const stopped = useTestBed({ now: () => second });
+  const stopped = useOwnTestBed({ now: () => second });
 
   it('a comment is told, though another one was found before it came', async () => {
     const pull = await opened(stopped);
@@ -183,7 +183,7 @@ describe('within one second', () => {
 });
 
 describe('without a bot account', () => {
-  const accountless = useTestBed({ env: { HOSTING_TOKEN: '' } });
+  const accountless = useOwnTestBed({ env: { HOSTING_TOKEN: '' } });
 
   it('nothing is asked for', async () => {
     await accountless.service.runScheduled();

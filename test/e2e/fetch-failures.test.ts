@@ -4,17 +4,17 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest';
 import { remoteLines } from './support/push-output.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pkt, send } from './support/wire.ts';
 
 const MiB = 1024 * 1024;
 const UPLOAD_PACK_TYPE = { 'Content-Type': 'application/x-git-upload-pack-request' };
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 /** Nothing listens there. */
 const NOWHERE = '127.0.0.1:1';
-const lost = useTestBed({ env: { HOSTING_URL: `http://${NOWHERE}` } });
+const lost = useOwnTestBed({ env: { HOSTING_URL: `http://${NOWHERE}` } });
 
 async function wantBody(upstream: Upstream): Promise<Buffer> {
   return Buffer.concat([

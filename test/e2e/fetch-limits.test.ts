@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from './support/person.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pkt, readPkts, send, type WireAnswer } from './support/wire.ts';
 
@@ -18,7 +18,7 @@ const OTHER_BYTES = 4096;
 /** One that nobody knows. Where its length alone counts: ten million short ones take seconds. */
 const LONG_LINE = pkt('x'.repeat(996));
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 let upstream: Upstream;
 let person: Person;
 let tip: string;

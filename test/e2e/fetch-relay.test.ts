@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Person } from './support/person.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pkt, readPkts, send, type WireAnswer } from './support/wire.ts';
 
@@ -12,7 +12,7 @@ const RESULT_TYPE = 'application/x-git-upload-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 const MiB = 1024 * 1024;
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const discover = (upstream: Pick<Upstream, 'url'>, person: Person, headers: Record<string, string> = {}) =>
   send(`${upstream.url}/info/refs?service=git-upload-pack`, { person, headers });

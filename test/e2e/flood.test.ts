@@ -4,10 +4,10 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { comment, commentsOn, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
 
 async function openIssue(upstream: Upstream) {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ownEnvironment } from '../local/programs.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 const PROGRAM = join(import.meta.dirname, '../../local/forks.ts');
 
 /** As an operator runs it. The tripwire watches the service's requests only, so these carry its header. */

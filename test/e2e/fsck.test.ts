@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import type { Clone } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 type Entry = readonly [mode: string, name: string, oid: string];
 

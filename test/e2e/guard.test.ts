@@ -4,7 +4,7 @@ import { contribute, type Contribution, expectAccepted, expectRefused } from './
 import { ALWAYS } from './support/failing-host.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { RawConnection } from './support/raw-http.ts';
 import {
   packOf,
@@ -17,7 +17,7 @@ import {
   sendPush,
 } from './support/wire.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
 /** The next pull request of a person, on a branch of its own. */

@@ -8,9 +8,9 @@ import { contribute, expectRefused } from './support/contribution.ts';
 import { withWork } from './support/failing-host.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: LIVE_METRICS });
+const bed = useOwnTestBed({ env: LIVE_METRICS });
 
 /** What left in the name of the account. */
 const callsOfTheBot = () => bed.host.requests.filter(({ headers }) => headers['authorization'] !== undefined);

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { ALWAYS, expectAgain, withFork, withWork } from './support/failing-host.ts';
 import { statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const PUSH = 'the commits could not be sent to the fork';
 const PULL = 'the pull request could not be opened';

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/faults.ts';
 import { type Contribution, expectAccepted, expectRefused } from './support/contribution.ts';
 import { ALWAYS, expectAgain, withFork, withWork } from './support/failing-host.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const SECONDARY_LIMIT = { message: 'You have exceeded a secondary rate limit.' };
 

@@ -8,9 +8,9 @@ import { contribute, expectRefused } from './support/contribution.ts';
 import { withWork } from './support/failing-host.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: LIVE_METRICS });
+const bed = useOwnTestBed({ env: LIVE_METRICS });
 
 const ABUSE = knownLimits(new Date()).find(({ name }) => name === '422 with the code abuse');
 
@@ -44,7 +44,7 @@ describe('a limit that comes as 422', () => {
 });
 
 describe('a limit that is over after a second', () => {
-  const patient = useTestBed();
+  const patient = useOwnTestBed();
 
   it('leaves the branch to the same push, which then opens one pull request from it', async () => {
     const contribution = await withWork(patient);

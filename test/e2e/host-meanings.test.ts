@@ -16,9 +16,9 @@ import {
 import { expectAccepted, expectRefused } from './support/contribution.ts';
 import { ALWAYS, expectAgain, withFork, withWork } from './support/failing-host.ts';
 import { comment, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const RECEIVE = /gitveil-bot\/.*\/git-receive-pack$/;
 const PULL = 'the pull request could not be opened';

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 describe('a repository that takes pull requests', () => {
   it.each([

@@ -11,9 +11,9 @@ import {
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { ALWAYS, withWork } from './support/failing-host.ts';
 import { comment, commentsOn, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const PULL = 'the pull request could not be opened';
 

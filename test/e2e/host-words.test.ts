@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { NOT_ALLOWED_GIT, NOT_ALLOWED_REST, pushRefused } from '../../sandbox/known-answers.ts';
 import { withFork, withWork } from './support/failing-host.ts';
 import { comment } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const ADDRESS = /203\.0\.113\.77|2001:db8|\b7348\b/i;
 const SAID = /and \[removed\] is not permitted/;

@@ -13,7 +13,7 @@ import { describeLedger, pullRequestEntry } from '../stats/support/ledger-behavi
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { HostedDatabase, PUBLIC_KEY, SECRET_KEY } from './support/postgrest.ts';
 import { comment, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/hosted-database.md');
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = await HostedDatabase.start();
   env['DB_URL'] = database.url;
 });
-const bed = useTestBed({ env });
+const bed = useOwnTestBed({ env });
 afterEach(() => {
   database.trouble = null;
   vi.restoreAllMocks();

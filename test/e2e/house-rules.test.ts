@@ -7,10 +7,10 @@ import { ALWAYS } from './support/failing-host.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** A repository with such files on its default branch, and a person with a clone from before. */
 async function withFiles(files: Readonly<Record<string, string>>) {

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const LOOK_UPS = 100;
 const MADE_UP = 'feedfeedfeed';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-look-ups-'));
-const bed = useTestBed({ stateDir, env: { LIMIT_LOOKUPS: '3/1h' } });
+const bed = useOwnTestBed({ stateDir, env: { LIMIT_LOOKUPS: '3/1h' } });
 
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 

@@ -4,9 +4,9 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: LIVE_METRICS });
+const bed = useOwnTestBed({ env: LIVE_METRICS });
 
 /** The sum of the series of a name whose labels match. */
 async function sum(name: string, labels = /./): Promise<number> {

@@ -4,14 +4,14 @@
  */
 import { expect, it } from 'vitest';
 import { buildPack, oidOf } from '../support/pack-builder.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
 
 const PUSHES = 16;
 const MOST_FORKS = 10;
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 async function pushWithoutTree(upstream: Upstream, address: string) {
   const content = Buffer.from(

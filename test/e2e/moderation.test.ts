@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Person } from './support/person.ts';
 import { comment, commentsOn, report, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** Someone with so many comments on a thread of its own. */
 async function commenter(count: number) {

@@ -5,10 +5,12 @@ import { FormClient } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { remoteLines } from './support/push-output.ts';
 import { comment, commentsOn, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed({ env: { LIMIT_TARGET: '10/1h', LIMIT_THREAD: '20/1h', LIMIT_COMMENTS: '10000/1h' } });
+const bed = useOwnTestBed({
+  env: { LIMIT_TARGET: '10/1h', LIMIT_THREAD: '20/1h', LIMIT_COMMENTS: '10000/1h' },
+});
 
 const PEOPLE = 'mentions more than 5 people or teams; leave some out, or write them in backticks';
 const OTHERS =

@@ -5,11 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { bannerOf } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** Whatever tells of pull requests. */
 async function surfaces({ fullName }: Upstream, prHash: string): Promise<Record<string, unknown>> {

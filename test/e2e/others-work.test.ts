@@ -11,9 +11,9 @@ import { delayedAs, pageOf, pass, published } from './support/delayed.ts';
 import { gitIn } from './support/objects.ts';
 import type { GitRun } from './support/person.ts';
 import { keyIn, remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const REFUSED = 'somebody else has changed this pull request';
 

@@ -5,10 +5,10 @@ import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
 import { prPage } from './support/pr-page.ts';
 import { bannerOf, remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
-const renamed = useTestBed();
+const bed = useOwnTestBed();
+const renamed = useOwnTestBed();
 
 async function opened(on = bed) {
   const contribution = await contribute(on);

@@ -5,10 +5,10 @@ import { contribute, expectAccepted, expectRefused } from './support/contributio
 import { Operator, OPERATOR } from './support/operator.ts';
 import type { Person } from './support/person.ts';
 import { statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, type WireAnswer } from './support/wire.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
 const SUSPENSION = [

@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { comment, commentsOn, report, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
 it('is restored by the button of the alert, and once more by the password after an appeal', async () => {

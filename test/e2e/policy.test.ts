@@ -1,10 +1,10 @@
 /** A repository's `.gitveil.yml` before pushes, comments and issues. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const withPolicy = (upstream: Upstream, policy: string) =>
   upstream.grow({ files: { '.gitveil.yml': policy } });

@@ -7,10 +7,10 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { delayedAs, published, publishedAs } from './support/delayed.ts';
 import type { GitRun } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed, useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
-const keyed = useTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
+const keyed = useOwnTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
 
 const MISSING = 'the pr-key is missing';
 const WRONG = 'the pr-key is wrong';

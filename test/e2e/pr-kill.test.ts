@@ -14,7 +14,7 @@ import { builtWorker } from './support/built-worker.ts';
 import { freePorts } from '../support/free-ports.ts';
 import type { Clone, GitRun } from './support/person.ts';
 import { type Banner, bannerOf } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 import type { Upstream } from './support/upstream.ts';
 
@@ -28,7 +28,7 @@ const WRITES = /\/(?:git-receive-pack|pulls)$/;
 /** Of five: one that dies while it is judged costs its address a place. */
 const PULLS_PER_ADDRESS = 2;
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-kill-'));
 let service: Service;
 

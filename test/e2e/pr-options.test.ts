@@ -4,9 +4,9 @@ import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { parseCommit, readHistory, readObjects } from './support/objects.ts';
 import { type Banner, bannerOf, remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const withKey = ({ prHash, prKey }: Banner) => ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
 

@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const TOKEN = 'tk_0123456789abcdef';
 
-const bed = useTestBed({ env: { NOTIFY_TOKEN: TOKEN } });
+const bed = useOwnTestBed({ env: { NOTIFY_TOKEN: TOKEN } });
 
 const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
 

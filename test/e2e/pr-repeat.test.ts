@@ -4,10 +4,10 @@ import { type Contribution, contribute, expectAccepted } from './support/contrib
 import { ALWAYS } from './support/failing-host.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, RECEIVE_PACK } from './support/wire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 async function withCommit(): Promise<Contribution> {
   const contribution = await contribute(bed);

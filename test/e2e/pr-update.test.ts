@@ -4,9 +4,9 @@ import { nextSecond, opened } from './shapes/updates.ts';
 import { expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 describe('an update', () => {
   it('with nothing new sends nothing', async () => {

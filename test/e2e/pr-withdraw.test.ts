@@ -6,12 +6,12 @@ import { ALWAYS } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
 import { prPage } from './support/pr-page.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 
 /** With it, a test knows the key of a pull request that there is not. */
 const SECRET = 'a secret that is long enough for this';
-const bed = useTestBed({ env: { IDENTITY_SECRET: SECRET } });
+const bed = useOwnTestBed({ env: { IDENTITY_SECRET: SECRET } });
 
 async function opened() {
   const contribution = await contribute(bed);

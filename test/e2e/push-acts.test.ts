@@ -10,10 +10,10 @@ import { commitContent, oidNumber } from '../support/objects.ts';
 import { buildPack, oidOf } from '../support/pack-builder.ts';
 import { contribute, expectAccepted, expectRefused, type Contribution } from './support/contribution.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from './support/wire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const MEBIBYTE = 1024 * 1024;
 const REF = 'refs/heads/fix';

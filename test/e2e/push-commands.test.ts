@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import type { Clone } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import {
   packOf,
   pkt,
@@ -15,7 +15,7 @@ import {
   ZERO_ID,
 } from './support/wire.ts';
 
-const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
+const bed = useOwnTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
 const TAG_REASON = 'tags are not accepted, because they contain a name: push a branch';
 

@@ -5,9 +5,9 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn } from './support/objects.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** A contribution to a repository that the bot has forked before, for someone else. */
 async function contributeAgain(): Promise<Contribution> {
@@ -28,7 +28,7 @@ const forkMain = (upstream: { name: string }) =>
   gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', 'main');
 
 describe('a fork that is made slowly', () => {
-  const slow = useTestBed({ forkDelayMs: 300 });
+  const slow = useOwnTestBed({ forkDelayMs: 300 });
 
   it('is waited for while its objects arrive', async () => {
     const contribution = await contribute(slow);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import type { GitRun } from './support/person.ts';
 import { keyIn, remoteLines } from './support/push-output.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const MOST_LINES = 15;
 
@@ -30,7 +30,7 @@ function toType(lines: readonly string[]): string[] {
 }
 
 describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
-  const bed = useTestBed({ env: { PR_UPDATE_POLICY: policy } });
+  const bed = useOwnTestBed({ env: { PR_UPDATE_POLICY: policy } });
 
   it('a pull request is opened, updated and withdrawn in few lines', async () => {
     const { clone } = await contribute(bed);

@@ -1,9 +1,9 @@
 /** What the log says of a push: why it was refused, as a code, and nothing that came from the person. */
 import { expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** What is logged of a push of one new commit, without its time. */
 async function logged(...args: string[]): Promise<string[]> {

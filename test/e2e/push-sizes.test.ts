@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { gitIn } from './support/objects.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
 
 // A push that waits until the client's time is up waits longer than a test may take.
-const bed = useTestBed({ env: { READ_TIMEOUT: '5m' } });
+const bed = useOwnTestBed({ env: { READ_TIMEOUT: '5m' } });
 
 const MiB = 1024 * 1024;
 

@@ -14,9 +14,9 @@ import { SQUASHES } from './shapes/squashes.ts';
 import { BASES, opensAnother, UPDATES } from './shapes/updates.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { storedBuild } from './support/stored-worker.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ rebuild: storedBuild });
+const bed = useOwnTestBed({ rebuild: storedBuild });
 
 let seen = 0;
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { buildPack, oidOf } from '../support/pack-builder.ts';
 import { contribute } from './support/contribution.ts';
 import type { Counts } from './support/counting-worker.ts';
 import type { Person } from './support/person.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { packOf, pushBody, readPushAnswer, send, sendPush } from './support/wire.ts';
 
@@ -13,7 +13,7 @@ const FURTHER = 30;
 /** As many of a client's pushes the guard needs to see a burst. */
 const BURST = 20;
 
-const bed = useTestBed({
+const bed = useOwnTestBed({
   // By the hour: the tests may take longer than a minute.
   env: {
     LIMIT_PUSHES: '60/1h',

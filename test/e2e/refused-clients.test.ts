@@ -5,14 +5,14 @@ import { FormClient } from './support/form-client.ts';
 import type { Person } from './support/person.ts';
 import { prPage } from './support/pr-page.ts';
 import { comment } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const COMMENTS = 600;
 const ALLOWED = 60;
 const AT_ONCE = 20;
 
 // By the hour: the test may take longer than a minute.
-const bed = useTestBed({
+const bed = useOwnTestBed({
   env: { LIMIT_COMMENTS: `${ALLOWED}/1h`, LIMIT_DISCOVERIES: '3/1h', LIMIT_PUSHES: '1/1h' },
 });
 

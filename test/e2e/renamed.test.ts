@@ -11,13 +11,13 @@ import { prKeyOf } from '../../src/secret/keyed-hash.ts';
 import { contribute } from './support/contribution.ts';
 import type { Person } from './support/person.ts';
 import { makeSoundPush, REF } from './support/sound-push.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pkt, pushBody, readPkts, readPushAnswer, send, sendPush, type WireAnswer } from './support/wire.ts';
 import { buildPack } from '../support/pack-builder.ts';
 
 const SECRET = 'a secret that is long enough for this';
-const bed = useTestBed({ env: { IDENTITY_SECRET: SECRET } });
+const bed = useOwnTestBed({ env: { IDENTITY_SECRET: SECRET } });
 
 const rename = (upstream: Upstream) => bed.renameUpstream(upstream, `${upstream.name}-renamed`);
 

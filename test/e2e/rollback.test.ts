@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
+const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
 
 /** A person's pull requests, one commit more in each. Answers their addresses. */

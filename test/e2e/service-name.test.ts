@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import type { Clone, GitRun } from './support/person.ts';
 import { commentsOn } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed, useTestBed } from './support/test-bed.ts';
 
 const VEIL = 'veil.test:8443';
 const ONION = `${'a2b3'.repeat(14)}.onion`;
@@ -92,7 +92,7 @@ describe('a host that is none', () => {
 });
 
 describe('a service with an onion address', () => {
-  const bed = useTestBed({
+  const bed = useOwnTestBed({
     env: { SERVICE_URL: 'https://veil.example', ONION_URL: `http://${ONION}` },
   });
 

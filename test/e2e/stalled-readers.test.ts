@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RawConnection } from './support/raw-http.ts';
 import { expectStillServing, makeSoundPush } from './support/sound-push.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pkt } from './support/wire.ts';
 
@@ -15,7 +15,7 @@ const LONG_BYTES = 16 * 1024 * 1024;
 const ESTABLISHED = '01';
 const UPLOAD_PACK = 'application/x-git-upload-pack-request';
 
-const bed = useTestBed({ env: { WRITE_TIMEOUT: '200ms' } });
+const bed = useOwnTestBed({ env: { WRITE_TIMEOUT: '200ms' } });
 let upstream: Upstream;
 
 beforeAll(async () => {

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { LIKELY, PROVEN } from '../support/made-up-credentials.ts';
 import { type FormAnswer, FormClient, typedIn } from './support/form-client.ts';
 import { OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const APPEAL = '/v1/moderation/appeal';
 
 const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());
@@ -237,7 +237,7 @@ describe('a page of another site', () => {
 });
 
 describe('ALLOWED_ORIGINS', () => {
-  const limited = useTestBed({ env: { ALLOWED_ORIGINS: 'https://front-end.test' } });
+  const limited = useOwnTestBed({ env: { ALLOWED_ORIGINS: 'https://front-end.test' } });
 
   it('names the sites whose pages may post', async () => {
     const upstream = await limited.createUpstream();

@@ -4,9 +4,9 @@ import { workflowRefused } from '../../sandbox/known-answers.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({
+const bed = useOwnTestBed({
   botScopes: ['public_repo', 'notifications'],
   env: { ...OPERATOR, ...LIVE_METRICS },
 });

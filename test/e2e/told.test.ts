@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: OPERATOR });
+const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
 const get = (path: string) => fetch(`${bed.service.url}${path}`);

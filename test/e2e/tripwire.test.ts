@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import type { Clone, Person } from './support/person.ts';
 import { PERSON_ZONE } from './support/person.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { TestBed, useTestBed } from './support/test-bed.ts';
+import { TestBed, useOwnTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** A REST call that a service with a leak could make. */
 async function tellHost(text: string, headers: Record<string, string> = {}): Promise<void> {

@@ -5,13 +5,13 @@ import { DEFAULT_CLIENT_IP_HEADER } from '../../src/limits/client.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { expectStillServing, makeSoundPush } from './support/sound-push.ts';
 import { speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 
 const CLIENTS = 200;
 /** As long as a JSON body may be, and some more to come. */
 const BYTES = 519_000;
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** What the service has held at most since the last call, in MiB. */
 function peak(): number {

@@ -10,10 +10,10 @@ import { withWork } from './support/failing-host.ts';
 import { FormClient } from './support/form-client.ts';
 import { remoteLines } from './support/push-output.ts';
 import { type Answer, comment, commentsOn, speak } from './support/speak.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { useOwnTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 /** More often than a story asks for anything. */
 const ALWAYS = 500;

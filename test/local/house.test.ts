@@ -152,3 +152,16 @@ it.each([
     opening.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/^export function.*/gm, ''));
   expect(files.filter(opens)).toEqual([place]);
 });
+
+it('has no test on a shared bed that would leave something to the next file', () => {
+  const folder = join(import.meta.dirname, '..');
+  const disturbing = /\bfaults\.inject|\.restart\(|runScheduled|suspend|renameBot|workerdPid/;
+  const tests = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
+  const found = tests.filter((name) => {
+    const text = readFileSync(join(folder, name), 'utf8');
+    return /= useTestBed\(\)/.test(text) && disturbing.test(text);
+  });
+  expect(found).toEqual([]);
+});

@@ -1,8 +1,10 @@
 /**
  * The service in workerd, the code host beside it, and the tripwire under every test.
  *
- * One bed for a test file (`useTestBed()` at its top), fresh repositories and persons for each test. After each test
- * whatever reached the host is searched, and after the last Git checks the forks; a test cannot leave that out.
+ * A test file says `useTestBed()` at its top. All files that do share the bed of their process, because a start takes
+ * longer than most tests; each of them sees an empty host. A file that needs options, restarts the service or makes the
+ * host fail says `useOwnTestBed()`: what the service remembers of that would reach the next file. Every test has fresh repositories and persons. After each test whatever reached the host is searched, and after the
+ * last one of a file Git checks the forks; a test cannot leave that out.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,6 +43,8 @@ export interface TestBedOptions {
   readonly forkDelayMs?: number;
   /** Scopes of the bot's token. Default: all that it needs. */
   readonly botScopes?: readonly string[];
+  /** Calls that the host lets the bot make. Default: GitHub's. */
+  readonly callsAnHour?: number;
   /** The code host's clock. Default: this machine's. */
   readonly now?: () => Date;
   /** Makes another build of the Worker's. */
@@ -64,18 +68,14 @@ type Variables = Readonly<Record<string, string>>;
 export class TestBed {
   readonly sandbox: Sandbox;
   service: Service;
-  readonly host: HostView;
-  readonly tripwire: Tripwire;
-  /** What the service has logged so far. */
-  readonly logLines: readonly string[];
-  /** The bytes of the verdicts so far, if the Worker tells them: stored-worker.ts. */
-  readonly verdicts: Buffer[];
-  /** What the Worker has asked for by the runtime's `fetch`, which adds headers of its own. */
-  readonly fetches: string[];
+  host: HostView;
+  tripwire: Tripwire;
+  readonly #told: Told;
   /** To be deleted with the bed. */
   readonly #ownState: string | null;
   readonly #startOn: (port: number, env?: Variables) => Promise<Service>;
   readonly #persons: Person[] = [];
+  #personCount = 0;
   #upstreamCount = 0;
 
   private constructor(
@@ -89,20 +89,40 @@ export class TestBed {
     this.#startOn = startOn;
     this.sandbox = sandbox;
     this.service = service;
-    this.logLines = told.logLines;
-    this.verdicts = told.verdicts;
-    this.fetches = told.fetches;
+    this.#told = told;
     this.host = new HostView(sandbox);
     this.tripwire = new Tripwire(sandbox, told.logLines, told.verdicts);
+  }
+
+  /** What the service has logged so far, for this file of tests. */
+  get logLines(): readonly string[] {
+    return this.#told.logLines;
+  }
+
+  /** The bytes of the verdicts so far, if the Worker tells them: stored-worker.ts. */
+  get verdicts(): Buffer[] {
+    return this.#told.verdicts;
+  }
+
+  /** What the Worker has asked for by the runtime's `fetch`, which adds headers of its own. */
+  get fetches(): string[] {
+    return this.#told.fetches;
   }
 
   static async start(options: TestBedOptions): Promise<TestBed> {
     const build = builtWorker();
     await awayFromMidnight();
-    const { forkDelayMs = 20, botScopes, now, rebuild = async (own: WorkerBuild) => own } = options;
+    const {
+      forkDelayMs = 20,
+      callsAnHour,
+      botScopes,
+      now,
+      rebuild = async (own: WorkerBuild) => own,
+    } = options;
     const sandbox = await startSandbox({
       capture: 'bodies',
       forkDelayMs,
+      ...(callsAnHour && { callsAnHour }),
       ...(botScopes && { botScopes }),
       ...(now && { now }),
     });
@@ -176,10 +196,9 @@ export class TestBed {
 
   /** Someone with a Git client and a network address of their own. */
   person(): Person {
-    const count = this.#persons.length;
-    // Three digits at the end: no address is the beginning of another's.
-    const network = count < 150 ? '198.51.100' : '203.0.113';
-    const person = new Person(`${network}.${100 + (count % 150)}`);
+    const count = this.#personCount++;
+    // Three digits at the end: no address is the beginning of another's. 198.18.0.0/15 is for tests (RFC 2544).
+    const person = new Person(`198.18.${100 + Math.floor(count / 150)}.${100 + (count % 150)}`);
     this.#persons.push(person);
     this.tripwire.addPerson(person);
     return person;
@@ -207,11 +226,24 @@ export class TestBed {
     this.service = await this.#startOn(Number(port), env);
   }
 
+  /** Forgets what one file of tests has done, so that the next one sees an empty host. The service goes on. */
+  clear(): void {
+    this.#removePersons();
+    this.sandbox.clear();
+    for (const lines of Object.values(this.#told) as unknown[][]) lines.length = 0;
+    this.host = new HostView(this.sandbox);
+    this.tripwire = new Tripwire(this.sandbox, this.#told.logLines, this.#told.verdicts);
+  }
+
   async stop(): Promise<void> {
     await this.service.dispose();
     await this.sandbox.close();
-    for (const person of this.#persons) person.remove();
+    this.#removePersons();
     if (this.#ownState !== null) rmSync(this.#ownState, { recursive: true });
+  }
+
+  #removePersons(): void {
+    for (const person of this.#persons.splice(0)) person.remove();
   }
 }
 
@@ -225,11 +257,32 @@ function describe({ secret, where, context }: Leak): string {
   return `- ${secret.kind} "${secret.text}" in ${where}: ${context}`;
 }
 
-/** Starts a test bed for this file and puts the tripwire under each of its tests. */
-export function useTestBed(options: TestBedOptions = {}): TestBed {
+/** More than all files together make. */
+const CALLS_OF_ALL_FILES = 1_000_000;
+
+/** The bed of this process. Its folders and its workerd go with the process. */
+let shared: Promise<TestBed> | null = null;
+
+/** Gives this file the bed of its process, and puts the tripwire under each of its tests. */
+export function useTestBed(): TestBed {
+  return useBed(
+    () => (shared ??= TestBed.start({ callsAnHour: CALLS_OF_ALL_FILES })),
+    async (bed) => bed.clear(),
+  );
+}
+
+/** Gives this file a bed of its own, and puts the tripwire under each of its tests. */
+export function useOwnTestBed(options: TestBedOptions = {}): TestBed {
+  return useBed(
+    () => TestBed.start(options),
+    (bed) => bed.stop(),
+  );
+}
+
+function useBed(open: () => Promise<TestBed>, leave: (bed: TestBed) => Promise<void>): TestBed {
   let bed: TestBed | null = null;
   beforeAll(async () => {
-    bed = await TestBed.start(options);
+    bed = await open();
   });
   beforeEach(awayFromMidnight);
   afterEach(() => bed?.verify());
@@ -239,7 +292,7 @@ export function useTestBed(options: TestBedOptions = {}): TestBed {
       await bed?.verify();
       await bed?.host.checkForks();
     } finally {
-      await bed?.stop();
+      if (bed !== null) await leave(bed);
       // The modules of all files stay loaded. What the host has captured should not: each program would start slower.
       bed = null;
     }
