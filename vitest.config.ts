@@ -47,9 +47,9 @@ const ALONE = [
   'test/clients/isomorphic-git.test.ts',
   'test/local/bundle.test.ts',
   // It names a certificate before it loads miniflare.
-  'test/e2e/outgoing.test.ts',
+  'test/e2e/host/outgoing.test.ts',
   // It kills a service of its own, and ended once only after 90 seconds where it shared a process.
-  'test/e2e/pr-kill.test.ts',
+  'test/e2e/push/pr-kill.test.ts',
 ];
 
 const BUILD = ['test/e2e/support/worker-build.ts'];

@@ -1,4 +1,4 @@
-/** What Git's own check refuses; that Git agrees is proved in test/e2e/fsck.test.ts. */
+/** What Git's own check refuses; that Git agrees is proved in test/e2e/push/fsck.test.ts. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { faultsOfGitmodules, faultsOfTree } from '../../../src/git/pack/fsck.ts';

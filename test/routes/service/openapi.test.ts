@@ -1,4 +1,4 @@
-/** GET /openapi.json describes what the Worker serves, and nothing else. Its answers: test/e2e/api-description.test.ts. */
+/** GET /openapi.json describes what the Worker serves, and nothing else. Its answers: test/e2e/people/api-description.test.ts. */
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it, vi } from 'vitest';

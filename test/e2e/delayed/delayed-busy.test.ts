@@ -1,0 +1,145 @@
+/**
+ * Pushes for which there is no room now, with `-o wait`: that is decided before anything is written at the host. Each on a
+ * bed of its own kind of trouble.
+ */
+import { describe, expect, it } from 'vitest';
+import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';
+import { type Contribution, contribute } from '../support/contribution.ts';
+import { ALWAYS } from '../support/failing-host.ts';
+import { delayedAs, pageOf, pass, press, published } from '../support/delayed.ts';
+import { remoteLines, statusTable } from '../support/push-output.ts';
+import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
+
+const bed = useOwnTestBed();
+
+async function withCommit(on: TestBed): Promise<Contribution> {
+  const contribution = await contribute(on);
+  await contribution.clone.commit();
+  return contribution;
+}
+
+const outage = (on: TestBed, path: RegExp) =>
+  on.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 503 } });
+
+describe('a push that the host does not take', () => {
+  it('waits with "wait" if its repository cannot be looked up, and is published when it can', async () => {
+    const contribution = await withCommit(bed);
+    const { upstream, clone } = contribution;
+    outage(bed, new RegExp(`/repos/${upstream.fullName}$`));
+    const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\nThere was no room for it/);
+    // It is not kept for so long, and must not come out sooner than was asked for.
+    const later = await clone.push('-o', 'delay=2d', 'origin', 'HEAD:topic');
+    expect(statusTable(later)[0]).toContain('the delay cannot be changed');
+    // A run would try again within its minute, and end only then.
+    await press(bed, name, 'publish');
+    await expect
+      .poll(() => pageOf(bed, name))
+      .toMatch(/It could not be published yet\. The service tries again by itself\./);
+    expect(await pageOf(bed, name)).not.toContain('ush again');
+    bed.sandbox.faults.clear();
+    await published(bed, name);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it.each([
+    ['when it forks', /\/forks$/],
+    ['when it is sent the commits', /git-receive-pack$/],
+    ['when the pull request is opened', /\/pulls$/],
+  ])('%s fails, also with "wait", as something may be there: a retry goes on', async (_, path) => {
+    const { upstream, clone } = await withCommit(bed);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, answer: { status: 503 } });
+    const pushed = await clone.push('-o', 'wait', 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('push rejected: ');
+    expect(remoteLines(pushed).join('\n')).toMatch(/[Pp]ush .*again/);
+    await pass(bed);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    bed.sandbox.faults.clear();
+    expect((await clone.push('-o', 'wait', 'origin', 'HEAD:topic')).code).toBe(0);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('is opened once if only the answer was lost, and then pushed again with a delay', async () => {
+    const { upstream, clone } = await withCommit(bed);
+    const cut = { during: 'answer', afterBytes: 0 } as const;
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, cut });
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+    expect((await clone.push('-o', 'wait', 'origin', 'HEAD:topic')).code).toBe(1);
+    bed.sandbox.faults.clear();
+    const delayedToo = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    expect(statusTable(delayedToo)[0]).toContain('an earlier attempt has begun to publish this push');
+    expect((await clone.push('origin', 'HEAD:topic')).code).toBe(0);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('for good is refused, also with "wait"', async () => {
+    const { clone } = await withCommit(bed);
+    const answer = { status: 422, body: JSON.stringify({ message: 'Validation Failed' }) };
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, answer });
+    expect((await clone.push('-o', 'wait', 'origin', 'HEAD:topic')).code).toBe(1);
+    bed.sandbox.faults.clear();
+  });
+});
+
+describe('when a network has had its pull requests of an hour', () => {
+  it('a push is refused without "wait", and waits with it', async () => {
+    const { upstream, clone } = await withCommit(bed);
+    for (let count = 0; count < 5; count++) {
+      await clone.commit({ message: `Number ${count}\n` });
+      expect((await clone.push('origin', `HEAD:topic-${count}`)).code).toBe(0);
+    }
+    await clone.commit({ message: 'One more\n' });
+    const pushed = await clone.push('origin', 'HEAD:more');
+    expect(statusTable(pushed)[0]).toContain('rate limit exceeded');
+    const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
+    // The hour is not over, whatever the clock of the cron trigger says.
+    await pass(bed);
+    const page = await pageOf(bed, name);
+    expect(page).toMatch(/^200 Delayed\n[^]*rate limit exceeded/i);
+    // It has not begun, and gets the date of the moment at which it does.
+    expect(page).not.toContain('may be public');
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+  });
+});
+
+describe('with WHEN_BUSY=wait', () => {
+  const patient = useOwnTestBed({ env: { WHEN_BUSY: 'wait' } });
+
+  it('every such push waits', async () => {
+    const { clone, upstream } = await withCommit(patient);
+    outage(patient, new RegExp(`/repos/${upstream.fullName}$`));
+    const name = delayedAs(await clone.push('origin', 'HEAD:topic'));
+    patient.sandbox.faults.clear();
+    await published(patient, name);
+    await patient.host.onlyPull(upstream);
+  });
+});
+
+describe('when the account may create nothing more', () => {
+  const poor = useOwnTestBed({ env: { LIMIT_CREATIONS: '2/1h' } });
+
+  it('a push waits with "wait", and is refused without', async () => {
+    const first = await withCommit(poor);
+    expect((await first.clone.push('origin', 'HEAD:topic')).code).toBe(0);
+    const { clone } = await withCommit(poor);
+    const pushed = await clone.push('origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('the bot account has little left');
+    expect(remoteLines(pushed).join('\n')).toContain('-o wait');
+    delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
+  });
+});
+
+describe('when the host asks to wait', () => {
+  const slow = useOwnTestBed();
+
+  it('a push waits with "wait", and is not refused at the door; one with a delay is not either', async () => {
+    const first = await withCommit(slow);
+    slow.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, answer: SECONDARY_LIMIT });
+    expect((await first.clone.push('origin', 'HEAD:topic')).code).toBe(1);
+    const { clone } = await withCommit(slow);
+    expect((await clone.push('origin', 'HEAD:topic')).stderr).toContain('asks to wait');
+    delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await clone.commit({ message: 'Another\n' });
+    delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:other'));
+  });
+});

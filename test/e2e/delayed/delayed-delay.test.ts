@@ -1,0 +1,246 @@
+/** Pushes that are published at a chosen time, with `-o delay`. */
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import {
+  delayed,
+  delayedAs,
+  HOUR_MS,
+  MINUTE_MS,
+  pageOf,
+  pass,
+  press,
+  published,
+  publishedAs,
+} from '../support/delayed.ts';
+import { remoteLines, statusTable } from '../support/push-output.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+
+const bed = useOwnTestBed();
+
+describe('a push with a delay', () => {
+  it('is accepted, and nothing of it is at the host before its time', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const before = Date.now();
+    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const name = delayedAs(pushed);
+    expect(statusTable(pushed)).toEqual([' * [new branch]      HEAD -> topic']);
+    expect(
+      remoteLines(pushed).find((line) => line.startsWith('Delayed: it will be published between ')),
+    ).toBeDefined();
+    // A run publishes what is due within its minute, and the first moment of the hour may be the one that was drawn.
+    await bed.service.runScheduled(before + HOUR_MS - MINUTE_MS);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect(bed.host.forkPath(upstream)).toBeNull();
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+  });
+
+  it('is published when its time has come, and its page tells hash, key and address', async () => {
+    const { upstream, clone, name } = await delayed(bed);
+    const page = await published(bed, name);
+    const pull = await bed.host.onlyPull(upstream);
+    const { prHash, key } = publishedAs(page);
+    expect(pull).toMatchObject({ state: 'open', head: `${bed.sandbox.botLogin}:anon-${prHash}` });
+    expect(page).toContain(pull.url);
+    await clone.push(
+      '-o',
+      'withdraw',
+      '-o',
+      `pr-hash=${prHash}`,
+      '-o',
+      `pr-key=${key}`,
+      'origin',
+      'HEAD:topic',
+    );
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+  });
+
+  it('is published at once by the button of its page, and once if that is pressed twice', async () => {
+    const { upstream, name } = await delayed(bed);
+    await Promise.all([press(bed, name, 'publish'), press(bed, name, 'publish')]);
+    await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
+    await press(bed, name, 'publish');
+    await pass(bed);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('is given up by the other button', async () => {
+    const { upstream, name } = await delayed(bed);
+    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
+    await pass(bed);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect(await press(bed, name, 'give-up')).not.toMatch(/^5/);
+  });
+
+  it('counts once among the pull requests of an hour', async () => {
+    const { upstream, clone, name } = await delayed(bed);
+    await press(bed, name, 'publish');
+    await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
+    for (const branch of ['b', 'c', 'd', 'e']) {
+      await clone.commit();
+      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
+    }
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+    expect((await clone.push('-o', 'delay=1h', 'origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+  });
+
+  it('counts also if it is given up', async () => {
+    const { clone, name } = await delayed(bed);
+    await press(bed, name, 'give-up');
+    for (const branch of ['b', 'c', 'd', 'e']) {
+      await clone.commit();
+      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
+    }
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+  });
+
+  it('of several megabytes arrives whole', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit({ files: { 'large.bin': randomBytes(3 * 1024 * 1024) }, message: 'Large\n' });
+    await clone.commit({ message: 'And small\n' });
+    await published(bed, delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic')));
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
+  it('is only shown by a preview, which says that it asks', async () => {
+    const { upstream, clone, name } = await delayed(bed);
+    const pushed = await clone.push('-o', 'preview', '-o', 'delay=1h', 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('preview: nothing was published');
+    expect(remoteLines(pushed).join('\n')).toContain('A preview asks the code host');
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it.each(['30s', '8d', '1w', 'soon', '-1h', ''])('of "%s" is refused', async (delay) => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', `delay=${delay}`, 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: delay must be a duration from 1m to 7d, such as 2h, or 0s for at once)',
+    ]);
+  });
+
+  it('whose commits are open already is refused with their address', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    const { pull } = await expectAccepted(bed, contribution, await clone.push());
+    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:other');
+    expect(statusTable(pushed)[0]).toContain('the same commits were proposed before');
+    expect(remoteLines(pushed).join('\n')).toContain(pull.url);
+  });
+});
+
+describe('an update with a delay', () => {
+  it('is published when its time has come, and no other page tells of it before', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit({ message: 'More\n' });
+    const before = await bed.host.onlyPull(upstream);
+    const requests = bed.host.requests.length;
+    const name = delayedAs(
+      await clone.push('-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'),
+    );
+    const asked = bed.host.requests.slice(requests).map(({ method, path }) => `${method} ${path}`);
+    expect(asked.filter((request) => request.includes(banner.prHash))).toEqual([]);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(before.headSha);
+    const response = await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`, {
+      headers: { Accept: 'text/plain' },
+    });
+    expect(await response.text()).not.toMatch(/delay/i);
+    const page = await published(bed, name);
+    expect(page).toContain(before.url);
+    expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(before.headSha);
+  });
+
+  it('that changes its texts without the key is refused at once', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit({ message: 'More\n' });
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', 'title=Other'];
+    const pushed = await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('the pr-key is missing');
+  });
+
+  it('gives way to a newer one, which is published at once, and says so', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const named = ['-o', `pr-hash=${banner.prHash}`] as const;
+    await clone.commit({ message: 'Delayed\n' });
+    const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit({ message: 'Newer\n' });
+    await expectAccepted(bed, contribution, await clone.push(...named, 'origin', '+HEAD:topic'));
+    const { headSha } = await bed.host.onlyPull(upstream);
+    await expect
+      .poll(async () => (await pass(bed), pageOf(bed, name)))
+      .toMatch(/^200 Failed\n[^]*another push to this pull request came first/);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(headSha);
+  });
+
+  it('goes on top of what it stands on, although that was published after it was pushed', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const named = ['-o', `pr-hash=${banner.prHash}`] as const;
+    await clone.commit({ message: 'Second\n' });
+    const second = await clone.idOf('HEAD');
+    await clone.commit({ message: 'Third\n' });
+    const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    expect((await clone.push(...named, 'origin', `${second}:refs/heads/topic`)).code).toBe(0);
+    const { headSha } = await bed.host.onlyPull(upstream);
+    await published(bed, name);
+    expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(headSha);
+  });
+});
+
+describe('the time', () => {
+  it('is told to the minute, as a span as long as the delay', async () => {
+    const { name } = await delayed(bed);
+    const page = await pageOf(bed, name);
+    const [from, to] = [...page.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/g)].map(([, time]) =>
+      Date.parse(`${time}Z`),
+    );
+    expect((to as number) - (from as number)).toBe(HOUR_MS);
+  });
+});
+
+describe('whoever asks for a release', () => {
+  it('without the seal of the service learns nothing', async () => {
+    const { name } = await delayed(bed);
+    const body = JSON.stringify({ name, lease: 'a'.repeat(32), seal: 'b'.repeat(64), now: 0 });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(`${bed.service.url}/v1/delayed`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(404);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+  });
+});
+
+describe('what the host did not take of an update', () => {
+  it('is told on its page', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`, '-o', 'title=Other'];
+    await clone.commit({ message: 'More\n' });
+    const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    const answer = { status: 422, body: { message: 'Validation Failed', errors: [], status: '422' } };
+    bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, times: 10, answer });
+    expect(await published(bed, name)).toContain('Title, description or base could not be changed');
+    bed.sandbox.faults.clear();
+  });
+});

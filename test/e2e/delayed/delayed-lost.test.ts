@@ -1,0 +1,167 @@
+/** Delayed pushes whose key, spool or format is gone, and clients that hold too much: each has a sentence, nothing is lost silently. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contribute } from '../support/contribution.ts';
+import { delayed, pageOf, pass, published } from '../support/delayed.ts';
+import { remoteLines, statusTable } from '../support/push-output.ts';
+import { TestBed, useOwnTestBed } from '../support/test-bed.ts';
+import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from '../support/wire.ts';
+
+/** The random name of the client whose push waits. */
+function clientIn(folder: string): string {
+  for (const each of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+    const database = new DatabaseSync(join(folder, each));
+    const row = database.prepare("SELECT client FROM delayed_pushes WHERE state = 'waiting'").get();
+    database.close();
+    if (row !== undefined) return String(row['client']);
+  }
+  throw new Error('nothing waits');
+}
+
+describe('a delayed push', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-lost-'));
+  let bed: TestBed;
+  beforeAll(async () => {
+    bed = await TestBed.start({ stateDir });
+  });
+  afterAll(async () => {
+    await bed.verify();
+    await bed.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+
+  /** Takes something away while the service does not run. */
+  function without(folder: string): Promise<void> {
+    const path = join(stateDir, folder);
+    return bed.restart(() => {
+      for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
+    });
+  }
+
+  /** Those that have ended keep their page for two weeks. */
+  function forgetEnded(): Promise<void> {
+    const path = join(stateDir, 'do/gitveil-DelayedPushes');
+    return bed.restart(() => {
+      for (const name of readdirSync(path).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+        const database = new DatabaseSync(join(path, name));
+        database.exec("DELETE FROM delayed_pushes WHERE state <> 'waiting'");
+        database.close();
+      }
+    });
+  }
+
+  it('whose key is gone fails after some attempts, and says what to do', async () => {
+    const { upstream, name } = await delayed(bed);
+    await without('kv');
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    expect(await pageOf(bed, name)).toMatch(/its key is gone\s+Push it again/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('whose rows are gone fails, and says what to do', async () => {
+    const { upstream, name } = await delayed(bed);
+    await without('do/gitveil-Spool');
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    expect(await pageOf(bed, name)).toMatch(/Push it again/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('waits while the service has no bot account, and is published when it has one again', async () => {
+    const { upstream, name } = await delayed(bed);
+    await bed.restart(() => {}, { HOSTING_TOKEN: '' });
+    for (let time = 0; time < 5; time++) await pass(bed);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
+    await bed.restart();
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
+  });
+
+  it('leaves nothing readable in the files of its object once it is published', async () => {
+    const { upstream, name } = await delayed(bed);
+    const folder = join(stateDir, 'do/gitveil-DelayedPushes');
+    const filesWith = (text: string) =>
+      readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(text));
+    const client = clientIn(folder);
+    expect(filesWith(client)).not.toEqual([]);
+    await forgetEnded();
+    await published(bed, name);
+    await expect.poll(() => filesWith(client)).toEqual([]);
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('that another version has stored in another way fails, and says what to do', async () => {
+    const { upstream, name } = await delayed(bed);
+    const folder = join(stateDir, 'do/gitveil-DelayedPushes');
+    await bed.restart(() => {
+      for (const each of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+        const database = new DatabaseSync(join(folder, each));
+        // What stands there is taken for the version.
+        database.exec(
+          "UPDATE delayed_pushes SET value = json_set(value, '$.entryBytes', (value ->> 'entryBytes') + 1)",
+        );
+        database.close();
+      }
+    });
+    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
+    expect(await pageOf(bed, name)).toMatch(/another version of this service[^]*Push it again/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+});
+
+describe('what waits', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-full-'));
+  const bed = useOwnTestBed({ stateDir, env: { DELAYED_MB: '10' } });
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+
+  const allFiles = (folder: string) =>
+    readdirSync(join(stateDir, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+
+  /** The stand-in for KV removes a value some time after its key. */
+  const keptKeys = () => allFiles('kv').filter((file) => file.includes('/DELAYED_KEYS/'));
+
+  /** How many rows there are of what pushes have sent. */
+  function sealedRows(): number {
+    const path = allFiles('do/gitveil-Spool').find((file) => /\/[0-9a-f]+\.sqlite$/.test(file));
+    const database = new DatabaseSync(path ?? '');
+    const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'rows'").get();
+    const count = table && database.prepare('SELECT count(*) AS count FROM rows').get()?.['count'];
+    database.close();
+    return Number(count ?? 0);
+  }
+
+  it('has a limit for one client, beyond which a push is refused with a way out, and nothing of it stays', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit({ files: { 'large.bin': randomBytes(1_200_000) } });
+    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('too many pushes wait');
+    expect(remoteLines(pushed).join('\n')).toContain('-o delay=0s');
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    await expect.poll(sealedRows).toBe(0);
+    await expect.poll(keptKeys).toEqual([]);
+    expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
+  });
+
+  it('has the same limit for all networks of an IPv6 /48, and another one for the next', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit({ files: { 'large.bin': randomBytes(600_000) } });
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const newId = await clone.idOf('HEAD');
+    const hold = async (address: string, ref: string): Promise<string | undefined> => {
+      const body = pushBody({ commands: [{ newId, ref: `refs/heads/${ref}` }], pack, options: ['delay=1h'] });
+      const headers = { 'Content-Type': RECEIVE_PACK, 'CF-Connecting-IP': address };
+      const url = `${upstream.url}/git-receive-pack`;
+      const answer = await send(url, { method: 'POST', person: clone.person, headers, body });
+      return readPushAnswer(answer).report[1];
+    };
+    expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
+    expect(await hold('2001:db8:48:2::1', 'two')).toContain('too many pushes wait');
+    // The same push waits already, and has its room.
+    expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
+    expect(await hold('2001:db8:49:1::1', 'three')).toBe('ok refs/heads/three');
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * Nothing of a delayed push is anywhere before its time: not at the host, in a topic, a feed, the statistics. And nothing
+ * in the service's files ever tells of its person: no name, no address, no original id, no abbreviation of one.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
+import { delayedAs, pass, press, pageOf, published, publishedAs } from '../support/delayed.ts';
+import type { Secret } from '../support/secrets.ts';
+import { TestBed } from '../support/test-bed.ts';
+import { TEST_HEADER } from '../support/tripwire.ts';
+
+const RUNS = 8;
+/** Where a zlib stream may begin (RFC 1950): deflate, window of 32 KiB. */
+const ZLIB_HEADS = new Set([0x7801, 0x785e, 0x789c, 0x78da]);
+
+const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-delayed-'));
+let bed: TestBed;
+beforeAll(async () => {
+  bed = await TestBed.start({ stateDir });
+});
+afterAll(async () => {
+  await bed.verify();
+  await bed.stop();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+/** What the files of the service tell of persons, as they are and inflated. */
+async function tracesInFiles(): Promise<Secret[]> {
+  // It learns the secrets of all clones so far.
+  await bed.verify();
+  const { search } = bed.tripwire.secrets;
+  const files = readdirSync(stateDir, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return files.flatMap(({ parentPath, name }) => {
+    const bytes = readIfThere(join(parentPath, name));
+    return bytes === null
+      ? []
+      : [bytes, ...inflated(bytes)].flatMap((each) => search.search(each).map(({ label }) => label));
+  });
+}
+
+/** An object that has nothing to keep any more removes its files. */
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function inflated(bytes: Buffer): Buffer[] {
+  const found: Buffer[] = [];
+  for (let at = 0; at + 2 < bytes.length; at++) {
+    if (!ZLIB_HEADS.has(bytes.readUInt16BE(at))) continue;
+    try {
+      found.push(inflateSync(bytes.subarray(at)));
+    } catch {
+      // It was none.
+    }
+  }
+  return found;
+}
+
+/** Of a push, while it waits. @property prHash of the pull request that it updates. */
+async function expectNothingTold(
+  { upstream }: Contribution,
+  before: Told,
+  prHash: string | null,
+): Promise<void> {
+  expect(await toldOf(upstream.fullName, prHash)).toEqual(before.told);
+  // What a clone asks for, and no more: no call of the interface, and nothing that is written.
+  const asked = bed.host.requests.slice(before.requests).filter(({ path }) => path.includes(upstream.name));
+  expect(asked.filter(({ path }) => !/\/(?:info\/refs|git-upload-pack)\b/.test(path))).toEqual([]);
+}
+
+interface Told {
+  readonly told: readonly string[];
+  readonly requests: number;
+}
+
+async function read(url: string): Promise<string> {
+  const answer = await fetch(url, { headers: { [TEST_HEADER]: '1', Accept: 'text/plain' } });
+  return `${answer.status} ${await answer.text()}`;
+}
+
+/** What everybody can read. */
+async function toldOf(repository: string, prHash: string | null): Promise<string[]> {
+  const recent = await read(`${bed.service.url}/api/recent-prs`);
+  const page = `${bed.service.url}/v1/pr/${prHash}`;
+  return [
+    String(recent.includes(`/${repository}/`)),
+    ...(prHash === null
+      ? []
+      : [
+          await read(`${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`),
+          await read(page),
+          await read(`${page}.atom`),
+        ]),
+  ];
+}
+
+interface Story {
+  readonly commits: number;
+  readonly isLarge: boolean;
+  readonly mentions: boolean;
+  readonly isUpdate: boolean;
+  readonly end: 'published' | 'given up' | 'moved' | 'now';
+}
+
+const story = record<Story>({
+  commits: integer({ min: 1, max: 3 }),
+  isLarge: boolean(),
+  mentions: boolean(),
+  isUpdate: boolean(),
+  end: constantFrom('published', 'given up', 'moved', 'now'),
+});
+
+async function tell({ commits, isLarge, mentions, isUpdate, end }: Story): Promise<void> {
+  const contribution = await contribute(bed);
+  const { upstream, clone } = contribution;
+  let prHash: string | null = null;
+  if (isUpdate) {
+    await clone.commit({ message: 'Opened before\n' });
+    ({ prHash } = (await expectAccepted(bed, contribution, await clone.push())).banner);
+    const told = async () => (await toldOf(upstream.fullName, prHash)).join('\n');
+    await expect.poll(told).toContain('pull request was opened');
+  }
+  let last = await clone.commit({
+    ...(isLarge && { files: { 'large.bin': randomBytes(1_300_000) } }),
+    message: 'First\n',
+  });
+  for (let more = 1; more < commits; more++) {
+    last = await clone.commit({ message: mentions ? `Mend ${last.slice(0, 12)}\n` : `More ${more}\n` });
+  }
+  const before = { told: await toldOf(upstream.fullName, prHash), requests: bed.host.requests.length };
+  const options = prHash === null ? [] : ['-o', `pr-hash=${prHash}`];
+  const push = (delay: string) => clone.push(...options, '-o', `delay=${delay}`, 'origin', 'HEAD:topic');
+  const name = delayedAs(await push('1h'));
+  await expectNothingTold(contribution, before, prHash);
+  expect(await tracesInFiles()).toEqual([]);
+  if (end === 'moved') expect(delayedAs(await push('2h'))).toBe(name);
+  if (end === 'given up') {
+    await press(bed, name, 'give-up');
+    await pass(bed);
+  }
+  if (end === 'moved' || end === 'given up') await expectNothingTold(contribution, before, prHash);
+  if (end === 'now') await press(bed, name, 'publish');
+  if (end !== 'given up') {
+    const page = await published(bed, name);
+    await bed.host.onlyPull(upstream);
+    // Nothing shows when it was pushed.
+    expect(page).not.toMatch(/UTC/);
+    const opened = prHash ?? publishedAs(page).prHash;
+    const pullRequest = (await toldOf(upstream.fullName, opened)).join('\n');
+    expect(pullRequest).not.toMatch(/delay/i);
+  } else {
+    expect(await pageOf(bed, name)).toMatch(/^200 Given up\n/);
+  }
+  expect(await tracesInFiles()).toEqual([]);
+}
+
+it(
+  'a delayed push leaves no trace before its time, and none of its person ever',
+  async () => {
+    await assert(asyncProperty(story, tell), { numRuns: RUNS, seed: 1, endOnFailure: true });
+  },
+  RUNS * 30_000,
+);

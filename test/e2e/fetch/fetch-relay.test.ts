@@ -1,0 +1,328 @@
+/** The relay of fetches, request by request: what goes to the host, what comes back, and what it says of failures. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../support/person.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import type { Upstream } from '../support/upstream.ts';
+import { pkt, readPkts, send, type WireAnswer } from '../support/wire.ts';
+
+const REQUEST_TYPE = 'application/x-git-upload-pack-request';
+const RESULT_TYPE = 'application/x-git-upload-pack-result';
+const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
+const MiB = 1024 * 1024;
+
+const bed = useOwnTestBed();
+
+const discover = (upstream: Pick<Upstream, 'url'>, person: Person, headers: Record<string, string> = {}) =>
+  send(`${upstream.url}/info/refs?service=git-upload-pack`, { person, headers });
+
+const ask = (
+  upstream: Pick<Upstream, 'url'>,
+  person: Person,
+  body: Uint8Array | readonly Uint8Array[],
+  headers: Record<string, string> = {},
+) =>
+  send(`${upstream.url}/git-upload-pack`, {
+    method: 'POST',
+    person,
+    body,
+    headers: { 'Content-Type': REQUEST_TYPE, ...headers },
+  });
+
+/** Wants the tip, has nothing. */
+async function wantBody(upstream: Upstream): Promise<Buffer> {
+  return Buffer.concat([
+    pkt(`want ${await upstream.tip()} side-band-64k ofs-delta\n`),
+    pkt(null),
+    pkt('done\n'),
+  ]);
+}
+
+function expectPack({ status, headers, body }: WireAnswer): void {
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe(RESULT_TYPE);
+  const data = readPkts(body).find((packet) => packet?.[0] === 1);
+  expect(data?.toString('latin1', 1, 5)).toBe('PACK');
+}
+
+const toHost = ({ fullName }: Upstream) =>
+  bed.host.requests.filter(({ path }) => path.startsWith(`/${fullName}.git/`));
+
+describe('discovery for a fetch', () => {
+  it('answers as the contract says: type, WWW-Authenticate, no caching, and the host’s own words', async () => {
+    const upstream = await bed.createUpstream();
+    const { status, headers, body } = await discover(upstream, bed.person());
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe(ADVERTISEMENT_TYPE);
+    expect(headers['www-authenticate']).toBe('None');
+    expect(headers['cache-control']).toBe('no-cache, max-age=0, must-revalidate');
+    const lines = readPkts(body).map((packet) => packet?.toString() ?? null);
+    expect(lines[0]).toBe('# service=git-upload-pack\n');
+    for (const capability of [
+      'multi_ack',
+      'thin-pack',
+      'side-band-64k',
+      'ofs-delta',
+      'shallow',
+      'deepen-since',
+      'no-done',
+    ])
+      expect(lines[2]).toContain(` ${capability}`);
+    expect(lines).toContain(`${await upstream.tip()} refs/heads/main\n`);
+  });
+
+  it('in protocol 2 is the host’s list of capabilities', async () => {
+    const upstream = await bed.createUpstream();
+    const { body } = await discover(upstream, bed.person(), { 'Git-Protocol': 'version=2' });
+    const lines = readPkts(body).map((packet) => packet?.toString() ?? null);
+    expect(lines).toContain('version 2\n');
+    expect(lines.some((line) => line?.startsWith('fetch='))).toBe(true);
+  });
+
+  it.each([
+    ['a private repository', true],
+    ['a repository that does not exist', false],
+  ])('of %s is answered with a sentence, and nobody is asked for a password', async (_, isPrivate) => {
+    const { url } = isPrivate
+      ? await bed.createUpstream({ private: true })
+      : { url: bed.remoteUrl('octo', 'nothing-here') };
+    const person = bed.person();
+    const name = new URL(url).pathname.replace('/v1/gh/', '');
+    const sentence = `${name} does not exist, or is not public.`;
+    const { status, headers, body } = await discover({ url }, person);
+    expect([status, body.toString()]).toEqual([404, `${sentence}\n`]);
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    const posted = await ask({ url }, person, pkt(null));
+    expect([posted.status, posted.body.toString()]).toEqual([404, `${sentence}\n`]);
+
+    const run = await person.git(person.home, ['clone', url, 'nothing']);
+    expect(run.code).toBe(128);
+    expect(run.stderr).toContain(`remote: ${sentence}`);
+    expect(run.stderr).toMatch(/repository '.*' not found/);
+    expect(person.wasAskedForPassword).toBe(false);
+  });
+
+  it.each([403, 429, 500, 503])('passes status %i on', async (status) => {
+    const upstream = await bed.createUpstream();
+    bed.sandbox.faults.inject({ path: /info\/refs/, answer: { status, body: 'in the words of the host\n' } });
+    const answer = await discover(upstream, bed.person());
+    expect(answer.status).toBe(status);
+    expect(answer.headers['www-authenticate']).toBe('None');
+    expect(answer.body.toString()).toBe('in the words of the host\n');
+  });
+
+  it.each([
+    ['git/2.50.0', 'None'],
+    ['JGit/6.10.0.202406032230-r', 'None'],
+    ['git/2.0 (libgit2 1.9.7)', undefined],
+    ['GIT/1.0 (LibGit2 0.28.1)', undefined],
+  ])('has the header WWW-Authenticate for %s: %s', async (userAgent, expected) => {
+    const upstream = await bed.createUpstream();
+    const { status, headers } = await discover(upstream, bed.person(), { 'User-Agent': userAgent });
+    expect([status, headers['www-authenticate']]).toEqual([200, expected]);
+  });
+
+  it('of a renamed repository leads a real client to its new name, for clone and for fetch', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-now`);
+    const { status, headers } = await discover(upstream, person);
+    expect(status).toBe(301);
+    expect(headers['location']).toBe(`/v1/gh/${renamed.fullName}/info/refs?service=git-upload-pack`);
+    await renamed.grow();
+    await clone.git('fetch', '--quiet');
+    expect(await clone.git('rev-parse', 'origin/main')).toBe(await renamed.tip());
+    const second = await person.clone(upstream.url);
+    expect(await second.git('rev-parse', 'HEAD')).toBe(await renamed.tip());
+  });
+});
+
+describe('upload-pack', () => {
+  it('answers with the host’s pack, its type and no caching', async () => {
+    const upstream = await bed.createUpstream();
+    const answer = await ask(upstream, bed.person(), await wantBody(upstream));
+    expectPack(answer);
+    expect(answer.headers['cache-control']).toBe('no-cache, max-age=0, must-revalidate');
+  });
+
+  it.each<
+    [
+      what: string,
+      body: (plain: Buffer) => Uint8Array | readonly Uint8Array[],
+      headers: Record<string, string>,
+    ]
+  >([
+    ['in one piece', (plain) => plain, {}],
+    ['byte by byte', (plain) => [...plain].map((byte) => Uint8Array.of(byte)), {}],
+    ['with its length', (plain) => plain, { 'Content-Length': 'length' }],
+    ['compressed', (plain) => gzipSync(plain), { 'Content-Encoding': 'gzip' }],
+    [
+      'compressed, with its length',
+      (plain) => gzipSync(plain),
+      { 'Content-Encoding': 'gzip', 'Content-Length': 'length' },
+    ],
+    ['with no Accept', (plain) => plain, { Accept: '' }],
+  ])('takes a body %s', async (_, encode, headers) => {
+    const upstream = await bed.createUpstream();
+    const body = encode(await wantBody(upstream));
+    const length = body instanceof Uint8Array ? body.byteLength : 0;
+    const sent = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value === 'length' ? String(length) : value]),
+    );
+    expectPack(await ask(upstream, bed.person(), body, sent));
+  });
+
+  it('tells a client of another object format so', async () => {
+    const upstream = await bed.createUpstream();
+    const body = Buffer.from('0014command=ls-refs\n0019object-format=sha256\n0000');
+    const answer = await ask(upstream, bed.person(), body, { 'Git-Protocol': 'version=2' });
+    expect(answer.status).toBe(200);
+    expect(answer.body.toString()).toBe('003aERR Mismatched object format: only sha1 is supported.\n');
+  });
+
+  /** Byte for byte what Git 2.30.2 sends, as 2.28 to 2.31 do: `object-format` comes first, and not every line has an end. */
+  it.each<[what: string, lines: (tip: string) => string, answer: RegExp]>([
+    [
+      'the list of refs',
+      () =>
+        '0014command=ls-refs\n0014agent=git/2.30.20016object-format=sha10001' +
+        '0009peel\n000csymrefs\n0014ref-prefix HEAD\n001bref-prefix refs/heads/\n001aref-prefix refs/tags/\n0000',
+      /^[0-9a-f]{4}[0-9a-f]{40} HEAD symref-target:refs\/heads\/main\n/,
+    ],
+    [
+      'a clone',
+      (tip) =>
+        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
+        `000dthin-pack000fno-progress000dofs-delta0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
+      /^000dpackfile\n[^]*PACK/,
+    ],
+    [
+      'a round of a fetch',
+      (tip) =>
+        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
+        `000dthin-pack000fno-progress000finclude-tag000dofs-delta0032want ${tip}\n0032have ${'1'.repeat(40)}\n0000`,
+      /^0014acknowledgments\n0008NAK\n0000$/,
+    ],
+    [
+      'a shallow clone without files',
+      (tip) =>
+        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
+        '000dthin-pack000fno-progress000finclude-tag000dofs-delta001bdeepen-since 15779032550014filter blob:none' +
+        `0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
+      /^[^]*000dpackfile\n[^]*PACK/,
+    ],
+  ])('takes from Git 2.30 %s', async (_, lines, expected) => {
+    const upstream = await bed.createUpstream();
+    const body = Buffer.from(lines(await upstream.tip()));
+    const answer = await ask(upstream, bed.person(), body, { 'Git-Protocol': 'version=2' });
+    expect(answer.status).toBe(200);
+    expect(answer.body.toString('latin1')).toMatch(expected);
+  });
+
+  it('passes the host’s status and words on', async () => {
+    const upstream = await bed.createUpstream();
+    bed.sandbox.faults.inject({ path: /git-upload-pack$/, answer: { status: 503, body: 'busy\n' } });
+    const { status, headers, body } = await ask(upstream, bed.person(), await wantBody(upstream));
+    expect([status, body.toString()]).toEqual([503, 'busy\n']);
+    expect(headers['content-type']).toBe(RESULT_TYPE);
+  });
+
+  it('leaves garbage to the host, and answers what the host does', async () => {
+    const upstream = await bed.createUpstream();
+    const { status } = await ask(upstream, bed.person(), Buffer.from('garbage'));
+    expect(status).toBeLessThan(502);
+    expectPack(await ask(upstream, bed.person(), await wantBody(upstream)));
+  });
+
+  it('of another content type is refused with 415, and never asked for', async () => {
+    const upstream = await bed.createUpstream();
+    const headers = { 'Content-Type': 'text/plain' };
+    expect((await ask(upstream, bed.person(), await wantBody(upstream), headers)).status).toBe(415);
+    expect(toHost(upstream)).toEqual([]);
+  });
+});
+
+describe('a body over 50 MB', () => {
+  it('that is announced is refused before it is sent', async () => {
+    const upstream = await bed.createUpstream();
+    const connection = await RawConnection.open(bed.service.url);
+    connection.sendHead(`/v1/gh/${upstream.fullName}/git-upload-pack`, bed.person(), {
+      'Content-Type': REQUEST_TYPE,
+      'Content-Length': String(50 * MiB + 1),
+      Expect: '100-continue',
+    });
+    const answer = await connection.answer();
+    connection.vanish();
+    expect(answer).toMatchObject({ status: 413, headers: { 'content-type': 'application/json' } });
+    expect(JSON.parse(answer?.body.toString() ?? '')).toMatchObject({ error: 'request body too large' });
+    expect(toHost(upstream)).toEqual([]);
+  });
+
+  it('that is not announced is refused where it passes the limit', async () => {
+    const upstream = await bed.createUpstream();
+    const connection = await RawConnection.open(bed.service.url);
+    connection.sendHead(`/v1/gh/${upstream.fullName}/git-upload-pack`, bed.person(), {
+      'Content-Type': REQUEST_TYPE,
+      'Transfer-Encoding': 'chunked',
+    });
+    // Wants without an end: the host waits for more.
+    const want = pkt(`want ${await upstream.tip()}\n`);
+    const piece = Buffer.concat(Array.from({ length: Math.ceil(MiB / want.length) }, () => want));
+    for (let sent = 0; sent <= 50; sent++) connection.sendChunk(piece);
+    connection.sendChunk(Buffer.alloc(0));
+    const answer = await connection.answer();
+    connection.vanish();
+    expect(answer?.status).toBe(413);
+    expect(JSON.parse(answer?.body.toString() ?? '')).toMatchObject({ error: 'request body too large' });
+  });
+});
+
+describe('what the host sees of a fetch', () => {
+  const ALLOWED = new Set([
+    'host',
+    'user-agent',
+    'accept',
+    'accept-encoding',
+    'content-type',
+    'content-length',
+    'content-encoding',
+    'transfer-encoding',
+    'git-protocol',
+    'connection',
+  ]);
+
+  it('are a few headers of the service’s own, and neither the client’s nor the bot’s token', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.person().clone(upstream.url);
+    const requests = toHost(upstream);
+    expect(requests.length).toBeGreaterThanOrEqual(2);
+    for (const { headers } of requests) {
+      expect(Object.keys(headers).filter((name) => !ALLOWED.has(name))).toEqual([]);
+      expect(headers['user-agent']).toBe('git/2.0');
+    }
+  });
+
+  it('is no credential that a client sends, and nothing behind the service in its query', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const headers = { Authorization: `Basic ${Buffer.from(`${person.word}:x`).toString('base64')}` };
+    await send(`${upstream.url}/info/refs?service=git-upload-pack&from=${person.word}`, { person, headers });
+    await ask(upstream, person, await wantBody(upstream), headers);
+    for (const { headers: seen } of toHost(upstream)) expect(seen.authorization).toBeUndefined();
+    expect(toHost(upstream)[0]?.path).toBe(`/${upstream.fullName}.git/info/refs?service=git-upload-pack`);
+  });
+
+  it('is a Git-Protocol header only if it is one', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    for (const value of [`version=2; by ${person.word}`, 'x'.repeat(200), 'version=2 '])
+      await discover(upstream, person, { 'Git-Protocol': value });
+    expect(toHost(upstream).map(({ headers }) => headers['git-protocol'])).toEqual([
+      undefined,
+      undefined,
+      'version=2',
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+/** A code host that names the address that it was asked from: that is where an onion service stands, and nobody reads it. */
+import { describe, expect, it } from 'vitest';
+import { NOT_ALLOWED_GIT, NOT_ALLOWED_REST, pushRefused } from '../../../sandbox/known-answers.ts';
+import { withFork, withWork } from '../support/failing-host.ts';
+import { comment } from '../support/speak.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+
+const bed = useOwnTestBed();
+
+const ADDRESS = /203\.0\.113\.77|2001:db8|\b7348\b/i;
+const SAID = /and \[removed\] is not permitted/;
+
+function expectNoAddress(shown: string): void {
+  expect(shown).toMatch(SAID);
+  expect(shown).not.toMatch(ADDRESS);
+  expect(bed.logLines.join('\n')).not.toMatch(ADDRESS);
+}
+
+describe('the address that a host names', () => {
+  it('is in no answer to a push that its REST interface refuses, and not in the log', async () => {
+    const { upstream, clone } = await withWork(bed);
+    const path = new RegExp(`/repos/${upstream.fullName}/forks$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, answer: NOT_ALLOWED_REST });
+    const pushed = await clone.push();
+    expect(pushed.code).toBe(1);
+    expectNoAddress(pushed.stderr);
+    expect(bed.logLines.join('\n')).toContain('is not permitted');
+  });
+
+  it('is in no answer to a push that Git refuses', async () => {
+    const { clone } = await withFork(bed);
+    const path = new RegExp(`/${bed.sandbox.botLogin}/.*git-receive-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: 2, answer: NOT_ALLOWED_GIT });
+    expectNoAddress((await clone.push()).stderr);
+  });
+
+  it('is in no reason, and in none of the lines that receive-pack sends for people', async () => {
+    const { clone } = await withFork(bed);
+    const path = new RegExp(`/${bed.sandbox.botLogin}/.*git-receive-pack$`);
+    const lines = 'You push from [2001:db8::7348]:51234\nand 203.0.113.77 is not permitted\n';
+    const answer = pushRefused('x', 'IP 2001:DB8:0:0:0:0:0:7348 is not allowed', lines);
+    bed.sandbox.faults.inject({ method: 'POST', path, answer });
+    const { stderr } = await clone.push();
+    expectNoAddress(stderr);
+    expect(stderr).toContain('The code host says: IP [removed] is not allowed');
+  });
+
+  it('is in no answer to a clone', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    for (const path of [/\/info\/refs$/, /\/git-upload-pack$/]) {
+      bed.sandbox.faults.inject({ path, answer: NOT_ALLOWED_GIT });
+      const { stderr, code } = await person.git(person.home, ['clone', upstream.url, 'clone']);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain('403');
+      expect(stderr).not.toMatch(ADDRESS);
+    }
+    bed.sandbox.faults.inject({ path: /\/git-upload-pack$/, answer: NOT_ALLOWED_GIT });
+    const headers = { 'Content-Type': 'application/x-git-upload-pack-request' };
+    const answer = await fetch(`${upstream.url}/git-upload-pack`, { method: 'POST', headers, body: '0000' });
+    expect(await answer.text()).toMatch(SAID);
+  });
+
+  it('is in no page for browsers, as a proxy in front of a host shows one', async () => {
+    const upstream = await bed.createUpstream();
+    const headers = { 'content-type': 'text/html' };
+    const answer = { status: 403, headers, body: '<p>Your IP: 203.0.113.77</p>' };
+    for (const userAgent of ['git/2.39.5', 'isomorphic-git/1.44.11']) {
+      bed.sandbox.faults.inject({ path: /\/info\/refs$/, answer });
+      const url = `${upstream.url}/info/refs?service=git-upload-pack`;
+      const shown = await fetch(url, { headers: { 'User-Agent': userAgent } });
+      expect(shown.status).toBe(403);
+      expect(await shown.text()).toMatch(/answers with an error \(HTTP 403\)/);
+    }
+  });
+
+  it('is in no answer to a comment', async () => {
+    const upstream = await bed.createUpstream();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/comments$/, answer: NOT_ALLOWED_REST });
+    const said = await comment(bed, bed.person(), `${upstream.fullName}/issues/1`, 'Text');
+    expect(JSON.stringify(said.body)).not.toMatch(ADDRESS);
+    expect(bed.logLines.join('\n')).not.toMatch(ADDRESS);
+  });
+});

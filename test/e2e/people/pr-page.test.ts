@@ -1,0 +1,127 @@
+/** The page and the feed of a pull request, from the push to the withdrawal, and what its topic is sent meanwhile. */
+import { expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import { remoteLines } from '../support/push-output.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+
+const TOKEN = 'tk_0123456789abcdef';
+
+const bed = useOwnTestBed({ env: { NOTIFY_TOKEN: TOKEN } });
+
+const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
+
+/** The state and the events of a page, and the titles of its feed, newest first. */
+async function shownAt(url: string) {
+  const page = await (await get(url, { Accept: 'text/html' })).text();
+  const feed = await (await get(`${url}.atom`)).text();
+  return {
+    state: /<span class="(?:good|warn)">.*<\/span>(\w+)<\/span>/.exec(page)?.[1],
+    events: [...page.matchAll(/<li>\s*<a href="([^"]*)">([^<]*)<\/a>/g)].map(([, link, event]) => [
+      event,
+      link,
+    ]),
+    entries: [...feed.matchAll(/<title>[^<]*: ([^<]*)<\/title>/g)].map(([, title]) => title),
+  };
+}
+
+it('a pull request can be followed on its page and by its feed, to the withdrawal', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const pushed = await clone.push();
+  const { banner, pull } = await expectAccepted(bed, contribution, pushed);
+  const url = `${bed.service.url}/v1/pr/${banner.prHash}`;
+  expect(remoteLines(pushed)).toContain(`  Page:     ${url}`);
+  // The list of pages hears of it some milliseconds after the push.
+  await expect.poll(async () => (await get(url)).status).toBe(200);
+  expect(await shownAt(url)).toEqual({ state: 'Open', events: [['Opened', pull.url]], entries: ['opened'] });
+
+  const on = { owner: upstream.owner, repo: upstream.name, number: pull.number };
+  const comment = bed.sandbox.maintainer.comment(on, '<script>alert("mona")</script>', 'mona');
+  const refusal = bed.sandbox.maintainer.review(on, 'CHANGES_REQUESTED', 'Why?', 'hubot');
+  const review = bed.sandbox.maintainer.review(on, 'APPROVED', 'Fine ]]>', 'mona');
+  await bed.service.runScheduled();
+  const told = [
+    ['Approved', `${pull.url}#pullrequestreview-${review}`],
+    ['Changes requested', `${pull.url}#pullrequestreview-${refusal}`],
+    ['New comment', `${pull.url}#issuecomment-${comment}`],
+    ['Opened', pull.url],
+  ];
+  const reacted = await shownAt(url);
+  expect(reacted.events).toEqual(told);
+  const APPROVED = 'A reviewer has approved it. It is not merged yet.';
+  expect(await (await get(url)).text()).toContain(`Open. ${APPROVED}`);
+  expect(await (await get(url)).text()).not.toContain('mona');
+
+  await clone.commit();
+  const updated = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD');
+  expect(updated.code, updated.stderr).toBe(0);
+  expect(await (await get(url)).text()).toContain('Open. The maintainers have not decided yet.');
+  expect((await shownAt(url)).entries).toEqual(['updated with new commits', ...reacted.entries]);
+
+  const text = await (await get(url)).text();
+  const [, command = ''] =
+    /git push (-o withdraw -o \S+ -o \S+ \S+ HEAD:refs\/heads\/withdraw)/.exec(text) ?? [];
+  const withdrawn = await clone.push(...command.replace('<key>', banner.prKey ?? '').split(' '));
+  expect(withdrawn.code, withdrawn.stderr).toBe(0);
+  const last = await shownAt(url);
+  expect([last.state, last.entries[0]]).toEqual(['Withdrawn', 'withdrawn']);
+  expect(await (await get(url)).text()).not.toContain('-o withdraw');
+
+  await expect.poll(() => published(banner.prHash)).toHaveLength(6);
+  expect(
+    published(banner.prHash).every(({ headers }) => headers['authorization'] === `Bearer ${TOKEN}`),
+  ).toBe(true);
+  expect(bed.logLines.join('\n')).not.toContain(TOKEN);
+});
+
+function published(prHash: string) {
+  return bed.host.requests.filter(
+    ({ path, body }) => path === '/ntfy/' && body.toString().includes(`anon-pr-${prHash}`),
+  );
+}
+
+it('a merge is shown, and what a client has already is not sent again', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+  const url = `${bed.service.url}/v1/pr/${banner.prHash}`;
+  await expect.poll(async () => (await get(url)).status).toBe(200);
+  const first = await Promise.all(
+    [
+      [url, 'text/html', 'text/html; charset=UTF-8'],
+      [url, '*/*', 'text/plain; charset=UTF-8'],
+      [`${url}.atom`, '*/*', 'application/atom+xml; charset=utf-8'],
+    ].map(async ([address = '', accept = '', type]) => {
+      const response = await get(address, { Accept: accept });
+      await response.body?.cancel();
+      expect(response.status).toBe(200);
+      expect(response.headers.get('Content-Type')).toBe(type);
+      // Whoever asks chooses the name in the page's links as long as the operator has named none.
+      expect(response.headers.get('Cache-Control')).toBe('private, max-age=60');
+      const again = { Accept: accept, 'If-None-Match': response.headers.get('ETag') ?? '' };
+      const unchanged = await get(address, again);
+      expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
+      const policy = 'Content-Security-Policy';
+      expect(unchanged.headers.get(policy)).toBe(response.headers.get(policy));
+      return { address, again };
+    }),
+  );
+  await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+  await bed.service.runScheduled();
+  for (const { address, again } of first) {
+    const changed = await get(address, again);
+    expect([changed.status, await changed.text()]).toEqual([200, expect.stringMatching(/merged/i)]);
+  }
+  expect((await shownAt(url)).state).toBe('Merged');
+});
+
+it.each(['', '.atom'])('there is nothing for a hash that no push has recorded: %j', async (suffix) => {
+  for (const hash of ['0123456789ab', 'no-hash', '0'.repeat(41)]) {
+    const response = await get(`${bed.service.url}/v1/pr/${hash}${suffix}`, { Accept: 'text/html' });
+    expect(response.status).toBe(404);
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+    expect(await response.text()).toContain('No such pull request');
+  }
+});

@@ -1,0 +1,48 @@
+/** A credential tells its issuer whose it is, and hosts report what they find: what is proven to be one does not leave. */
+import { expect, it } from 'vitest';
+import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
+import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
+import { remoteLines } from '../support/push-output.ts';
+import { useTestBed } from '../support/test-bed.ts';
+
+const bed = useTestBed();
+
+const REASON = 'a credential would become public';
+const LOOKS =
+  'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
+
+it.each(Object.entries(PROVEN))('%s is refused, and can be published on purpose', async (_, make) => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  const secret = make();
+  await clone.commit({ files: { 'deploy/run.sh': `KEY='${secret}'\n` } });
+  const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
+  expect(lines.join('\n')).toMatch(/deploy\/run\.sh: a (?:token|private key)/);
+  expect(lines).toContain('To publish it anyway, add: -o publish-names');
+  expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
+  if (secret.includes('-----BEGIN '))
+    bed.tripwire.tolerate('published on purpose', (leak) => leak.secret.kind === 'signature');
+  await expectAccepted(bed, contribution, await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic'));
+});
+
+it.each(Object.entries(LIKELY))('%s is only told, before it is published', async (_, make) => {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit({ files: { 'deploy/run.sh': `KEY='${make()}'\n` } });
+  const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+  expect(remoteLines(preview)).toContain(LOOKS);
+  const pushed = await clone.push();
+  expect(remoteLines(pushed)).toContain(LOOKS);
+  await expectAccepted(bed, contribution, pushed);
+});
+
+it('that upstream has in this file already is no news', async () => {
+  const secret = PROVEN['of npm']?.() ?? '';
+  const upstream = await bed.createUpstream();
+  await upstream.grow({ files: { 'a.env': `TOKEN=${secret}\n` } });
+  const clone = await bed.person().copy(upstream);
+  await clone.commit({ files: { 'a.env': `# The token\nexport TOKEN=${secret}\n` } });
+  const pushed = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
+  await expectAccepted(bed, { clone, upstream }, pushed);
+  expect(remoteLines(pushed).join('\n')).not.toContain('credential');
+});

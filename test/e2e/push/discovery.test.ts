@@ -1,0 +1,196 @@
+/** Reference discovery for a push (contract, 4.5): what a client is told before it sends anything. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import type { Upstream } from '../support/upstream.ts';
+import { readPkts, send, ZERO_ID } from '../support/wire.ts';
+
+const bed = useOwnTestBed();
+
+const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
+
+const discover = (url: string) => send(`${url}/info/refs?service=git-receive-pack`, { person: bed.person() });
+
+interface Advertised {
+  readonly refs: Readonly<Record<string, string>>;
+  readonly haves: readonly string[];
+}
+
+async function advertised({ url }: Upstream): Promise<Advertised> {
+  const { body } = await discover(url);
+  const lines = readPkts(body)
+    .slice(2, -1)
+    .map((packet) => (packet?.toString() ?? '').replace(/\n$/, '').replace(/\0.*/, ''));
+  const pairs = lines.map((line) => line.split(' ') as [oid: string, name: string]);
+  return {
+    refs: Object.fromEntries(pairs.filter(([, name]) => name !== '.have').map(([oid, name]) => [name, oid])),
+    haves: pairs.filter(([, name]) => name === '.have').map(([oid]) => oid),
+  };
+}
+
+describe('discovery for push', () => {
+  it('begins with the service, a flush and exactly the capabilities of the contract, byte for byte', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    const tip = await upstream.tip();
+    const answer = await discover(upstream.url);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-advertisement');
+    expect(answer.headers['cache-control']).toContain('no-cache');
+    expect(answer.body.toString('latin1')).toBe(
+      `001f# service=git-receive-pack\n00000082${tip} refs/heads/main\0${CAPABILITIES}\n0000`,
+    );
+  });
+
+  it('lists the branches and tags of upstream, and nothing else', async () => {
+    const upstream = await bed.createUpstream();
+    const main = await upstream.tip();
+    const side = await upstream.grow({ branch: 'side/way', from: 'main~1' });
+    await upstream.git('tag', 'v1', 'main~1');
+    await upstream.git(
+      '-c',
+      'user.name=M',
+      '-c',
+      'user.email=m@x.example',
+      'tag',
+      '-a',
+      '-m',
+      'Two',
+      'v2',
+      'main',
+    );
+    await upstream.git('update-ref', 'refs/pull/1/head', main);
+    await upstream.git('update-ref', 'refs/notes/commits', main);
+    const { refs } = await advertised(upstream);
+    expect(refs).toEqual({
+      'refs/heads/main': main,
+      'refs/heads/side/way': side,
+      'refs/tags/v1': await upstream.tip('v1'),
+      'refs/tags/v2': await upstream.tip('refs/tags/v2'),
+    });
+  });
+
+  it('names recent commits as .have, each once, and none that a ref names already', async () => {
+    const upstream = await bed.createUpstream({ commits: 5 });
+    const { refs, haves } = await advertised(upstream);
+    const all = (await upstream.git('rev-list', 'main')).split('\n');
+    expect(haves.toSorted()).toEqual(all.slice(1).toSorted());
+    expect(haves).not.toContain(refs['refs/heads/main']);
+  });
+
+  it('names ever fewer of the older commits', async () => {
+    const upstream = await bed.createUpstream({ commits: 600 });
+    const { haves } = await advertised(upstream);
+    const all = (await upstream.git('rev-list', 'main')).split('\n');
+    const positions = haves.map((oid) => all.indexOf(oid)).toSorted((a, b) => a - b);
+    expect(positions.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+    expect(haves.length).toBeLessThan(250);
+    expect(positions.at(-1)).toBeGreaterThan(500);
+  });
+
+  it('lets a clone that is three commits behind send only its own objects', async () => {
+    const contribution = await contribute(bed, { commits: 20 });
+    const { upstream, clone } = contribution;
+    await upstream.grow({ count: 3 });
+    await clone.commit({ files: { 'mine.txt': 'mine\n' } });
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    const [sent] = await bed.host.pushes(upstream);
+    // One commit, the root tree, one blob.
+    expect(sent?.announcedObjects).toBe(3);
+    expect(sent?.objects.map(({ type }) => type).toSorted()).toEqual(['blob', 'commit', 'tree']);
+  });
+
+  it('lists what a contributed repository has got meanwhile, so that the push need not wait for it', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push());
+    await upstream.grow();
+    await upstream.grow({ branch: 'side', from: 'main~2' });
+    const asked = () => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/).length;
+    const before = asked();
+    await discover(upstream.url);
+    // The refs, main and the other branch.
+    await expect.poll(asked).toBe(before + 3);
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+    // The refs once more.
+    expect(asked()).toBe(before + 4);
+  });
+
+  it('answers for a repository without commits, so that Git can say what is wrong', async () => {
+    const upstream = await bed.createUpstream({ commits: 0 });
+    const { status, body } = await discover(upstream.url);
+    expect(status).toBe(200);
+    expect(readPkts(body)[2]?.toString()).toBe(`${ZERO_ID} capabilities^{}\0${CAPABILITIES}\n`);
+  });
+
+  it('takes the name with .git behind it, too', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    const [plain, dotted] = [await discover(upstream.url), await discover(`${upstream.url}.git`)];
+    expect(dotted.body.equals(plain.body)).toBe(true);
+  });
+
+  it.each(['missing', 'private'])(
+    'answers 404 for a %s repository, and Git asks for no password',
+    async (kind) => {
+      const name = `unseen-${kind}`;
+      if (kind === 'private') await bed.createUpstream({ name, private: true });
+      const { clone, person } = await contribute(bed);
+      await clone.commit();
+      const url = bed.remoteUrl('octo', name);
+      const answer = await discover(url);
+      expect(answer.status).toBe(404);
+      expect(answer.headers['www-authenticate']).toBeUndefined();
+      expect(answer.body.toString()).toBe(`octo/${name} does not exist, or is not public.\n`);
+
+      const pushed = await clone.push(url, 'HEAD:refs/heads/fix');
+      expect(pushed.code).toBe(128);
+      expect(pushed.stderr).toContain(`octo/${name} does not exist, or is not public.`);
+      expect(pushed.stderr).toMatch(/repository '.*' not found/);
+      expect(person.wasAskedForPassword).toBe(false);
+    },
+  );
+
+  it.each(['oc to/hello', 'octo/he%2Fllo', 'octo/h..o', 'oct%C3%B6/hello', `octo/${'x'.repeat(101)}`])(
+    'refuses the name %s without asking the host',
+    async (name) => {
+      const before = bed.host.requests.length;
+      const answer = await send(
+        `${bed.service.url}/v1/gh/${encodeURI(name).replaceAll('%25', '%')}/info/refs?service=git-receive-pack`,
+      );
+      expect([400, 404]).toContain(answer.status);
+      expect(bed.host.requests.length).toBe(before);
+    },
+  );
+
+  it('refuses a service that does not exist', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    expect((await send(`${upstream.url}/info/refs?service=git-dance`)).status).toBe(400);
+    expect((await send(`${upstream.url}/info/refs`)).status).toBe(400);
+  });
+
+  it('redirects to the new name of a repository that was renamed, and the push arrives there', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-renamed`);
+    const answer = await discover(upstream.url);
+    expect(answer.status).toBe(301);
+    expect(answer.headers['location']).toBe(`/v1/gh/${renamed.fullName}/info/refs?service=git-receive-pack`);
+    const pushed = await clone.push();
+    await expectAccepted(bed, { upstream: renamed, clone }, pushed);
+  });
+
+  it('says 502 when the host cannot be reached', async () => {
+    const upstream = await bed.createUpstream();
+    bed.sandbox.faults.inject({
+      path: new RegExp(`/${upstream.name}\\.git/`),
+      times: 99,
+      answer: { status: 503 },
+    });
+    const answer = await discover(upstream.url);
+    expect(answer.status).toBe(502);
+    expect(answer.body.toString()).toContain(`ailed to reach ${new URL(bed.sandbox.url).host}`);
+  });
+});

@@ -1,0 +1,211 @@
+/** Pushing what a pull request of ours has already: told before it is public, or refused where the operator wants that. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import { FormClient } from '../support/form-client.ts';
+import type { Clone } from '../support/person.ts';
+import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
+
+/** A person with a pull request of two commits. */
+async function withPullRequest(bed: TestBed) {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit();
+  await clone.commit();
+  const opened = await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/heads/one'));
+  return { ...contribution, ...opened };
+}
+
+const pushAgain = ({ clone }: { readonly clone: Clone }, ...options: string[]) =>
+  clone.push(...options, 'origin', 'HEAD:refs/heads/more');
+
+/** Changes D1 while the service runs. */
+function changeList(stateDir: string, statement: string): void {
+  const files = readdirSync(stateDir, { recursive: true, encoding: 'utf8' });
+  const file = files.find((name) => /\bd1\/.*\.sqlite$/.test(name) && !name.includes('metadata')) ?? '';
+  const database = new DatabaseSync(join(stateDir, file));
+  database.exec(`PRAGMA busy_timeout = 5000; ${statement}`);
+  database.close();
+}
+
+describe('by default', () => {
+  const bed = useOwnTestBed();
+
+  it('each commit of an open pull request is recognised, not only its last one', async () => {
+    const { clone, pull } = await withPullRequest(bed);
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit();
+    const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(first).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
+  });
+
+  it('what an update has brought is recognised, and what it has replaced, too', async () => {
+    const { clone, pull, banner } = await withPullRequest(bed);
+    const before = await clone.idOf('HEAD');
+    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+    await clone.commit();
+    const updated = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:refs/heads/one');
+    expect(updated.code, updated.stderr).toBe(0);
+    await clone.commit();
+    const [afterUpdate] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(afterUpdate).toBe(`NEW pull request: 3 of your 4 commits are open as ${pull.url}`);
+    await clone.git('reset', '--quiet', '--hard', before);
+    await clone.commit();
+    const [replaced] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(replaced).toBe(`NEW pull request: 2 of your 3 commits are open as ${pull.url}`);
+  });
+
+  it('commits that upstream has merged are told, with the command that leaves them out', async () => {
+    const { clone, upstream, pull, ...contribution } = await withPullRequest(bed);
+    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    await bed.service.runScheduled();
+    await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
+    await clone.commit({ message: 'One thing more' });
+    const pushed = remoteLines(await pushAgain({ clone }));
+    const command = `git pull --rebase ${upstream.url} refs/heads/main`;
+    expect(pushed.slice(0, 2)).toEqual([
+      `2 of your 4 commits are merged already: ${pull.url}`,
+      `To leave out what is merged, run: ${command}`,
+    ]);
+    // As it stands, also from a detached HEAD.
+    await clone.git('checkout', '--quiet', '--detach');
+    await clone.git(...command.split(' ').slice(1), '--quiet');
+    const rebased = await pushAgain({ clone });
+    const { commits } = await expectAccepted(bed, { ...contribution, clone, upstream }, rebased);
+    expect(commits.map(({ message }) => message.toString())).toEqual(['One thing more']);
+    expect(rebased.stderr).not.toContain('merged already');
+  });
+
+  it('a hash one letter off is asked about, and what is open is told, but once that a new one opens', async () => {
+    const { clone, pull, banner, upstream } = await withPullRequest(bed);
+    const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
+    await clone.commit();
+    const pushed = remoteLines(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
+    expect(pushed.slice(0, 2)).toEqual([
+      `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
+      `2 of your 3 commits are open as ${pull.url}`,
+    ]);
+  });
+
+  it('a copy by somebody else does not take the place of the first, and does once that is closed', async () => {
+    const { clone, pull, banner, prKey } = await withPullRequest(bed).then((all) => ({
+      ...all,
+      prKey: all.banner.prKey,
+    }));
+    const copy = await pushAgain({ clone });
+    expect(remoteLines(copy)[0]).toBe(`NEW pull request: the same commits are open as ${pull.url}`);
+    await clone.push('-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${prKey}`, 'origin');
+    const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+    expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
+  });
+
+  it('what is open comes first, then a gate, then the base: in a preview, in a push and in one that waits', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
+    await upstream.grow({ branch: 'release-1.x', from: 'main~1', count: 2, ageDays: 2 });
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('switch', '--quiet', '--detach', 'origin/release-1.x');
+    await clone.commit();
+    const { pull } = await expectAccepted(bed, contribution, await pushAgain(contribution));
+    await clone.commit();
+    for (const options of [['preview'], ['delay=1h'], ['draft']]) {
+      const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
+      const [open, update, ...lines] = remoteLines(pushed);
+      // One that waits asks for no file before it is published.
+      if (!options.includes('delay=1h')) expect(lines.shift()).toContain('VOUCHED.td');
+      const [base] = lines;
+      expect(open).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
+      expect(update).toMatch(/^Update that one with -o pr-hash=/);
+      expect(base).toMatch(/^Your work is based on "release-1\.x"/);
+    }
+  });
+});
+
+describe('while the list of pull requests cannot be read', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-doubles-'));
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const bed = useOwnTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('a push, a preview and one that waits say that it was not checked, and go on', async () => {
+    const contribution = await withPullRequest(bed);
+    const { clone, upstream } = contribution;
+    const line = 'The service could not check whether your commits are open already.';
+    await clone.commit();
+    changeList(stateDir, 'ALTER TABLE works_by_repository RENAME TO away');
+    for (const options of [['preview'], ['delay=1h'], ['draft']]) {
+      const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
+      const lines = remoteLines(pushed);
+      expect(lines[0], pushed.stderr).toBe(line);
+      expect(lines.filter((each) => each === line)).toHaveLength(1);
+    }
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+    changeList(stateDir, 'ALTER TABLE away RENAME TO works_by_repository');
+    expect((await pushAgain(contribution, '-o', 'preview')).stderr).not.toContain(line);
+  });
+});
+
+describe('with PUSH_DOUBLES=refuse', () => {
+  const bed = useOwnTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('the second pull request is refused, and takes no place of the five', async () => {
+    const { clone, upstream, pull, banner, ...contribution } = await withPullRequest(bed);
+    await clone.commit();
+    const lines = [
+      `2 of your 3 commits are open as ${pull.url}`,
+      `This service opens no second pull request for them. Update that one with -o pr-hash=${banner.prHash}.`,
+    ];
+    expect(remoteLines(await pushAgain({ clone }, '-o', 'preview')).slice(0, 2)).toEqual(lines);
+    for (let time = 0; time < 6; time++) {
+      const refused = await pushAgain({ clone });
+      expect(statusTable(refused)).toEqual([
+        ' ! [remote rejected] HEAD -> more (push rejected: the commits are open already)',
+      ]);
+      expect(remoteLines(refused)).toEqual(expect.arrayContaining(lines));
+    }
+    const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
+    expect(statusTable(delayed).join()).toContain('commits are open already');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit();
+    await expectAccepted(bed, { ...contribution, clone, upstream }, await pushAgain({ clone }));
+  });
+});
+
+describe('a form, with PUSH_DOUBLES=refuse', () => {
+  const bed = useOwnTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
+
+  it('says what is open, in words of its own', async () => {
+    const upstream = await bed.createUpstream();
+    const path = `/v1/gh/${upstream.fullName}/change`;
+    const send = async () => {
+      const client = new FormClient(bed.service.url, bed.person());
+      const { fields } = await client.get(`${path}?path=a.txt&new=1`);
+      return client.post(path, { ...fields, text: 'two\n', title: 'Two', step: 'open' });
+    };
+    const first = await send();
+    expect(first.heading, first.problem).toBe('Your pull request is open');
+    const [pull] = await bed.host.pulls(upstream);
+    const second = await send();
+    expect(second.problem).toContain(
+      `The same change is open already as ${pull?.url}. This service opens no second pull request for it.`,
+    );
+    expect(second.html).not.toContain('-o pr-hash');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+});
+
+describe('where the repository has no place left', () => {
+  const bed = useOwnTestBed({ env: { LIMIT_TARGET: '1/1h' } });
+
+  it('no new pull request is announced', async () => {
+    const refused = await pushAgain(await withPullRequest(bed));
+    expect(statusTable(refused).join()).toContain('too many pull requests for this repository');
+    expect(refused.stderr).not.toContain('NEW pull request');
+  });
+});

@@ -1,0 +1,80 @@
+/** What an update keeps of its pull request: the ids of commits that were there, and nobody else's work in between. */
+import { describe, expect, it } from 'vitest';
+import { nextSecond, opened } from '../shapes/updates.ts';
+import { expectAccepted } from '../support/contribution.ts';
+import { ALWAYS } from '../support/failing-host.ts';
+import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+
+const bed = useOwnTestBed();
+
+describe('an update', () => {
+  it('with nothing new sends nothing', async () => {
+    const { upstream, first, update } = await opened(bed);
+    await nextSecond();
+    const pushed = await update();
+    expect(bannerOf(pushed).prUrl).toBe(first.pull.url);
+    expect(remoteLines(pushed)).toContain('The fork has these commits already.');
+    expect(await bed.host.pushes(upstream)).toHaveLength(1);
+  });
+});
+
+describe('two updates at once', () => {
+  it('end with one that wins, and one that is told to push again', async () => {
+    const { upstream, first, update } = await opened(bed);
+    const clones = await Promise.all([1, 2].map(() => bed.person().copy(upstream)));
+    await Promise.all(clones.map((clone) => clone.commit()));
+    const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, until });
+    const before = bed.host.requests.length;
+    const winning = update(clones[0]);
+    await expect
+      .poll(() => bed.host.requests.slice(before).filter(({ path }) => receivePath.test(path)))
+      .toHaveLength(1);
+    const losing = await update(clones[1]);
+    expect(statusTable(losing), losing.stderr).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request is in progress)',
+    ]);
+    answer();
+    const second = await expectAccepted(bed, { upstream, clone: clones[0]! }, await winning);
+    expect(second.pull.number).toBe(first.pull.number);
+    const again = await expectAccepted(bed, { upstream, clone: clones[1]! }, await update(clones[1]));
+    expect(again.pull.number).toBe(first.pull.number);
+  });
+
+  it('are told apart by the host when the service cannot', async () => {
+    const { clone, upstream, first, update } = await opened(bed);
+    await clone.commit();
+    const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, until });
+    const before = bed.host.requests.length;
+    const pushing = update();
+    await expect
+      .poll(() => bed.host.requests.slice(before).filter(({ path }) => receivePath.test(path)))
+      .toHaveLength(1);
+    // Someone else moves the branch, after it was looked at.
+    const path = `/repos/${bed.sandbox.botLogin}/${upstream.name}/git/refs/heads/${first.banner.branch}`;
+    const moved = first.commits[0]!.oid;
+    await bed.host.call('PATCH', path, { sha: moved, force: true });
+    answer();
+    const pushed = await pushing;
+    expect(statusTable(pushed), pushed.stderr).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request came first)',
+    ]);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(moved);
+    await expectAccepted(bed, { upstream, clone }, await update());
+  });
+
+  it('leave the pull request free when one of them has failed', async () => {
+    const { clone, upstream, first, update } = await opened(bed);
+    await clone.commit();
+    const answer = { status: 500 };
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\/\d+$/, times: ALWAYS, answer });
+    expect((await update()).code).toBe(1);
+    bed.sandbox.faults.clear();
+    const { pull } = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(pull.number).toBe(first.pull.number);
+  });
+});

@@ -1,0 +1,390 @@
+/** The bot's fork: made once, found again, and brought up to date with whatever upstream did meanwhile. */
+import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
+import { gitIn } from '../support/objects.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+
+const bed = useOwnTestBed();
+
+/** A contribution to a repository that the bot has forked before, for someone else. */
+async function contributeAgain(): Promise<Contribution> {
+  const first = await contribute(bed);
+  await first.clone.commit();
+  await expectAccepted(bed, first, await first.clone.push());
+  return first;
+}
+
+const forkRequests = (upstream: { name: string }) => bed.host.requestsFor(upstream, 'POST', /\/forks$/);
+const syncRequests = (upstream: { name: string }) =>
+  bed.host.requests.filter(
+    ({ method, path }) =>
+      method !== 'GET' && path.includes(`/${upstream.name}`) && /\/merge-upstream$|\/git\/refs/.test(path),
+  );
+
+const forkMain = (upstream: { name: string }) =>
+  gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', 'main');
+
+describe('a fork that is made slowly', () => {
+  const slow = useOwnTestBed({ forkDelayMs: 300 });
+
+  it('is waited for while its objects arrive', async () => {
+    const contribution = await contribute(slow);
+    await contribution.clone.commit();
+    const { forkPath } = await expectAccepted(slow, contribution, await contribution.clone.push());
+    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(await contribution.upstream.tip());
+  });
+});
+
+describe('the fork', () => {
+  it('is made once for all pushes', async () => {
+    const { clone, upstream } = await contributeAgain();
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    expect(forkRequests(upstream)).toHaveLength(1);
+  });
+
+  it('has another name where the bot owns a repository of that name already', async () => {
+    const name = 'taken';
+    bed.sandbox.createRepository({ owner: bed.sandbox.botLogin, name });
+    const contribution = await contribute(bed, { name });
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const fork = { name: `${name}-1` };
+    const first = await expectAccepted(bed, contribution, await clone.push(), { fork });
+    expect(await bed.host.workBranches({ name })).toEqual([]);
+    // And is found under it again.
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    const second = await expectAccepted(bed, contribution, pushed, { fork });
+    expect(second.pull.number).toBe(first.pull.number);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('that existed before the service did is used', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/forks`, {});
+    await upstream.grow({ count: 2 });
+    const clone = await bed.person().copy(upstream);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+  });
+
+  it('is synced when upstream has moved on', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ count: 4, files: { 'new.txt': 'new\n' } });
+    const clone = await bed.person().copy(upstream);
+    await clone.commit();
+    const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(commits[0]?.parents).toEqual([tip]);
+    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
+  });
+
+  it.each([
+    ['release', 'release/1.0'],
+    ['release/1.0', 'release'],
+  ])('whose old branch "%s" is in the way of "%s" takes the push all the same', async (old, now) => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const propose = async (base: string) => {
+      await upstream.grow({ branch: base, from: 'main', files: { [`${base.length}.txt`]: `${base}\n` } });
+      await clone.git('fetch', '--quiet', '--prune', 'origin');
+      await clone.git('switch', '--quiet', '--detach', `origin/${base}`);
+      await clone.commit({ message: `For ${base}\n` });
+      return clone.push('-o', `base=${base}`, 'origin', `HEAD:refs/heads/for-${base.length}`);
+    };
+    await expectAccepted(bed, contribution, await propose(old));
+    await upstream.git('update-ref', '-d', `refs/heads/${old}`);
+    const { pull } = await expectAccepted(bed, contribution, await propose(now));
+    expect(pull.base).toBe(now);
+  });
+
+  it('keeps the branch of a pull request, also if upstream gives one of its own that name', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { pull, forkPath } = await expectAccepted(bed, contribution, await clone.push());
+    const branch = pull.head.slice(pull.head.indexOf(':') + 1);
+    const before = await gitIn(forkPath, 'rev-parse', branch);
+    await upstream.git('update-ref', `refs/heads/${branch}`, 'refs/heads/main');
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('switch', '--quiet', '--detach', `origin/${branch}`);
+    await clone.commit({ message: 'For the branch of that name\n' });
+    await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
+    expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
+  });
+
+  it('is asked for nothing when upstream has not moved', async () => {
+    const { upstream } = await contributeAgain();
+    const before = syncRequests(upstream).length;
+    const clone = await bed.person().copy(upstream);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(syncRequests(upstream)).toHaveLength(before);
+  });
+
+  it('costs a push four requests in all when upstream has not moved', async () => {
+    const { clone, upstream } = await contributeAgain();
+    await clone.commit();
+    const before = bed.host.requests.length;
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    const requests = bed.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+    // When the push has ended, the service looks whether the pull request is shown.
+    const own = requests.filter(
+      (request) => request.includes(upstream.name) && !/^GET .*\/pulls\/\d+$/.test(request),
+    );
+    expect(own.map((request) => request.replace(/ .*\/hello\d*/, ' …')).toSorted()).toEqual([
+      'GET …',
+      'POST ….git/git-receive-pack',
+      'POST ….git/git-upload-pack',
+      'POST …/pulls',
+    ]);
+  });
+
+  it('is synced beside the push of a clone that is as old as the fork', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    const tip = await upstream.grow({ count: 2 });
+    const { promise: until, resolve: sync } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/merge-upstream$/, until });
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    expect(await forkMain(upstream)).not.toBe(tip);
+    sync();
+    await expect.poll(() => forkMain(upstream), { timeout: 10_000 }).toBe(tip);
+  });
+
+  it('is waited for if the pack leaves out what only newer commits of upstream have', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    const content = randomBytes(4_000).toString('hex');
+    await upstream.grow({ files: { 'long.txt': content } });
+    await clone.git('fetch', '--quiet');
+    await clone.git('reset', '--hard', '--quiet', 'HEAD~1');
+    await clone.commit({ files: { 'long.txt': content } });
+    // With a bitmap, Git knows all objects of upstream's newest commit. Without, only those that the work stands on.
+    await clone.git('-c', 'repack.writeBitmaps=true', 'repack', '-adbq');
+    // Until the host has refused the pack, however long that takes it.
+    const { promise: until, resolve: sync } = Promise.withResolvers<void>();
+    const refused = (sent: unknown): void => {
+      const { url = '' } = (sent as { request: IncomingMessage }).request;
+      if (url.endsWith(`/${upstream.name}.git/git-receive-pack`)) sync();
+    };
+    subscribe('http.server.response.finish', refused);
+    bed.sandbox.faults.inject({ path: /\/merge-upstream$/, until });
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    unsubscribe('http.server.response.finish', refused);
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toHaveLength(3);
+  });
+
+  it('that cannot be synced beside the push is synced by the next', async () => {
+    const { clone, upstream } = await contributeAgain();
+    const tip = await upstream.grow({ count: 2 });
+    for (const path of [/\/merge-upstream$/, /\/git\/refs\/heads\/main$/])
+      bed.sandbox.faults.inject({ path, answer: { status: 500 }, times: 10 });
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    bed.sandbox.faults.clear();
+    await clone.git('pull', '--rebase', 'origin', 'main');
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:once-more')).code).toBe(0);
+    expect(await forkMain(upstream)).toBe(tip);
+  });
+
+  it('is set to upstream’s branch when upstream has rewritten it', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ from: 'main~2', count: 3 });
+    const clone = await bed.person().copy(upstream);
+    await clone.commit();
+    const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(commits[0]?.parents).toEqual([tip]);
+    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
+  });
+
+  it('gets a branch that upstream has made since', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ branch: 'next', from: 'main', count: 3 });
+    const clone = await bed.person().copy(upstream, 'next');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:next');
+    const { commits, pull } = await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(commits[0]?.parents).toEqual([tip]);
+    expect(pull.base).toBe('next');
+  });
+
+  it('gets a branch of upstream’s that lies beside its own', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ branch: 'beside', from: 'main~2', count: 3 });
+    const clone = await bed.person().copy(upstream, 'beside');
+    await clone.commit();
+    const { commits } = await expectAccepted(
+      bed,
+      { upstream, clone },
+      await clone.push('origin', 'HEAD:beside'),
+    );
+    expect(commits[0]?.parents).toEqual([tip]);
+  });
+
+  it('gets a new branch that the work stands on though the pull request is for another', async () => {
+    const { upstream } = await contributeAgain();
+    await upstream.grow({ branch: 'next', from: 'main', count: 3 });
+    const clone = await bed.person().copy(upstream, 'next');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:refs/for/main');
+    expect((await expectAccepted(bed, { upstream, clone }, pushed)).pull.base).toBe('main');
+  });
+
+  it('stays in use when the default branch of upstream gets another name', async () => {
+    const { upstream } = await contributeAgain();
+    await upstream.git('branch', '-m', 'main', 'trunk');
+    await upstream.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
+    await upstream.grow({ branch: 'trunk', count: 2 });
+    const clone = await bed.person().copy(upstream);
+    await clone.commit();
+    const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(pull.base).toBe('trunk');
+  });
+
+  it('stays in use when upstream is renamed, and open pull requests can be updated', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push());
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-moved`);
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(await bed.host.pulls(renamed)).toHaveLength(1);
+  });
+
+  it('that was deleted by hand is made anew by the next push', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+
+  it('that was deleted by hand is made anew, also when upstream has moved', async () => {
+    const contribution = await contributeAgain();
+    const { upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    await upstream.grow();
+    const clone = await bed.person().copy(upstream);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:again'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it.each([
+    ['404', 404, 'Repository not found'],
+    ['the 403 of Gitea', 403, 'Push to create is not enabled for users.'],
+    ['the 500 of Forgejo', 500, ''],
+  ])('that was deleted by hand is made anew, also if Git is answered with %s', async (_, status, body) => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, answer: { status, body } });
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it('that was deleted by hand is made anew, also if it cannot be listed', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'release', from: 'main' });
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: 3, answer: { status: 500 } });
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it.each<[how: string, status: number | null]>([
+    ['404', null],
+    ['the 403 of Gitea', 403],
+    ['the 500 of Forgejo', 500],
+  ])(
+    'that was deleted by hand is made anew by a push that names its pull request, also if Git is answered with %s',
+    async (_, status) => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      const { banner } = await expectAccepted(bed, contribution, await clone.push());
+      await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+      const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
+      const times = status === 500 ? 3 : 1;
+      if (status !== null) bed.sandbox.faults.inject({ method: 'POST', path, times, answer: { status } });
+      await clone.commit();
+      const pushed = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
+      // The host has no branch any more for the first one.
+      const { pull } = await expectAccepted(bed, contribution, pushed);
+      expect(pull.headSha).toBe(await gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', banner.branch));
+      expect(await bed.host.pulls(upstream)).toHaveLength(2);
+      expect(forkRequests(upstream)).toHaveLength(2);
+    },
+  );
+
+  it('that was renamed by hand is found by a push that names its pull request', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push());
+    const fork = { name: `${upstream.name}-renamed` };
+    bed.sandbox.maintainer.renameRepository(bed.sandbox.botLogin, upstream.name, fork.name);
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    const second = await expectAccepted(bed, contribution, pushed, { fork });
+    expect(second.pull.number).toBe(first.pull.number);
+  });
+
+  it('is forgotten when it cannot be used, and stays as it is', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'release', from: 'main' });
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: 3, answer: { status: 500 } });
+    await clone.commit();
+    const failed = await clone.push('origin', 'HEAD:refs/for/release');
+    expect(failed.stderr).toContain('push rejected: the fork could not be made');
+    expect(forkRequests(upstream)).toHaveLength(1);
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it('that was renamed by hand is found by the next push', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    const fork = { name: `${upstream.name}-renamed` };
+    bed.sandbox.maintainer.renameRepository(bed.sandbox.botLogin, upstream.name, fork.name);
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'), { fork });
+  });
+
+  it('that was deleted by hand is made anew, also for a large push', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    await clone.commit({ files: { large: randomBytes(3_000_000) } });
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+  });
+
+  it('takes pushes of several persons at once, each with a pull request of its own', async () => {
+    const upstream = await bed.createUpstream();
+    const clones = await Promise.all([1, 2, 3].map(() => bed.person().copy(upstream)));
+    await Promise.all(clones.map((clone) => clone.commit()));
+    const pushes = await Promise.all(clones.map((clone) => clone.push()));
+    for (const [index, pushed] of pushes.entries()) {
+      await expectAccepted(bed, { upstream, clone: clones[index]! }, pushed);
+    }
+    expect(await bed.host.pulls(upstream)).toHaveLength(3);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * What a person reads in the terminal when all goes well: few lines, nothing twice, and no warning of what the service
+ * offers itself.
+ */
+import { describe, expect, it } from 'vitest';
+import { contribute } from '../support/contribution.ts';
+import type { GitRun } from '../support/person.ts';
+import { keyIn, remoteLines } from '../support/push-output.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+
+const MOST_LINES = 15;
+
+/** The lines of a push that succeeded. */
+function readable(pushed: GitRun): string[] {
+  expect(pushed.code, pushed.stderr).toBe(0);
+  const shown = pushed.stderr.split('\n').filter((line) => line.startsWith('remote:'));
+  expect(shown.length, pushed.stderr).toBeLessThanOrEqual(MOST_LINES);
+  const lines = remoteLines(pushed);
+  const said = lines.filter((line) => line !== '');
+  expect(new Set(said).size, pushed.stderr).toBe(said.length);
+  expect(pushed.stderr).not.toMatch(/warning|trust|cannot be recovered/i);
+  return lines;
+}
+
+/** What the last line says to type, without `git push`. */
+function toType(lines: readonly string[]): string[] {
+  const line = lines.at(-1) ?? '';
+  expect(line).toMatch(/^ {2}git push -o pr-hash=/);
+  return line.trim().replaceAll("'", '').split(' ').slice(2);
+}
+
+describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
+  const bed = useOwnTestBed({ env: { PR_UPDATE_POLICY: policy } });
+
+  it('a pull request is opened, updated and withdrawn in few lines', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const opened = await clone.push('origin', 'HEAD:topic');
+    const command = toType(readable(opened));
+    await clone.commit();
+    const updated = readable(await clone.push(...command));
+    expect(updated).toContain('Your pull request has been updated.');
+    expect(toType(updated)).toEqual(command);
+    const withdraw = ['-o', 'withdraw', '-o', `pr-key=${keyIn(opened)}`, ...command];
+    expect(readable(await clone.push(...withdraw))).toHaveLength(4);
+  });
+
+  it('a second pull request with the same commits is told of', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const [, hash = ''] = toType(readable(await clone.push('origin', 'HEAD:topic')));
+    const page = `${bed.service.url}/v1/pr/${hash.slice('pr-hash='.length)}`;
+    await expect.poll(async () => (await fetch(page)).status).toBe(200);
+    const [first, second] = readable(await clone.push('origin', 'HEAD:topic'));
+    expect(first).toMatch(/^NEW pull request: the same commits are open as /);
+    expect(second).toContain(`Update that one with -o ${hash}`);
+  });
+
+  it('a draft says that it is one', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const lines = readable(await clone.push('-o', 'draft', 'origin', 'HEAD:topic'));
+    expect(lines).toContain('Your pull request is open as a draft.');
+  });
+
+  it('a sign-off and a base fit in', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit({ args: ['--signoff'] });
+    const options = ['-o', 'sign-off', '-o', 'squash', '-o', 'base=main'];
+    const command = toType(readable(await clone.push(...options, 'origin', 'HEAD:topic')));
+    expect(command.join(' ')).toContain(' -o squash -o sign-off -o base=main http');
+    await clone.commit({ args: ['--signoff'] });
+    expect(toType(readable(await clone.push(...command)))).toEqual(command);
+  });
+
+  it('a delayed push shows the address of its page, and no more lines than fit', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const push = () => clone.push('-o', 'delay=1h', '-o', 'title=One thing', 'origin', 'HEAD:topic');
+    const lines = readable(await push());
+    expect(lines).toEqual([
+      '',
+      expect.stringMatching(/^Delayed: it will be published between .* UTC\.$/),
+      'Nothing of it is public yet.',
+      expect.stringMatching(/^  Page: +http\S+\/v1\/delayed\/[0-9a-f]{32}$/),
+      'There you can publish it now, or give it up. Keep the address secret.',
+    ]);
+    expect(readable(await push()).length).toBeLessThanOrEqual(8);
+  });
+});

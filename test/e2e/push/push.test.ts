@@ -1,0 +1,201 @@
+/** One branch, pushed as people push: what the person reads, what the pull request says, and where it goes. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { useTestBed } from '../support/test-bed.ts';
+
+const bed = useTestBed();
+
+describe('a push of one branch', () => {
+  it('opens a pull request by the bot, with title and body from the message', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit({ message: 'Say hello\n\nBecause it is polite.\n\nAnd short.\n' });
+    const { pull, commits } = await expectAccepted(bed, contribution, await clone.push());
+    expect(pull).toMatchObject({
+      title: 'Say hello',
+      body: 'Because it is polite.\n\nAnd short.',
+      base: 'main',
+      author: 'gitveil-bot',
+    });
+    expect(commits).toHaveLength(1);
+    expect(commits[0]?.parents).toEqual([await upstream.tip()]);
+  });
+
+  it('takes title and body from the last of several commits', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit({ message: 'First step\n\nDetails one.\n' });
+    await contribution.clone.commit({ message: 'Second step\n\nDetails two.\n' });
+    const { pull, commits } = await expectAccepted(bed, contribution, await contribution.clone.push());
+    expect(pull).toMatchObject({ title: 'Second step', body: 'Details two.' });
+    expect(commits).toHaveLength(2);
+  });
+
+  it('ends with a banner that holds all that is needed later', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person, upstream } = contribution;
+    await clone.commit();
+    const pushed = await clone.push();
+    const { banner, pull } = await expectAccepted(bed, contribution, pushed);
+    expect(banner.prHash).toMatch(/^[0-9a-f]{12}$/);
+    expect(banner.prKey).toMatch(/^[0-9a-f]{32}$/);
+    expect(banner).toEqual({
+      prUrl: pull.url,
+      author: 'gitveil-bot',
+      branch: `anon-${banner.prHash}`,
+      prHash: banner.prHash,
+      prKey: banner.prKey,
+      subscribeUrl: `${bed.sandbox.notifyUrl}/anon-pr-${banner.prHash}`,
+      command: `git push -o pr-hash=${banner.prHash} ${upstream.url} HEAD:refs/heads/${person.branch}`,
+    });
+  });
+
+  it('is shown as a new branch in the status table, and Git ends with 0', async () => {
+    const { clone, person } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push();
+    expect(pushed.code).toBe(0);
+    expect(statusTable(pushed)).toEqual([` * [new branch]      HEAD -> ${person.branch}`]);
+    expect(pushed.stderr).not.toMatch(/fatal|error|warning/);
+  });
+
+  it('tells of its steps in order while it works', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const steps = remoteLines(await clone.push()).filter((line) => line.endsWith('...'));
+    expect(steps).toEqual([
+      'Preparing the fork ...',
+      'Sending 1 anonymous commit ...',
+      'Opening the pull request for "main" ...',
+    ]);
+  });
+
+  it('works with --quiet, and still says where the pull request is', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    await clone.commit();
+    const pushed = await clone.push('--quiet', 'origin', `HEAD:${person.branch}`);
+    await expectAccepted(bed, contribution, pushed);
+    expect(statusTable(pushed)).toEqual([]);
+  });
+
+  it('works with --porcelain, for programs', async () => {
+    const { clone, person } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('--porcelain', 'origin', `HEAD:refs/heads/${person.branch}`);
+    expect(pushed.code).toBe(0);
+    expect(pushed.stdout).toContain(`*\tHEAD:refs/heads/${person.branch}\t[new branch]\n`);
+    expect(pushed.stdout).toMatch(/Done\n$/);
+  });
+
+  it('leaves the person a remote-tracking branch, and opens another pull request when it is pushed again', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    await clone.git('switch', '--quiet', '-c', 'topic');
+    expect((await clone.push('-u', 'origin', 'topic')).code).toBe(0);
+    expect(await clone.git('rev-parse', 'origin/topic')).toBe(await clone.git('rev-parse', 'HEAD'));
+    // The branch is on the fork, not upstream: Git does not know, and offers it once more.
+    expect((await clone.push('origin', 'topic')).code).toBe(0);
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+
+  it.each([
+    ['simple', ['-u', 'origin', 'HEAD']],
+    ['current', []],
+    ['matching', ['origin', ':']],
+    ['upstream', ['origin', 'HEAD:topic']],
+  ])('works with push.default=%s', async (pushDefault, args) => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    // `matching` pushes what exists on both sides: main.
+    if (pushDefault !== 'matching') await clone.git('switch', '--quiet', '-c', 'topic');
+    await clone.git('config', 'push.default', pushDefault);
+    await clone.git('config', 'remote.pushDefault', 'origin');
+    await clone.commit();
+    const pushed = await clone.tryGit('push', ...args);
+    await expectAccepted(bed, contribution, pushed);
+  });
+
+  it('gives each push a hash, branch and pull request of its own', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const first = bannerOf(await clone.push('origin', 'HEAD:one'));
+    const second = bannerOf(await clone.push('origin', 'HEAD:two'));
+    expect(second.prHash).not.toBe(first.prHash);
+    expect((await bed.host.pulls(upstream)).map(({ url }) => url)).toEqual([first.prUrl, second.prUrl]);
+  });
+});
+
+describe('the base of the pull request', () => {
+  it('is the branch of the pushed name where upstream has it', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'release', from: 'main~1', count: 2 });
+    await clone.git('fetch', '--quiet');
+    await clone.git('switch', '--quiet', 'release');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'release');
+    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('release');
+    expect(statusTable(pushed)[0]).toMatch(/ [0-9a-f]{7,}\.\.[0-9a-f]{7,} +release -> release$/);
+  });
+
+  it('is main for a push to main', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const pushed = await contribution.clone.push('origin', 'main');
+    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
+  });
+
+  it('is the default branch otherwise, whatever its name', async () => {
+    const contribution = await contribute(bed, { defaultBranch: 'trunk' });
+    await contribution.clone.commit();
+    const { pull } = await expectAccepted(bed, contribution, await contribution.clone.push());
+    expect(pull.base).toBe('trunk');
+  });
+
+  it('is what stands behind refs/for/', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'release/1.x', from: 'main~1' });
+    await clone.git('fetch', '--quiet');
+    await clone.git('switch', '--quiet', 'release/1.x');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:refs/for/release/1.x');
+    const { pull, banner } = await expectAccepted(bed, contribution, pushed);
+    expect(pull.base).toBe('release/1.x');
+    expect(statusTable(pushed)).toEqual([' * [new reference]   HEAD -> refs/for/release/1.x']);
+    expect(banner.command).toMatch(/ HEAD:refs\/for\/release\/1\.x$/);
+  });
+
+  it('must exist when it is named', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:refs/for/nowhere');
+    expect(pushed.code).toBe(1);
+    expect(statusTable(pushed), pushed.stderr).toEqual([
+      ' ! [remote rejected] HEAD -> refs/for/nowhere (push rejected: there is no such base branch)',
+    ]);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('takes a stale clone by refs/for/main, which Git itself would not push to main', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ count: 2 });
+    await clone.commit();
+    const direct = await clone.push('origin', 'main');
+    expect([direct.code, statusTable(direct)]).toEqual([
+      1,
+      [' ! [rejected]        main -> main (fetch first)'],
+    ]);
+    const pushed = await clone.push('origin', 'HEAD:refs/for/main');
+    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
+  });
+
+  it('stays the same for a branch whose name has slashes or other letters', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const pushed = await contribution.clone.push('origin', 'HEAD:refs/heads/fix/größe/1');
+    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
+  });
+});
